@@ -1,4 +1,4 @@
-//===- SanitizerOptions.cpp - What the sanitizers are told ----------------===//
+//===- SanitizerOptions.cpp - Options of the sanitizers -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -25,8 +25,6 @@ foreach(name libz.a libzstd.a)
   list(APPEND archives ${TESSERA_${name}})
 endforeach()
 
-add_library(tessera-older-glibc STATIC ${CMAKE_CURRENT_LIST_DIR}/OlderGlibc.c)
-
 # lld does not mind the order of archives, so there is no --start-group.
 add_library(tessera-static-llvm INTERFACE)
 target_compile_options(tessera-static-llvm INTERFACE -ffunction-sections -fdata-sections)

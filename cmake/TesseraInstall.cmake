@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What `cmake --install` puts below the prefix besides tools:
+# `cmake --install` installs below the prefix, in addition to tools:
 #
 #   include/tessera-c         the C API
 #   include/tessera           the headers of the C++ libraries, generated ones included

@@ -40,17 +40,17 @@ include_guard()
 # source of the same target defines too. Add a source here when a unity build reports a redefinition
 # or an ambiguous reference that the source alone does not have.
 set(TESSERA_SEPARATE_SOURCES
-  AMDGPU.cpp Affine.cpp Barriers.cpp Best.cpp Bundle.cpp Channel.cpp CheckSchedule.cpp Chips.cpp
+  AMDGPU.cpp Affine.cpp Agent.cpp Barriers.cpp Best.cpp Bundle.cpp Channel.cpp CheckSchedule.cpp Chips.cpp
   Cluster.cpp Compare.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
   FakeOpenCL.cpp FragmentProbe.cpp Fragments.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
-  HipDeviceTest.cpp HipDriver.cpp HipProgramTest.cpp HostArray.cpp HtmlReport.cpp InputFile.cpp
-  InputFileTest.cpp Join.cpp KernelFacts.cpp LevelZeroBackend.cpp LevelZeroDevice.cpp
+  HipDeviceTest.cpp HipDriver.cpp HipProgramTest.cpp HostArray.cpp InputFile.cpp
+  InputFileTest.cpp KernelFacts.cpp LevelZeroBackend.cpp LevelZeroDevice.cpp
   LevelZeroDriver.cpp MapLinalgToSimt.cpp MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp
   MemRef.cpp OffloadBundle.cpp OpenCLBackend.cpp OpenCLDevice.cpp OpenCLDriver.cpp
   OutputFile.cpp Record.cpp Reshapes.cpp Run.cpp SavedProgramTest.cpp SimtBody.cpp
-  SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Summary.cpp Tensor.cpp TesseraToCPU.cpp
-  TesseraToNVVM.cpp VulkanBackend.cpp VulkanSelfTest.cpp)
+  SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Tensor.cpp TaskSummary.cpp TesseraToCPU.cpp
+  TesseraToNVVM.cpp TuningPage.cpp VulkanBackend.cpp VulkanSelfTest.cpp)
 
 # The compile options of every target of Tessera.
 add_library(tessera-flags INTERFACE)
@@ -84,6 +84,7 @@ if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(tessera-mlir INTERFACE -fno-rtti)
 endif()
 if(TESSERA_STATIC_LLVM)
+  include(OlderGlibc)
   include(StaticLLVM)
   target_link_libraries(tessera-mlir INTERFACE tessera-static-llvm)
 else()
@@ -127,6 +128,11 @@ function(_tessera_setup target)
   endif()
   if(TESSERA_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # Each source of a library of passes defines its DEBUG_TYPE.
+    if(ARG_DEPENDS MATCHES "PassIncGen")
+      set_target_properties(${target} PROPERTIES
+        UNITY_BUILD_CODE_AFTER_INCLUDE "#undef DEBUG_TYPE")
+    endif()
     foreach(source ${ARG_UNPARSED_ARGUMENTS})
       get_filename_component(name ${source} NAME)
       if(name IN_LIST TESSERA_SEPARATE_SOURCES)

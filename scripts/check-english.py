@@ -142,6 +142,7 @@ C_TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|R\"(?P<delimiter>[^\s()\\]*)\(.*?\)(?P=delimiter)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'",
     re.S,
 )
+TITLE = re.compile(r"===- \S+ - (?P<title>.*?) ?-*(?:\*- C\+\+ -\*-+)?-*===(?://)?$")
 TD_DESCRIPTION = re.compile(r"(?P<key>description|summary)\s*=\s*\[\{(?P<text>.*?)\}\]", re.S)
 HASH_TOKEN = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^'\n]*'|(?:^|(?<=\s))#[^\n]*")
 INCLUDE = re.compile(r"#\s*(?:include|ifndef|define|endif|if)\b")
@@ -207,7 +208,9 @@ def read_c(source, is_td):
         token = match.group()
         if token.startswith("//"):
             content = token.lstrip("/!<").strip()
-            if not DIRECTIVE.search(content) and not content.startswith(("===", "SPDX")):
+            if title := TITLE.match(content):
+                found.append((line, title["title"], "title"))
+            elif not DIRECTIVE.search(content) and not content.startswith(("===", "SPDX")):
                 content = re.sub(r"^===-+|-+===$", "", content)
                 found.append((line, content, "comment"))
         elif token.startswith("/*"):

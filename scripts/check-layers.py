@@ -16,6 +16,7 @@ import sys
 
 # Each layer: libraries by the paths of their files below lib and include. The first match counts.
 LAYERS = [
+    {"Support": r"Support/"},
     {"Device sheets": r"(Target/AMD/ChipRows|TargetInfo/DeviceSheet)\."},
     {"Runtime": r"Runtime/"},
     {"Dialect": r"Dialect/Tessera/IR/"},
@@ -41,8 +42,11 @@ LAYERS = [
     {"Targets": r"Target/"},
     {"Pipelines": r"Pipelines/"},
     {"Search": r"Tuning/(Search|CostModel|GaussianProcess|MachineModel|ScheduleSpace)\b",
-     "Tuning": r"Tuning/"},
+     "Tuning": r"Tuning/\w+\."},
     {"Driver": r"Driver/"},
+    {"Execution": r"Execution/"},
+    {"Report": r"Report/", "Tuning runs": r"Tuning/\w+/"},
+    {"Debugging": r"Debugging/"},
     {"CAPI": r"CAPI/|tessera-c/"},
     {"tools": r"tools/"},
 ]

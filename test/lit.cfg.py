@@ -17,6 +17,7 @@
 #   can-run-mpi         there is an mpirun of Open MPI, and its libmpi.so.40
 #   can-make-namespaces network namespaces can be made here (root, and iproute2's ip)
 #   host-avx512         this machine's CPU has AVX-512
+#   asserts             Tessera's own code has assertions, debug output and statistics
 #   asan                the tools under test were built with the address sanitizer
 #
 # A folder whose tests run on a device says `config.parallelism_group = "device"` in its
@@ -142,8 +143,8 @@ nvdisasm = shutil.which("nvdisasm", path=path)
 if nvdisasm:
     config.available_features.add("can-disassemble-cubin")
     config.substitutions.append(("%nvdisasm", nvdisasm))
-# Releases before v2025.3 reject the capabilities of SPV_KHR_bfloat16 and others as unknown. Of several
-# releases on the PATH, the first one that is new enough comes before the others, after the tools
+# Releases before v2025.3 reject the capabilities of SPV_KHR_bfloat16 and others as unknown. The
+# first of several releases on the PATH that is new enough comes before the others, after the tools
 # under test.
 for folder in path.split(os.pathsep):
     validator = shutil.which("spirv-val", path=folder)
@@ -183,5 +184,7 @@ try:
 except OSError:
     pass
 
+if config.assertions == "ON":
+    config.available_features.add("asserts")
 if "address" in config.sanitizers:
     config.available_features.add("asan")

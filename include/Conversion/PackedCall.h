@@ -1,5 +1,4 @@
-//===- PackedCall.h - Functions that take their arguments packed -*- C++
-//-*-===//
+//===- PackedCall.h - Calls with packed arguments -----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -591,7 +591,7 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
           scf.for %s = %c0 to %n step %c1 iter_args(...) {
             // Waits until the slot is empty.
             llvm.inline_asm "... mbarrier.try_wait.parity.shared::cta.b64 ..." %empty, %before
-            llvm.inline_asm "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;" %full, %bytes
+            nvvm.mbarrier.arrive.expect_tx %full, %bytes
             nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %full, box[%k, %i]
             // The next slot; after the last, the first one, and the other parity.
     } else {
@@ -982,7 +982,7 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
       the last arguments;
     - allocations call `tessera_rt_alloc_array`, so that buffers are in device
       memory; it checks the sizes and reports negative sizes and overflow of
-      their product, with the element type and the location of the op;
+      their multiplication, with the element type and the location of the op;
     - a constant buffer is passed to `tessera_rt_constant`, which copies it to
       the device once;
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of

@@ -110,8 +110,8 @@ struct ProductReport {
   /// The source location "file:line:column" of the matmul.
   std::string location;
   /// Number of significand bits that the matrix unit keeps of a sum, and the
-  /// number of products that it sums up before it adds them to the accumulator
-  /// (0: all). 0 bits means the precision of the accumulator type, which is the
+  /// number of terms that it sums up before it adds them to the accumulator (0:
+  /// all). 0 bits means the precision of the accumulator type, which is the
   /// last word of `product`.
   int unitBits = 0;
   int64_t unitLength = 0;

@@ -1,4 +1,4 @@
-//===- EntrySignature.h - What an entry takes and gives ---------*- C++ -*-===//
+//===- EntrySignature.h - Arguments and results of an entry ---*- C++ -*---===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

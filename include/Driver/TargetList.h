@@ -1,4 +1,4 @@
-//===- TargetList.h - What a bundle is compiled for -------------*- C++ -*-===//
+//===- TargetList.h - Targets of a bundle -------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

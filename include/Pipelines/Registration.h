@@ -1,4 +1,4 @@
-//===- Registration.h - What every Tessera tool registers -------*- C++ -*-===//
+//===- Registration.h - Registration for Tessera tools -----*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What goes into the reference interpreter and comes out of it: dense arrays of
-// double (for any floating-point element type) or int64_t (for any integer or
-// index type), each element with a bound on the error that a correct program
-// may show there.
+// The inputs and outputs of the reference interpreter: dense arrays of double
+// (for any floating-point element type) or int64_t (for any integer or index
+// type), each element with a bound on the error that a correct program may show
+// there.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,12 +14,16 @@
 
 namespace mlir::tessera::reference {
 
-/// What coarse sums lose (see `CoarseSums`), for `compare` to tell it from a
-/// fault: an output as three runs of the reference have it.
+/// The losses of coarse sums (see `CoarseSums`), which `compare` must
+/// distinguish from faults: an output as computed by several runs of the
+/// reference.
 struct CoarseLosses {
   /// Significand bits of the coarsest sum.
   int bits = 0;
   Array bounded, forward, backward;
+  /// The same output without 32 products of each coarse sum
+  /// (`CoarseSums::WithoutStep`); empty if unknown.
+  std::optional<Array> withoutStep;
   /// Why the arrays are missing; empty if they are there.
   std::string missing;
 };
@@ -36,8 +40,8 @@ struct CompareOptions {
   /// Compare only the elements that the reference wrote (see
   /// `Storage::recordWrites`).
   bool onlyWritten = false;
-  /// What was there before the program ran, of the same type and shape: wrong
-  /// elements that are still the same are counted.
+  /// The contents before the program ran, of the same type and shape: wrong
+  /// elements that still have their old value are counted.
   const Array *before = nullptr;
   /// The program has coarse sums: blocks of elements are compared, too. Null if
   /// it has none.
@@ -58,7 +62,7 @@ struct ElementPlace {
 struct WrongBlock {
   /// "tile", "row" or "column".
   const char *kind = "";
-  /// Of its first element.
+  /// The position of its first element.
   SmallVector<int64_t> position;
   int64_t rows = 0, columns = 0;
   /// The root mean square of the differences, and the most it may be.
@@ -93,8 +97,8 @@ struct Comparison {
   /// The sum of their absolute differences.
   double sumAbs = 0;
   /// The most numbers of the element type that lie between an element and the
-  /// rounded reference, the latter included: 1 for neighbours. Of integers, the
-  /// difference.
+  /// rounded reference, the latter included: 1 for neighbours. For integers,
+  /// the difference.
   double maxUlp = 0;
   /// NaNs and infinities on either side.
   int64_t gotNaNs = 0, expectedNaNs = 0;
@@ -117,6 +121,13 @@ struct Comparison {
   int64_t blockCount = 0;
   int64_t wrongBlockCount = 0;
   std::optional<WrongBlock> worstBlock;
+  /// Tiles compared, and those of them that would be accepted without 32
+  /// consecutive products of their sums. The latter is empty if it is unknown.
+  int64_t tileCount = 0;
+  std::optional<int64_t> insensitiveTileCount;
+  /// The root mean square of what these products change in the tile where they
+  /// change least, and what that tile may differ by.
+  double stepChange = 0, stepAllowed = 0;
 
   /// The mean of the absolute differences.
   double meanAbs() const {
@@ -128,7 +139,7 @@ struct Comparison {
 };
 
 /// Compares elements as a device computed them with the reference's. The
-/// element types and shapes are to be the same; otherwise the comparison fails
+/// element types and shapes must be the same; otherwise the comparison fails
 /// and says so in `tolerance`.
 ///
 /// An element may be off by its error bound and the rounding to the element

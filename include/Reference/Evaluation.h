@@ -12,8 +12,8 @@
 
 namespace mlir::tessera::reference {
 
-/// A run of the reference. Where the program has coarse sums, there are two
-/// more, with emulated sums.
+/// A run of the reference. Where the program has coarse sums, there are three
+/// more, two with emulated sums and one with a fault.
 struct Evaluation {
   struct Arrays {
     SmallVector<Array> arguments, results;
@@ -29,6 +29,8 @@ struct Evaluation {
   SmallVector<Arrays, 2> emulated;
   /// Why it is empty in the latter case.
   std::string missing;
+  /// For `CoarseSums::WithoutStep`; empty if no sum has a step to leave out.
+  std::optional<Arrays> withoutStep;
 
   /// The losses of a result or an argument, for `CompareOptions::losses`; empty
   /// without coarse sums.

@@ -62,8 +62,8 @@ struct CompiledSum {
   /// Significand bits that the matrix unit keeps of a sum where that are fewer
   /// bits than the accumulator has, else 0.
   int unitBits = 0;
-  /// The products that are added up with so few bits, before their sum is added
-  /// to the accumulator with all of its bits; 0 for all products.
+  /// The number of terms that are added up with so few bits before their sum is
+  /// added to the accumulator with all of its bits; 0 for all terms.
   int64_t unitLength = 0;
 };
 
@@ -77,7 +77,10 @@ enum class CoarseSums {
   /// at once, from the last to the first. Error bounds then have only what
   /// everything else may lose.
   EmulatedForward,
-  EmulatedBackward
+  EmulatedBackward,
+  /// In double precision, without 32 consecutive products of each sum of 64 or
+  /// more. Error bounds have no meaning. Shows what such a fault changes.
+  WithoutStep
 };
 
 struct Options {
@@ -96,8 +99,8 @@ struct Options {
   /// 8-bit floats in as few as 14 bits.
   std::vector<CompiledSum> sums;
   CoarseSums coarseSums = CoarseSums::Bounded;
-  /// Permit f32 products to have rounded their operands to tf32, whatever the
-  /// program says.
+  /// Permit f32 matmuls to have rounded their operands to tf32, even if the
+  /// program does not permit it.
   bool allowTf32 = false;
   /// Evaluate only so many workgroups of each launch: the first, the last, and
   /// some between; fewer where `maxWork` does not suffice. All of them where it
@@ -129,6 +132,8 @@ struct Outcome {
   int64_t allWorkgroups = 0;
   /// Significand bits of the coarsest sum; 0 where no sum is coarse.
   int coarseBits = 0;
+  /// Whether products were left out of a sum (`CoarseSums::WithoutStep`).
+  bool leftOutStep = false;
 
   bool succeeded() const { return status == Status::Done; }
 };

@@ -4,13 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that a program computed is compared with the reference, where that
-// takes no longer than a few seconds. Of larger programs a part is:
+// Everything that a program computed is compared with the reference if that
+// takes no longer than a few seconds. For larger programs a part is compared:
 //
 // - Straight-line programs of linalg operations and tessera.contract, on
 //   tensors or on memrefs: whole rows and columns of each output, from which
 //   the evaluation works back to just those parts of the operands that they
-//   need; and, where an output is a product, all of it by random projections
+//   need; and, where an output is the result of a matmul, all of it by random
+//   projections
 //   (Freivalds: C x = A (B x), for x of random signs).
 // - A single kernel launch: some of its workgroups, and the elements that these
 //   write.

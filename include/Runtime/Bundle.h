@@ -31,7 +31,7 @@ struct ProductRecord {
   /// "file:line:column".
   std::string location;
   /// Significand bits that the matrix unit keeps of a sum, and how many
-  /// products it adds up so before it adds them to the accumulator (0: all). No
+  /// terms it adds up so before it adds them to the accumulator (0: all). No
   /// bits: as many as the accumulator's type has.
   int unitBits = 0;
   int64_t unitLength = 0;

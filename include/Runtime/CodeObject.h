@@ -1,4 +1,4 @@
-//===- CodeObject.h - What an AMD code object says of itself ----*- C++ -*-===//
+//===- CodeObject.h - Metadata of AMD code objects ----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

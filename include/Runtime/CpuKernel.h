@@ -1,4 +1,4 @@
-//===- CpuKernel.h - How compiled code runs on the CPU device ---*- C++ -*-===//
+//===- CpuKernel.h - ABI of kernels on the CPU device ------*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -55,7 +55,7 @@ void tessera_cpu_barrier(const struct tessera_workgroup *workgroup);
 // subgroup. A collective operation is a meeting: each lane waits until all
 // lanes have reached it. If a lane cannot reach it, because it ended or waits
 // at a barrier or at another meeting, the launch fails. `place` names the
-// operation and its location in messages ("the product mma.m16n8k16.f32.f16 at
+// operation and its location in messages ("the matmul mma.m16n8k16.f32.f16 at
 // matmul.mlir:5:3"); lanes meet if they pass the same `place`.
 
 /// The element types of a matrix instruction. Signless integer operands are
@@ -83,7 +83,7 @@ enum tessera_number_type {
 /// lane's bits, then those of the register's.
 struct tessera_matrix_instruction {
   int32_t m, n, k;
-  /// Of `tessera_number_type`.
+  /// Values of `tessera_number_type`.
   int32_t aType, bType, accType;
   /// The number of bits of a lane number, and of a register number in each
   /// operand.
@@ -92,11 +92,11 @@ struct tessera_matrix_instruction {
 };
 
 /// Executes one matrix instruction: each lane passes its registers, contiguous
-/// in memory, and receives its accumulators in `acc`. Products and sums are
-/// computed in f32 (f64 if the accumulator is f64; wrapping 32-bit integers for
-/// integers), in the order of k starting with the accumulator, and rounded to
-/// the accumulator's type at the end. Lanes that hold the same element of a, b
-/// or acc must hold the same value.
+/// in memory, and receives its accumulators in `acc`. Multiplications and
+/// additions are performed in f32 (f64 if the accumulator is f64; wrapping
+/// 32-bit integers for integers), in the order of k starting with the
+/// accumulator, and rounded to the accumulator's type at the end. Lanes that
+/// hold the same element of a, b or acc must hold the same value.
 void tessera_cpu_mma(const struct tessera_workgroup *workgroup,
                      const struct tessera_matrix_instruction *instruction,
                      const char *place, const void *a, const void *b,

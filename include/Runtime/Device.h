@@ -31,7 +31,7 @@ class MemoryPool;
 struct DeviceInfo {
   /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target;
-  /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
+  /// The chip to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
   std::string chip;
   /// The target ID, which is the chip with its feature settings and decides
@@ -350,18 +350,6 @@ bool isEmptyGrid(const LaunchRequest &request);
 /// for each backend without a device: "cuda: libcuda.so.1 not found".
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
                                     const std::string &target = "auto");
-
-/// Enables the Vulkan validation layer, which prints to standard error. Must be
-/// called before devices are listed or opened; without an installed layer, no
-/// Vulkan device is available afterwards.
-void requestVulkanValidation();
-
-/// Number of errors that the validation layer has reported.
-unsigned countVulkanValidationErrors();
-
-/// For tests: makes the self-tests of cooperative matrices (docs/Vulkan.md,
-/// "Self-tests") read an operand transposed, so that they fail.
-void turnVulkanSelfTests();
 
 /// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl",
 /// "level-zero", or "auto" for the first device that `listDevices` names.

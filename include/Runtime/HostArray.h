@@ -141,7 +141,7 @@ Expected<FillSpec> parseFillSpec(const std::string &text);
 ///   0, 1 Random    | [-1, 1), rounded      | -128 .. 127    | -8 .. 7 | 0 ..
 ///   255  | 0, 1
 ///
-/// `Int`: products of two such floats are at most 9, so a sum of k of them is
+/// `Int`: two such floats multiplied are at most 9, so a sum of k such terms is
 /// exact in any order as long as 9 k <= 2^24 for a sum in f32, and 9 k <= 2^11
 /// for one in f16.
 ///
@@ -170,9 +170,8 @@ Expected<HostArray> makeArray(ElementType type,
 ///     are rounded;
 ///   - `Index` comes from i8, NumPy's name for 64-bit integers;
 ///   - `I4`, which NumPy lacks, comes from bytes, an element in each: signed
-///   ones
-///     (i1) of -8 to 7, or unsigned ones (u1) of 0 to 15, and is packed. What
-///     is out of range is an error that says where.
+///   (i1) of -8 to 7, or unsigned ones (u1) of 0 to 15, and is packed. A value
+///   out of range is an error that names its index.
 Expected<HostArray> loadNpy(const std::string &path, ElementType type);
 
 /// Saves an array as a .npy file; bf16 and fp8 as ml_dtypes does, `I4` as

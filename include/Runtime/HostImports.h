@@ -1,4 +1,4 @@
-//===- HostImports.h - What compiled host code may call ---------*- C++ -*-===//
+//===- HostImports.h - Functions that host code may call ----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

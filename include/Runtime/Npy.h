@@ -27,8 +27,8 @@ struct NpyArray {
   ///   "<f2" "<f4" "<f8"  "|i1" "|u1" "<i2" "<i4" "<i8"  "|b1"
   ///   "|V2" "|V1"        raw elements of 2 and 1 bytes
   /// The ml_dtypes package writes bf16 as raw elements of 2 bytes and the fp8
-  /// types as ones of 1 byte, spelled "<V2", "|V2", "<V1", "|V1" or "<f1". The
-  /// file does not identify the type; the reader must know it.
+  /// types as ones of 1 byte, written as "<V2", "|V2", "<V1", "|V1" or "<f1".
+  /// The file does not identify the type; the reader must know it.
   std::string descr;
   /// Empty for a scalar.
   std::vector<int64_t> shape;

@@ -1,4 +1,4 @@
-//===- Session.h - What compiled host code calls ----------------*- C++ -*-===//
+//===- Session.h - Runtime session of host code -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

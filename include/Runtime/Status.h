@@ -20,7 +20,7 @@
 
 namespace tessera::runtime {
 
-/// What kind of failure a `Status` stands for.
+/// The kind of failure of a `Status`.
 enum class StatusCode {
   /// The call succeeded.
   Ok,
@@ -28,9 +28,9 @@ enum class StatusCode {
   NoDevice,
   /// The device has too little free memory; the message has both sizes.
   OutOfMemory,
-  /// The driver refused a kernel image; the message carries the driver's log.
+  /// The driver rejected a kernel image; the message contains the driver's log.
   Rejected,
-  /// A launch was refused by the driver, or a kernel failed while it ran.
+  /// The driver rejected a launch, or a kernel failed while it ran.
   LaunchFailed,
   /// The caller's request cannot be right: unknown kernel, sizes beyond the
   /// device's limits, a malformed file.

@@ -1,4 +1,4 @@
-//===- TargetId.h - What AMD code objects are compiled for ------*- C++ -*-===//
+//===- TargetId.h - Target IDs of AMD code objects ----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -34,8 +34,8 @@ struct TargetId {
   std::string str() const;
 };
 
-/// Absent for text that is no target ID, or names a feature twice. Features may
-/// stand in any order.
+/// Absent for text that is not a target ID, or names a feature twice. Features
+/// may be listed in any order.
 std::optional<TargetId> parseTargetId(const std::string &text);
 
 /// Whether code for `code` runs on a device that calls itself `device`: the

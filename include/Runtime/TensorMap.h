@@ -1,4 +1,4 @@
-//===- TensorMap.h - What bulk copies know of a tensor ----------*- C++ -*-===//
+//===- TensorMap.h - Tensor maps of TMA ---------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -28,11 +28,11 @@ constexpr int maxTensorMapRank = 5;
 /// Most elements of a box in one dimension.
 constexpr int64_t maxTensorMapBox = 256;
 
-/// Of windows over an image (CUDA driver API, cuTensorMapEncodeIm2col): pixels
-/// that one copy moves, and the steps from a window to the next one.
+/// Limits of windows over an image (CUDA driver API, cuTensorMapEncodeIm2col):
+/// pixels that one copy moves, and the step from a window to the next one.
 constexpr int64_t maxWindowPixels = 1024;
 constexpr int64_t maxWindowStride = 8;
-/// How far, over so many dimensions, windows begin before and end behind the
+/// How far, over so many dimensions, windows begin before and end after the
 /// image, and how wide one is (PTX ISA, "im2col mode").
 constexpr int64_t getMaxWindowCorner(int64_t dimensions) {
   return dimensions == 1 ? 32767 : dimensions == 2 ? 127 : 15;
@@ -55,7 +55,8 @@ enum class TensorMapElement : int32_t {
   F64 = 7,
 };
 
-/// What to make a tensor map of. Dimensions are a memref's, outermost first.
+/// The tensor that a tensor map describes. Dimensions are a memref's, outermost
+/// first.
 struct TensorMapRequest {
   /// Memory of the device, and where the tensor's first element is from there,
   /// in elements.
@@ -64,10 +65,10 @@ struct TensorMapRequest {
   TensorMapElement element = TensorMapElement::I8;
   /// 1 to `maxTensorMapRank`.
   int64_t rank = 0;
-  /// Extents in elements. With a 0 among them nothing is to be copied: the map
-  /// is then valid, and of a tensor of one element.
+  /// Extents in elements. If one of them is 0, nothing is copied: the map is
+  /// then valid, for a tensor of one element.
   const int64_t *sizes = nullptr;
-  /// In elements. Where the size is 1 the stride is not looked at.
+  /// Strides in elements. The stride of a dimension of size 1 is ignored.
   const int64_t *strides = nullptr;
   /// Elements that one copy moves in each dimension; zeros are put in for those
   /// beyond the tensor.

@@ -1,13 +1,13 @@
-//===- Trace.h - What happened when -----------------------------*- C++ -*-===//
+//===- Trace.h - Timeline of events -------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
 // A list of events with their times, on the host's threads and on the device.
-// Whoever takes part in running a program adds to it; `gpu-runner --trace`
-// writes it to a file. LLVM's TimeTraceProfiler has neither a device's track
-// nor times of another clock, and the runtime knows nothing of LLVM.
+// Each component that takes part in running a program adds to it; `gpu-runner
+// --trace` writes it to a file. LLVM's TimeTraceProfiler has neither a device's
+// track nor times of another clock, and the runtime does not depend on LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ struct TraceEvent {
   /// 0 for the device, 1 for the thread that began the trace, from 2 on for
   /// other threads of the host.
   int track = 1;
-  /// What else is known of it.
+  /// Further facts about the event.
   std::vector<std::pair<std::string, std::variant<int64_t, std::string>>>
       details;
 };

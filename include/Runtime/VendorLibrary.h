@@ -1,10 +1,11 @@
-//===- VendorLibrary.h - Products by the vendor's own library ---*- C++ -*-===//
+//===- VendorLibrary.h - Matmuls by a vendor's library -----*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What times are compared with. The library is found when it is opened.
+// The vendor's matmul library, whose times are the peer of Tessera's. The
+// library is located when it is opened.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@
 
 namespace tessera::runtime {
 
-/// A batch of products of dense matrices, `out = lhs * rhs`.
+/// A batch of matmuls of dense matrices, `out = lhs * rhs`.
 struct LibraryProduct {
   int64_t m = 0, n = 0, k = 0, matrices = 1;
   /// Stored column by column.
@@ -32,7 +33,7 @@ struct LibraryProduct {
   bool tf32 = false;
 };
 
-/// A product, prepared on a device, which outlives it.
+/// A matmul, prepared on a device. The device must outlive it.
 class VendorLibrary {
 public:
   virtual ~VendorLibrary();
@@ -40,17 +41,18 @@ public:
   VendorLibrary &operator=(const VendorLibrary &) = delete;
 
   /// Finds the library for the device (cuBLASLt for CUDA's, hipBLASLt for
-  /// HIP's) and has it choose how to compute the product. `NoDevice`, with what
-  /// was looked for, where it is not there; `InvalidArgument` where it does not
-  /// take the product. The calling thread is one in which the device was opened
-  /// or used last: the library asks the driver for its current device.
+  /// HIP's) and has it choose how to compute the matmul. Returns `NoDevice`,
+  /// with the names that were searched, if it is not installed;
+  /// `InvalidArgument` if it does not support the matmul. The calling thread is
+  /// one in which the device was opened or used last: the library asks the
+  /// driver for its current device.
   static Expected<std::unique_ptr<VendorLibrary>>
   prepare(Device &device, const LibraryProduct &product);
 
   /// "cuBLASLt 13.0.2", "hipBLASLt 0.10.0".
   const std::string &getName() const { return name; }
 
-  /// Queues the product, in the queue that the device has at the time: the
+  /// Queues the matmul, in the queue that the device has at the time: the
   /// default stream (`Device::enterQueue(nullptr)`).
   virtual Status run(const void *lhs, const void *rhs, void *out) = 0;
 

@@ -9,59 +9,9 @@
 
 #include "Scheduling/Schedule.h"
 
-#include <array>
 #include <string>
 
 namespace mlir::tessera {
-
-/// The numbers of a schedule, each of which a search can change on its own.
-enum class ScheduleEntry {
-  WorkgroupM,
-  WorkgroupN,
-  SubgroupM,
-  SubgroupN,
-  K,
-  KFragment,
-  Stages,
-  VThreadM,
-  VThreadN,
-  Interleave,
-  Swizzle,
-  SplitK,
-  SplitKReduction,
-  Raster,
-  Persistent,
-  Group,
-  StageOutput,
-  ClusterM,
-  ClusterN,
-  Batches,
-  SubgroupBatches,
-  Last = SubgroupBatches
-};
-
-/// A schedule as an array of its numbers, which may be invalid as an attribute.
-class ScheduleNumbers {
-public:
-  static constexpr size_t size = size_t(ScheduleEntry::Last) + 1;
-
-  explicit ScheduleNumbers(ScheduleAttr schedule);
-  int64_t &operator[](ScheduleEntry entry) { return values[size_t(entry)]; }
-  int64_t operator[](ScheduleEntry entry) const {
-    return values[size_t(entry)];
-  }
-
-  /// Whether the attribute's own constraints hold (`schedule_c1` to `c6`).
-  bool isValid() const;
-  /// The attribute, or null if it would be invalid.
-  ScheduleAttr getAttr(MLIRContext *context) const;
-  /// The fields that differ from `from`, in the schedule's syntax: "subgroup =
-  /// [32, 64], k = 32".
-  std::string describeChange(const ScheduleNumbers &from) const;
-
-private:
-  std::array<int64_t, size> values;
-};
 
 /// A constraint of the chip that a schedule violates.
 struct ScheduleProblem {
@@ -70,7 +20,7 @@ struct ScheduleProblem {
   /// The requirement of the schedule, and the limit of the chip.
   std::string message;
   /// The fields that the constraint depends on, the best one to change first.
-  SmallVector<ScheduleEntry> entries;
+  SmallVector<ScheduleField> fields;
   /// Whether a smaller value of one field fixes the problem: the nearest legal
   /// value is then the largest legal one.
   bool isLimit = false;

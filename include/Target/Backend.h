@@ -114,8 +114,8 @@ public:
   virtual LogicalResult compileKernels(ModuleOp module, const Chip &chip,
                                        KernelCode &code) const = 0;
 
-  /// What code in a file is, by how it begins; none where kernels are a part of
-  /// the program.
+  /// The kind of the code in a file, by its first bytes; none if kernels are a
+  /// part of the program.
   virtual std::optional<runtime::KernelImage::Kind>
   getImageKind(llvm::StringRef code) const = 0;
 
@@ -163,8 +163,8 @@ public:
   virtual llvm::StringRef getUnitName() const { return "units"; }
   /// Whether code itself says what it takes, scalar registers included.
   virtual bool hasCodeReports() const { return false; }
-  /// What else reports the resources of a kernel than a device's driver:
-  /// ", and --ptxas".
+  /// The option that reports the resources of a kernel without a device's
+  /// driver: ", and --ptxas".
   virtual llvm::StringRef getResourceHint() const { return ""; }
   /// Why no roofline is known for any chip of the target; empty: it may be.
   virtual llvm::StringRef getRoofUnknown() const { return ""; }

@@ -1,4 +1,4 @@
-//===- CodeReport.h - What a kernel's machine code takes --------*- C++ -*-===//
+//===- CodeReport.h - Resources of machine code -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,8 +11,8 @@
 
 namespace mlir::tessera {
 
-/// What a kernel's machine code takes, by its own account. Registers are those
-/// of one lane, or of a subgroup where they are scalar.
+/// The resources of a kernel, as stated in its machine code. Registers are
+/// those of one lane, or of a subgroup where they are scalar.
 struct CodeReport {
   /// Vector registers, with those for accumulation where one file has both; -1
   /// where nothing is known.

@@ -1,4 +1,4 @@
-//===- KernelFacts.h - What a module says of its kernels --------*- C++ -*-===//
+//===- KernelFacts.h - Facts about the kernels of a module ---*- C++ -*----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,7 +14,7 @@
 //                 transFunctionMetadataAsUserSemanticDecoration), and what
 //                 Intel's compiler reads of old and new modules alike. The
 //                 execution mode of SPV_INTEL_maximum_registers is rejected by
-//                 drivers of today
+//                 current drivers
 //   parameter_alignments
 //                 OpDecorate %parameter Alignment 64
 //

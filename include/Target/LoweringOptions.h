@@ -26,7 +26,7 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       llvm::cl::init("")};
   PassOptions::Option<bool> requireMatrixUnit{
       *this, "require-matrix-unit",
-      llvm::cl::desc("Refuse a product that no matrix unit computes"),
+      llvm::cl::desc("Reject a matmul that no matrix unit computes"),
       llvm::cl::init(false)};
   PassOptions::Option<std::string> vthreadOrder{
       *this, "vthread-order",

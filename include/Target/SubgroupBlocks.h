@@ -26,7 +26,7 @@
 
 namespace mlir::tessera::subgroup_blocks {
 
-/// Of the extension.
+/// Opcodes of the extension.
 enum Opcode : uint32_t {
   Load = 6231,
   LoadTransform = 6232,

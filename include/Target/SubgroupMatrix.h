@@ -1,4 +1,4 @@
-//===- SubgroupMatrix.h - Matrix products of Intel's extension --*- C++ -*-===//
+//===- SubgroupMatrix.h - Matrix multiply of Intel's extension -*- C++ -*--===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -37,6 +37,15 @@ LogicalResult translateAndOptimize(ModuleOp module, IRModule &code,
 /// ends is not synchronized, and threads compile concurrently.
 void registerBackEnd(bool &isRegistered, llvm::function_ref<void()> initialize);
 
+/// The target machine of a GPU chip, with LLVM's strongest optimization. Emits
+/// an error and returns null if LLVM lacks the back end, which `backEnd` names
+/// in the message, or the chip.
+std::unique_ptr<llvm::TargetMachine>
+createMachine(ModuleOp module, llvm::StringRef backEnd,
+              const llvm::Triple &triple, const Chip &chip,
+              llvm::StringRef features,
+              std::optional<llvm::Reloc::Model> relocation = std::nullopt);
+
 /// The target machine for a chip of target `cpu`; for the host's chip it uses
 /// all features of the host CPU, unless `isPortable` requests only those that
 /// all CPUs of that chip have.

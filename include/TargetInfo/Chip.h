@@ -31,7 +31,7 @@ struct MatrixInstruction {
   /// Rounds or truncates f32 operands to tf32: requires `precision tf32`.
   bool tf32 = false;
   /// Keeps fewer bits of a sum than `accType` has. Unless `precision fast_f8`
-  /// permits this, at most `maxFewBits` products are summed at a time, in
+  /// permits this, at most `maxFewBits` terms are summed at a time, in
   /// registers other than the accumulator.
   bool fewBits = false;
   /// Treats integers as signed only; other rows support `unsigned_a` and
@@ -78,7 +78,7 @@ struct MatrixInstruction {
   }
 };
 
-/// The number of products that an instruction with few bits may add up.
+/// The number of terms that an instruction with few bits may add up.
 constexpr int64_t maxFewBits = 128;
 
 /// The tiling that the default schedule starts from, for one class of operand
@@ -248,8 +248,9 @@ struct UnitLimits {
 /// The choices of the default schedule for a chip. They are not facts of the
 /// hardware.
 struct SchedulePolicy {
-  /// Bytes of an operand's row in a step of the default schedule where direct
-  /// loads of the widest access bring all of both operands. 0: as elsewhere.
+  /// Bytes of an operand's row in a step of the default schedule where async
+  /// copies to LDS with the widest access load all of both operands. 0: as
+  /// elsewhere.
   int64_t directStepBytes = 0;
   /// The default schedule swizzles staged tiles instead of padding them.
   bool preferSwizzle = false;
@@ -262,8 +263,8 @@ struct SchedulePolicy {
   int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
-  /// The one with a matrix unit where block loads bring both operands: a step
-  /// is one fragment.
+  /// The defaults with a matrix unit where block loads read both operands: a
+  /// step is one fragment.
   std::optional<ScheduleDefaults> blockDefaults = std::nullopt;
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.

@@ -18,15 +18,15 @@ namespace mlir::tessera {
 
 /// A device as sold.
 struct DeviceSheet {
-  /// What the names that drivers give to it have in common.
+  /// The common part of the names that drivers report for it.
   const char *name = nullptr;
   /// Units that run workgroups, and the clock in MHz at which the rates hold.
   int64_t units = 0, clockMHz = 0;
   /// 10^12 operations (a multiplication or an addition is one) in a second,
-  /// dense, by the type of operands: of the matrix unit, and where it takes f32
-  /// only as tf32 ("tf32"), of plain FMAs for "f32". 0: it has none. Where a
-  /// sheet has a rate with sparsity only, half of it stands here; GeForce's
-  /// rates are those with accumulators of f32.
+  /// dense, by the type of operands: the rates of the matrix unit, and where it
+  /// takes f32 only as tf32 ("tf32"), that of plain FMAs for "f32". 0: it has
+  /// none. If a sheet has a rate with sparsity only, half of that is given
+  /// here; GeForce's rates are those with accumulators of f32.
   double f16 = 0, bf16 = 0, tf32 = 0, f32 = 0, f64 = 0, i8 = 0, f8 = 0;
   /// 10^12 bytes in a second.
   double memory = 0;

@@ -1,5 +1,4 @@
-//===- Nearest.h - The nearest matmul with a better row ---------*- C++
-//-*-===//
+//===- Nearest.h - The nearest matmul with a better row -----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -43,7 +43,8 @@ struct TargetInfo {
   /// The chip that is compiled for where none is named; null: one must be
   /// named.
   llvm::StringRef (*getDefaultChip)() = nullptr;
-  /// What a device of the chip reports, where that is not the chip's name.
+  /// The name that a device of the chip reports, if that is not the chip's
+  /// name.
   llvm::StringRef (*getReportedDescription)(llvm::StringRef name) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-//===- CostModel.h - What measurements say of other schedules ---*- C++ -*-===//
+//===- CostModel.h - Cost model of schedules ----------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -26,9 +26,9 @@ public:
     double time, expected;
   };
 
-  /// Of many samples the fastest and the latest are used. What took more than
-  /// twice the least time counts as just that: by how much one is too slow
-  /// decides nothing.
+  /// If there are many samples, the fastest and the latest are used. Times are
+  /// capped at twice the least time: the exact time of a slow schedule is
+  /// irrelevant.
   void fit(std::vector<Sample> samples);
   bool isFitted() const { return times.isFitted(); }
 

@@ -79,8 +79,8 @@ public:
   /// which is taken back.
   enum class Mode { Read, Write };
 
-  /// `Write` makes the file if there is none. Errors name the file and say what
-  /// is wrong: it cannot be opened, is no database, is of a later version.
+  /// `Write` makes the file if there is none. Errors name the file and the
+  /// problem: it cannot be opened, is not a database, has a later version.
   static llvm::Expected<std::unique_ptr<Database>> open(llvm::StringRef path,
                                                         Mode mode);
   ~Database();
@@ -103,9 +103,9 @@ public:
   llvm::Expected<bool> add(const Record &record);
   llvm::Expected<bool> add(const Baseline &baseline);
 
-  /// Keeps what `body` adds all together, or none of it if it gives an error.
-  /// What `body` reads is all of the same moment. Others wait meanwhile. Inside
-  /// of another one it is a part of that.
+  /// Adds all entries of `body` as one transaction, or none if it returns an
+  /// error. `body` reads one consistent state. Other writers wait meanwhile. A
+  /// nested call is a part of the outer transaction.
   llvm::Error transact(llvm::function_ref<llvm::Error()> body);
 
   llvm::Expected<std::vector<Run>> getRuns();
@@ -119,11 +119,12 @@ public:
   llvm::Expected<std::optional<Record>> getBest(const TaskId &task,
                                                 llvm::StringRef device = "");
 
-  /// What records were compared with, or one of them, has turned out wrong:
+  /// Invalidates records whose reference, or which themselves, proved wrong:
   /// those of the task that are `measured` or `slow` become `wrong`, without
   /// times, with the error "invalidated: WHY". That is those of the same
   /// device, driver, features and build, on whatever host and in whatever run;
-  /// of one schedule unless `schedule` is absent. Gives how many there were.
+  /// only those of one schedule unless `schedule` is absent. Returns their
+  /// number.
   llvm::Expected<size_t> invalidate(const TaskId &task,
                                     const Environment &environment,
                                     std::optional<llvm::StringRef> schedule,

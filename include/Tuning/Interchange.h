@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `gpu-tune export` writes and `gpu-tune import` reads: a line that names
-// the format, then an object a line for each run, task, record and baseline,
-// with all of its fields. docs/Tuning.md describes it.
+// The format that `gpu-tune export` writes and `gpu-tune import` reads: a line
+// that names the format, then an object a line for each run, task, record and
+// baseline, with all of its fields. docs/Tuning.md describes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ llvm::Error exportLines(Database &database, llvm::raw_ostream &os);
 llvm::Expected<Added> importLines(Database &database, llvm::StringRef text,
                                   llvm::StringRef name);
 
-/// The fields of an entry, as they stand in its line.
+/// Writes the fields of an entry, as in its line.
 void writeFields(llvm::json::OStream &os, const Environment &environment);
 void writeFields(llvm::json::OStream &os, const Record &record);
 void writeFields(llvm::json::OStream &os, const Baseline &baseline);

@@ -1,4 +1,4 @@
-//===- MachineModel.h - What a schedule should take -------------*- C++ -*-===//
+//===- MachineModel.h - Estimated time of a schedule ------*- C++ -*-------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -33,7 +33,7 @@ public:
 
 private:
   const Chip &chip;
-  /// M, N, K; of an attention queries, keys, D.
+  /// M, N, K; for an attention: queries, keys, D.
   std::array<double, 3> extents = {1, 1, 1};
   double matrices = 1, operations = 0, bytes = 0;
   /// Bytes of an element of lhs, rhs, the output, and of a sum.

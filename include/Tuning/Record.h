@@ -1,4 +1,4 @@
-//===- Record.h - What tuning found out about a schedule --------*- C++ -*-===//
+//===- Record.h - Record of a schedule ----------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -24,11 +24,11 @@ enum class Outcome {
   Slow,
   /// It computed other numbers than the reference.
   Wrong,
-  /// The compiler refused it, or ended.
+  /// The compiler rejected it, or ended.
   NotCompiled,
   /// Its code keeps registers in memory.
   Spills,
-  /// The device refused it, or it failed there.
+  /// The device rejected it, or it failed there.
   NotRun,
   /// It did not come back in time.
   Hung,
@@ -41,7 +41,7 @@ enum class Outcome {
 llvm::StringRef getOutcomeName(Outcome outcome);
 std::optional<Outcome> parseOutcome(llvm::StringRef name);
 
-/// A product or an attention by itself, for one chip: what is tuned.
+/// A matmul or an attention by itself, for one chip: the unit of tuning.
 struct TaskId {
   /// `getTaskKey` of the op: 16 digits.
   std::string key;
@@ -58,8 +58,8 @@ struct Environment {
   std::string compiler, build;
   /// The machine's name.
   std::string host;
-  /// What the device has beyond what its chip's name says
-  /// ("gfx90a:sramecc+:xnack-"; `getFeatures`); empty where the name says all.
+  /// The features of the device that its chip's name does not imply
+  /// ("gfx90a:sramecc+:xnack-"; `getFeatures`); empty if there are none.
   std::string features;
 };
 
@@ -71,14 +71,14 @@ struct Record {
   /// whose choice is `chosen`.
   std::string schedule, chosen;
   Outcome outcome = Outcome::Measured;
-  /// Of all but `Measured`: what the compiler, the driver or the comparison
-  /// said.
+  /// The message of the compiler, the driver or the comparison, unless the
+  /// outcome is `Measured`.
   std::string error;
   /// Milliseconds of each timed run, in their order; empty if there is none.
   std::vector<double> times;
   /// Their median, and the bounds of its 95 % confidence interval.
   double median = 0, low = 0, high = 0;
-  /// The device's clock in MHz before and after; 0 where it cannot be told.
+  /// The device's clock in MHz before and after; 0 if it is unknown.
   int64_t clockBefore = 0, clockAfter = 0;
   /// Milliseconds that compiling took.
   double compileTime = 0;
@@ -105,12 +105,20 @@ struct Baseline {
   int64_t run = 0;
 };
 
+/// A schedule's text in which former names of fields are replaced by the
+/// present ones. Records have the present ones.
+std::string useCurrentNames(llvm::StringRef schedule);
+
+/// The reverse: the text that the first version would have written. Digests are
+/// of such texts, so that a record is the same one before and after.
+std::string useFormerNames(llvm::StringRef schedule);
+
 /// The present time as records have it.
 std::string getTimestamp();
 
-/// What a database refuses, in the words of a message: a number that is not
+/// An error about a record that a database rejects: a number that is not
 /// finite, a task without a key, a time of `Measured` that is not positive or
-/// not between its bounds. Success if there is nothing.
+/// not between its bounds.
 llvm::Error validate(const Record &record);
 llvm::Error validate(const Baseline &baseline);
 

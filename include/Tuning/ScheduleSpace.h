@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A point of the space is a schedule. Its first entries, the core (tiles, step,
-// stages, group), decide most of what is legal and are enumerated; the others,
-// the options (parts of K, order of workgroups, clusters, ...), are added to a
-// core one by one. Illegal points never leave the space.
+// A point of the space is a schedule. Some fields, the core (tiles, step,
+// stages, subgroups of a fragment), decide most of what is legal and are
+// enumerated. The others, the options (parts of K, order of workgroups,
+// clusters, ...), are added to a core one by one. Illegal points never leave
+// the space.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,20 +27,31 @@
 
 namespace mlir::tessera::tuning {
 
-/// The values that the entries of a schedule may have. Pairs are M and N.
+/// The values that each field of a schedule may have. Those of flags and enums
+/// are numbers.
 struct SpaceValues {
-  std::vector<std::array<int64_t, 2>> workgroup, subgroup, vthread, cluster;
-  std::vector<int64_t> k, kFragment, stages, interleave, swizzle, splitK,
-      splitKReduction, raster, persistent, group, stageOutput, batches,
-      subgroupBatches;
+#define SCHEDULE_PAIR(Name, name, ...) std::vector<std::array<int64_t, 2>> name;
+#define SCHEDULE_NUMBER(Name, name) std::vector<int64_t> name;
+#include "Dialect/Tessera/IR/ScheduleFields.def"
 
   /// The number of combinations.
   double countPoints() const;
 };
 
-/// The values that are worth trying for `op` on `chip`: of tiles, those up to
-/// the problem's size and the chip's; of the others, what the chip's tables and
-/// the types of `op` have a use for.
+/// The values of one field. The second number of a field that is not a pair is
+/// 0.
+struct FieldValues {
+  const ScheduleFieldInfo *info;
+  std::vector<std::array<int64_t, 2>> values;
+
+  /// The value that `point` has.
+  std::array<int64_t, 2> get(const ScheduleNumbers &point) const;
+  void set(ScheduleNumbers &point, std::array<int64_t, 2> value) const;
+};
+
+/// The values that are worth trying for `op` on `chip`: tiles up to the size of
+/// the problem and of the chip, and the values of the other fields that fit the
+/// chip's tables and the types of `op`.
 SpaceValues getDefaultValues(Operation *op, const Chip &chip);
 
 class ScheduleSpace {
@@ -47,10 +59,10 @@ public:
   using Point = ScheduleNumbers;
 
   /// `task` is a program of one task (`makeTaskProgram`), for a known chip.
-  /// `enumerate` is to be called before anything else, if it is not here.
+  /// Unless `isEnumerated`, `enumerate` must be called before anything else.
   ScheduleSpace(ModuleOp task, const Chip &chip, SpaceValues values,
                 bool isEnumerated = true);
-  /// Finds the cores. Of several spaces each may do it in a thread of its own.
+  /// Finds the cores. Different spaces may do this in different threads.
   void enumerate() { enumerateCores(); }
   ~ScheduleSpace();
 
@@ -83,9 +95,10 @@ public:
 
   /// A legal point: a core with options at random.
   Point draw(std::mt19937_64 &random) const;
-  /// A legal point next to `point`: one to three of its entries changed.
+  /// A legal point next to `point`: up to three times, one or two related
+  /// fields are changed.
   Point mutate(const Point &point, std::mt19937_64 &random) const;
-  /// A legal point with entries of both; one of them if there is none.
+  /// A legal point with numbers of both; one of them if there is none.
   Point cross(const Point &a, const Point &b, std::mt19937_64 &random) const;
 
   ScheduleAttr getAttr(const Point &point) const {
@@ -96,13 +109,20 @@ private:
   void enumerateCores();
   void removeCores(StringRef why, double cores);
   Point withOptions(const Point &core, std::mt19937_64 &random) const;
+  void drawOptions(Point &point, double change, std::mt19937_64 &random) const;
+  bool forEachOptions(Point point, llvm::function_ref<bool(Point &)> visit,
+                      size_t first = 0) const;
   double countOptions() const;
+  const FieldValues &getFieldValues(ScheduleField field) const;
   std::string explain(ScheduleAttr schedule) const;
 
   ModuleOp task;
   Operation *op;
   const Chip &chip;
   SpaceValues values;
+  /// `values`, in the order of the fields, and those of the options. The last
+  /// option varies fastest.
+  std::vector<FieldValues> fields, options;
   /// The task as it is where operands have been copied to rows that groups of
   /// subgroups read.
   OwningOpRef<ModuleOp> repacked;
@@ -114,7 +134,7 @@ private:
   mutable std::unordered_map<std::string, std::string> known;
 };
 
-/// The entries of a point as text, to be compared by.
+/// The numbers of a point as text, by which points are compared.
 std::string spellPoint(const ScheduleNumbers &point);
 
 } // namespace mlir::tessera::tuning

@@ -26,11 +26,12 @@ struct SearchOptions {
   size_t exhaustive = 200;
 };
 
-/// The search for one task. Small spaces are gone through, the most promising
-/// points first. Of others, the first points come from the machine's model, the
-/// neighbourhood of the compiler's own choice, and chance; the following ones
-/// are changes to and crossings of the best so far, and the model's favourites,
-/// of which those are taken that the cost model expects to gain most by.
+/// The search for one task. Small spaces are searched exhaustively, the most
+/// promising points first. In large spaces, the first points come from the
+/// machine's model, the neighbourhood of the compiler's own choice, and chance;
+/// the following ones are changes to and crossings of the best so far, and the
+/// model's favourites, of which those are taken that the cost model expects to
+/// gain most by.
 class TaskSearch {
 public:
   TaskSearch(const ScheduleSpace &space, const MachineModel &machine,

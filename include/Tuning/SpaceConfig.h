@@ -12,6 +12,8 @@
 #ifndef TUNING_SPACECONFIG_H
 #define TUNING_SPACECONFIG_H
 
+#include "Dialect/Tessera/IR/ScheduleFieldInfo.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -24,58 +26,42 @@
 
 namespace mlir::tessera::tuning {
 
-/// Values for entries of a `#tessera.schedule`, each list in the order of the
-/// file, without repetition and never empty; absent for an entry of which
-/// nothing is said. A pair is of M and N.
+/// Values for fields of a `#tessera.schedule`, each list in the order of the
+/// file, without repetition and never empty; absent for a field that is not
+/// mentioned. Those of flags and enums are numbers. A pair is of M and N.
 struct ScheduleValues {
   template <typename T> using List = std::optional<std::vector<T>>;
 
-  List<std::array<int64_t, 2>> workgroup, subgroup;
-  List<int64_t> k, kFragment, stages;
-  List<std::array<int64_t, 2>> vthread;
-  List<int64_t> interleave;
-  List<bool> swizzle;
-  List<int64_t> splitK;
-  /// As in the attribute: "ordered", "atomic", "cluster".
-  List<std::string> splitKReduction;
-  List<int64_t> raster, persistent, group;
-  List<bool> stageOutput;
-  List<std::array<int64_t, 2>> cluster;
-  List<int64_t> batches, subgroupBatches;
+#define SCHEDULE_PAIR(Name, name, ...) List<std::array<int64_t, 2>> name;
+#define SCHEDULE_NUMBER(Name, name) List<int64_t> name;
+#include "Dialect/Tessera/IR/ScheduleFields.def"
 };
 
 struct SpaceConfig {
-  /// In the place of the default values of the entry.
+  /// Instead of the default values of the field.
   ScheduleValues parameters;
-  /// Besides the default values. No entry is in both.
+  /// In addition to the default values. No field is in both.
   ScheduleValues add;
   /// The maximum number of candidates.
   std::optional<int64_t> points;
   /// A candidate that takes more than so many times as long as the best one is
   /// not timed with care.
   std::optional<double> slowest;
+  /// Warnings about former names of fields, each a line "NAME:LINE: ...".
+  std::vector<std::string> warnings;
 };
 
-/// Reads a configuration. An error says "NAME:LINE: PATH: " and what is wrong
-/// with its mend: text that is no JSON, names that there are not, values of
-/// another kind or out of range.
+/// Reads a configuration. An error is "NAME:LINE: PATH: ", the problem and its
+/// fix: text that is not JSON, unknown names, values of another kind or out of
+/// range.
 llvm::Expected<SpaceConfig> parseSpaceConfig(llvm::StringRef text,
                                              llvm::StringRef name);
 
 /// Reads the configuration from a file.
 llvm::Expected<SpaceConfig> readSpaceConfig(llvm::StringRef path);
 
-/// The kind of values of a schedule field, for the schema and for messages.
-struct ParameterInfo {
-  enum class Form { Integer, Pair, Flag, Reduction };
-  llvm::StringLiteral name;
-  Form form;
-  /// The bounds of integers, and of both elements of a pair.
-  int64_t least = 0, most = 0;
-};
-
-/// All schedule fields, in the order of the attribute.
-llvm::ArrayRef<ParameterInfo> getScheduleParameters();
+/// The JSON schema of configurations: docs/tuning-config.schema.json.
+std::string makeConfigSchema();
 
 /// The maximum number of values in a list.
 constexpr size_t maxParameterValues = 4096;

@@ -1,4 +1,4 @@
-//===- Spelling.h - Names that are nearly right -----------------*- C++ -*-===//
+//===- Spelling.h - Suggestions for unknown names -----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,7 +14,8 @@
 
 namespace mlir::tessera::tuning {
 
-/// The candidate spelled most like `name`; empty if none comes close.
+/// The candidate with the least edit distance to `name`; empty if none comes
+/// close.
 llvm::StringRef findNearest(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 

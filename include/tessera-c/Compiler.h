@@ -4,8 +4,8 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* The part of libtessera that needs LLVM. What it gives is run by the        *|
-|* functions of tessera-c/Runtime.h.                                          *|
+|* The part of libtessera that needs LLVM. Programs are run by the functions  *|
+|* of tessera-c/Runtime.h.                                                    *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
@@ -64,6 +64,44 @@ typedef struct TesseraCompileOptions {
 TESSERA_API TesseraStatus tesseraCompile(const char *source, size_t size,
                                          const TesseraCompileOptions *options,
                                          TesseraProgram **program);
+
+/* Frees a text that tesseraExplain or tesseraVerify returned. Null is ignored.
+ */
+TESSERA_API void tesseraStringFree(char *text);
+
+/* Compiles a program for one target and reports how: `*json` is the JSON object
+   that docs/Explain.md describes, which the caller must free with
+   tesseraStringFree. It has an element for each matmul, with its instruction
+   and the reasons why better ones were rejected, and for each kernel, with its
+   schedule. No device is required if the target has a chip. Without
+   `options->entry`, sizes of matmuls are those of the function "main". */
+TESSERA_API TesseraStatus tesseraExplain(const char *source, size_t size,
+                                         const TesseraCompileOptions *options,
+                                         char **json);
+
+typedef struct TesseraVerifyOptions {
+  size_t structSize;
+  /* The contents of the arguments, each as for gpu-runner's --arg ("int:7",
+     "random:7:64x32", "zeros", "@file.npy"); the others are small integers. */
+  const char *const *arguments;
+  size_t numArguments;
+  /* Pass although some elements differ that have no error bound. */
+  int acceptUnverified;
+} TesseraVerifyOptions;
+
+/* Compiles a program, runs it twice on the device that `options->target` names,
+   and compares each output with the reference interpreter, within the error
+   bound of each element, and with the other run. `*passed` is 1 if the outputs
+   are right; the function then, and if they are wrong, returns TESSERA_OK.
+   `options->entry` defaults to "main". `json`, which may be null, receives an
+   object with the fields "target", "chip", "device", "arguments" and "verify"
+   of `gpu-runner --verify --json`, which the caller must free with
+   tesseraStringFree. The program runs in this process: an invalid access of a
+   CPU program ends it. */
+TESSERA_API TesseraStatus tesseraVerify(const char *source, size_t size,
+                                        const TesseraCompileOptions *options,
+                                        const TesseraVerifyOptions *verify,
+                                        int *passed, char **json);
 
 #ifdef __cplusplus
 }

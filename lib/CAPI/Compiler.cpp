@@ -8,115 +8,28 @@
 
 #include "Driver/Bundler.h"
 #include "Driver/LargeStack.h"
-#include "Driver/ParseProgram.h"
 #include "Driver/TargetList.h"
-#include "Support.h"
-
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
+#include "Source.h"
 
 using namespace mlir;
-using ::tessera::capi::fail;
+using namespace ::tessera::capi;
 
 namespace compiler = mlir::tessera;
 namespace runtime = ::tessera::runtime;
 
-static TesseraSeverity translate(DiagnosticSeverity severity) {
-  switch (severity) {
-  case DiagnosticSeverity::Note:
-    return TESSERA_NOTE;
-  case DiagnosticSeverity::Warning:
-    return TESSERA_WARNING;
-  case DiagnosticSeverity::Error:
-    return TESSERA_ERROR;
-  case DiagnosticSeverity::Remark:
-    return TESSERA_REMARK;
-  }
-  return TESSERA_ERROR;
-}
-
-namespace {
-/// The diagnostics of a context, as the caller wants them.
-class Diagnostics {
-public:
-  Diagnostics(MLIRContext &context, const TesseraCompileOptions &options)
-      : options(options), handler(&context, [this](Diagnostic &diagnostic) {
-          take(diagnostic);
-          return success();
-        }) {}
-
-  /// All of them, a paragraph each.
-  std::string text;
-
-private:
-  void take(Diagnostic &diagnostic) {
-    // MLIR calls the handler from one thread of the context at a time.
-    std::string own = spell(diagnostic);
-    for (Diagnostic &note : diagnostic.getNotes())
-      own += "\n  note: " + spell(note);
-    text += (text.empty() ? "" : "\n") + own;
-    if (options.handler)
-      options.handler(options.handlerUser, translate(diagnostic.getSeverity()),
-                      own.c_str());
-  }
-
-  /// "FILE:LINE:COLUMN: message".
-  static std::string spell(Diagnostic &diagnostic) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    Location location = diagnostic.getLocation();
-    if (auto place = location->findInstanceOf<FileLineColLoc>())
-      stream << place.getFilename().getValue() << ":" << place.getLine() << ":"
-             << place.getColumn() << ": ";
-    stream << diagnostic.str();
-    return text;
-  }
-
-  const TesseraCompileOptions &options;
-  ScopedDiagnosticHandler handler;
-};
-} // namespace
-
-namespace {
-/// The result of a call. Error texts belong to the caller's thread.
-struct Outcome {
-  TesseraStatus status = TESSERA_OK;
-  std::string text;
-};
-} // namespace
-
 static Outcome compile(StringRef text, const TesseraCompileOptions &options,
                        ArrayRef<compiler::TargetChip> targets,
                        TesseraProgram **program) {
-  MLIRContext context;
-  compiler::prepareContext(context);
-  context.printOpOnDiagnostic(false);
-  Diagnostics diagnostics(context, options);
-  const char *file = options.fileName ? options.fileName : "<text>";
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file),
-                             llvm::SMLoc());
-  OwningOpRef<ModuleOp> module = compiler::parseProgram(sources, context);
-  if (!module)
-    return {TESSERA_COMPILE_ERROR, diagnostics.text};
-
+  Source source(text, options);
   compiler::CompileOptions compileOptions;
-  compileOptions.entry = options.entry ? options.entry : "";
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.allowFastF8 = options.allowFastF8;
-  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
-  std::string why;
-  compileOptions.tuned = compiler::findTunedSchedules(
-      options.scheduleDb ? options.scheduleDb : "", why);
-  if (!why.empty())
-    return {TESSERA_INVALID_ARGUMENT, "scheduleDb: " + why};
+  if (Outcome outcome = source.prepare(compileOptions);
+      outcome.status != TESSERA_OK)
+    return outcome;
   FailureOr<runtime::Bundle> bundle = compiler::compileBundle(
-      *module, compileOptions, targets, options.omitSource ? "" : text,
-      options.omitSource ? "" : file);
+      *source.module, compileOptions, targets, options.omitSource ? "" : text,
+      options.omitSource ? "" : source.getFile());
   if (failed(bundle))
-    return {TESSERA_COMPILE_ERROR, diagnostics.text};
+    return {TESSERA_COMPILE_ERROR, source.getDiagnostics()};
   *program = ::tessera::capi::makeProgram(std::move(*bundle)).release();
   return {};
 }

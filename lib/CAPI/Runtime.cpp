@@ -109,8 +109,8 @@ struct SharedDevice {
   std::mutex mutex;
 };
 
-/// A call's turn with a device. What the driver keeps for the calling thread is
-/// as before when it ends.
+/// Exclusive use of a device during a call. At its end, the driver's state of
+/// the calling thread is as before.
 class Turn {
 public:
   explicit Turn(SharedDevice &shared)
@@ -147,8 +147,8 @@ static TesseraDeviceInfo describe(const runtime::DeviceInfo &device) {
 }
 
 namespace {
-/// What `tesseraDeviceList` gives is an array behind one of these, whose texts
-/// it points to.
+/// `tesseraDeviceList` returns an array that follows one of these in memory and
+/// points to its texts.
 struct alignas(std::max_align_t) DeviceList {
   std::vector<runtime::DeviceInfo> devices;
 

@@ -1,4 +1,4 @@
-//===- Support.h - What both halves of the C API share ----------*- C++ -*-===//
+//===- Support.h - Common part of the C API -----------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

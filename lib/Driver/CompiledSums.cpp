@@ -1,4 +1,4 @@
-//===- CompiledSums.cpp - How sums were compiled, for the reference -------===//
+//===- CompiledSums.cpp - Precision of compiled sums ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -33,6 +33,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -104,8 +105,8 @@ runLowering(ModuleOp module, const CompileOptions &options,
                      [&](OpPassManager &pm) { build(pm, lowering); });
 }
 
-/// Lowers a module with schedules to stage Tessera. Where kernels cannot
-/// call functions, these become part of them.
+/// Lowers a module with schedules to stage Tessera. Where kernels cannot call
+/// functions, these become part of them.
 static LogicalResult lowerToTessera(ModuleOp module,
                                     const CompileOptions &options,
                                     std::vector<StageTime> *times) {
@@ -227,12 +228,6 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
   return text;
 }
 
-static std::string spell(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// Says what a better instruction than `row` would need.
 static void reportNearest(const Chip &chip, const ProductForm &form,
                           const MatrixInstruction *row, bool isScheduled,
@@ -274,7 +269,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
         getFragmentGroup(op), isSwizzledTile(op.getA()),
         op.getUnsignedA() || op.getUnsignedB());
-    // The choice of legalization, if it has run.
+    // The instruction that legalization chose, if it has run.
     if (auto chosen = op->getAttrOfType<StringAttr>(
             TesseraDialect::InstructionAttrHelper::getNameStr()))
       row = chip.findInstruction(chosen.getValue());
@@ -295,22 +290,24 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         if (auto load = operand.getDefiningOp<LoadOp>())
           report.loads.push_back(
               (name + Twine(": ") + describeLoad(chip, load)).str());
-    report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
-    reportNearest(chip,
-                  {spell(a.getElementType()), spell(b.getElementType()),
-                   spell(acc.getElementType()), op.getPrecision(),
-                   acc.getRows(), acc.getCols(), a.getCols(),
-                   getFragmentGroup(op), isSwizzledTile(op.getA()),
-                   op.getUnsignedA() || op.getUnsignedB()},
-                  row, schedules && schedules.contains(report.kernel), report);
-    // Virtual threads and unrolling repeat a matmul: one line for each.
+    report.rateType =
+        row && row->tf32 ? "tf32" : debugString(a.getElementType());
+    reportNearest(
+        chip,
+        {debugString(a.getElementType()), debugString(b.getElementType()),
+         debugString(acc.getElementType()), op.getPrecision(), acc.getRows(),
+         acc.getCols(), a.getCols(), getFragmentGroup(op),
+         isSwizzledTile(op.getA()), op.getUnsignedA() || op.getUnsignedB()},
+        row, schedules && schedules.contains(report.kernel), report);
+    // Virtual threads and unrolling repeat a matmul; one line for each
+    // suffices.
     for (const ProductReport &other : reports)
       if (other.kernel == report.kernel && other.product == report.product &&
           other.location == report.location)
         return;
     reports.push_back(std::move(report));
   });
-  // Matmuls without fragments.
+  // Matmuls that are not computed by fragments.
   auto matmuls = module->getAttrOfType<DictionaryAttr>(
       TesseraDialect::PlainMatmulsAttrHelper::getNameStr());
   for (NamedAttribute entry :
@@ -322,10 +319,10 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     report.instruction = matmul.getHow().str();
     report.matrixUnit = false;
     report.plainThreads = true;
-    report.rateType = spell(matmul.getAType());
+    report.rateType = debugString(matmul.getAType());
     auto isOfType =
-        [a = report.rateType, b = spell(matmul.getBType()),
-         acc = spell(matmul.getAccType())](const MatrixInstruction &row) {
+        [a = report.rateType, b = debugString(matmul.getBType()),
+         acc = debugString(matmul.getAccType())](const MatrixInstruction &row) {
           return row.matrixUnit && !row.tf32 && row.aType == a &&
                  row.bType == b && row.accType == acc;
         };

@@ -1,4 +1,4 @@
-//===- Context.cpp - What a context needs to compile ----------------------===//
+//===- Context.cpp - Dialects and interfaces of a context -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- EntrySignature.cpp - What an entry takes and gives -----------------===//
+//===- EntrySignature.cpp - Arguments and results of an entry -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -23,7 +23,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 //===----------------------------------------------------------------------===//
-// What a program may write
+// Arguments that a program may write
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -79,7 +79,7 @@ bool WriteSearch::mayWriteThrough(OpOperand &use) {
   if (isa<ViewLikeOpInterface>(op))
     return llvm::any_of(op->getResults(),
                         [&](Value view) { return mayWrite(view); });
-  // What else could hand the buffer on.
+  // Other ops that could pass the buffer on.
   if (op->hasTrait<OpTrait::IsTerminator>() ||
       isa<memref::ExtractAlignedPointerAsIndexOp>(op) ||
       llvm::any_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>))

@@ -57,7 +57,7 @@ std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
     return nullptr;
   }
   result->jit = std::move(*jit);
-  // ORC prints what goes wrong, unless it is told otherwise.
+  // ORC prints errors by default.
   result->jit->getExecutionSession().setErrorReporter(
       [why = result->linkError](llvm::Error error) {
         *why += (why->empty() ? "" : "; ") + llvm::toString(std::move(error));

@@ -31,7 +31,7 @@ public:
   bool addObject(std::string object, std::string &why);
   /// The object files of all that was added, in order.
   const std::vector<std::string> &getObjects() const { return objects; }
-  /// The address of a function, or null: `getLinkError` tells why.
+  /// The address of a function, or null: `getLinkError` returns the reason.
   void *lookup(llvm::StringRef name);
   const std::string &getLinkError() const { return *linkError; }
   llvm::TargetMachine &getMachine() { return *machine; }

@@ -1,4 +1,4 @@
-//===- NativeCode.cpp - What native code may refer to ---------------------===//
+//===- NativeCode.cpp - Symbols that native code may use ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- NativeCode.h - What native code may refer to -------------*- C++ -*-===//
+//===- NativeCode.h - Symbols that native code may use -----*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

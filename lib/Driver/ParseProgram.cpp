@@ -59,7 +59,7 @@ public:
       if (word == "floordiv" || word == "ceildiv" || word == "mod")
         if (std::optional<Mistake> wrong = countOperator(word))
           return wrong;
-      // What follows is looked at twice: its brackets count too.
+      // The following text is scanned twice: its brackets count too.
       llvm::SaveAndRestore keep(rest);
       const char *wrong = nullptr;
       if (word == "array")
@@ -157,13 +157,13 @@ private:
       return;
     unsigned operators = open[last - 1].operators;
     open.resize(last - 1);
-    // Parentheses are part of the expression that they stand in.
+    // Parentheses are part of the enclosing expression.
     if (kind != '{' && !open.empty())
       open.back().operators += operators;
   }
 
-  /// An operator of an affine expression, which stands in parentheses or square
-  /// brackets.
+  /// An operator of an affine expression, which is enclosed in parentheses or
+  /// square brackets.
   std::optional<Mistake> countOperator(StringRef word) {
     if (open.empty() || (open.back().kind != '(' && open.back().kind != '['))
       return std::nullopt;
@@ -199,7 +199,7 @@ private:
       return nullptr;
     StringRef digits = rest.take_while(llvm::isDigit);
     uint64_t number = 0;
-    // No number is an error that the parser tells of.
+    // The parser reports text that is not a number.
     if (!digits.empty() && (digits.getAsInteger(10, number) || number > most))
       return digits.data();
     return nullptr;
@@ -213,10 +213,10 @@ private:
     return rest.take_while(isPartOfName) == "index" ? rest.data() : nullptr;
   }
 
-  /// Behind the name: where it is no list of integers, of which these ops' own
-  /// parsers make null.
+  /// After the name: the error if no list of integers follows, for which these
+  /// ops' own parsers return null.
   const char *checkList() {
-    // It is a name only, or an error that the parser tells of.
+    // It is only a name, or an error that the parser reports.
     if (!consume('='))
       return nullptr;
     if (!consume('['))
@@ -304,7 +304,7 @@ private:
   bool isShallow(Type element) { return getHeight(element, 0) <= mostNesting; }
 
   /// How deep attributes and types nest in `element`; at least more than is
-  /// permitted where `depth` says that it is no use to look.
+  /// permitted where `depth` already exceeds the limit.
   template <typename T> unsigned getHeight(T element, unsigned depth) {
     if (depth > mostNesting)
       return mostNesting + 1;

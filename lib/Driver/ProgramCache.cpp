@@ -9,12 +9,11 @@
 //
 //   magic      16 bytes, with the version of this format
 //   checksum   32 bytes: BLAKE3 of all that follows
-//   parts      their number; of each its name and its value
-//   source     the same of what the source consists of, which is no key
+//   parts      their number; then the name and the value of each
+//   source     the same for the parts of the source, which are not a key
 //   payload
 //
-// where numbers are 8 bytes, little-endian, and texts stand behind their
-// length.
+// where numbers are 8 bytes, little-endian, and texts follow their length.
 //
 //===----------------------------------------------------------------------===//
 
@@ -263,7 +262,7 @@ void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
           compare(entry.parts, key.getParts());
       if (differences.empty())
         continue;
-      // Another source is told by what it consists of.
+      // A different source is described by its parts.
       if (differences.front().name == "source")
         llvm::append_range(differences,
                            compare(entry.sourceParts, key.getSourceParts()));

@@ -1,4 +1,4 @@
-//===- ProgramKey.cpp - What decides over a compiled program --------------===//
+//===- ProgramKey.cpp - Key of a compiled program -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -182,7 +182,7 @@ static int addObject(dl_phdr_info *object, size_t, void *data) {
     identities.push_back(llvm::toHex(id, /*LowerCase=*/true));
     return 0;
   }
-  // No linker of today leaves it out unless told to. What stands for it changes
+  // Current linkers omit it only if an option says so. Its replacement changes
   // with every change of the file.
   struct stat info = {};
   std::string identity = path.str();

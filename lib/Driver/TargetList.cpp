@@ -1,4 +1,4 @@
-//===- TargetList.cpp - What a bundle is compiled for ---------------------===//
+//===- TargetList.cpp - Targets of a bundle -------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -169,8 +169,8 @@ static NamedAttribute makeEntry(const TunedSchedule &one, Builder &builder) {
   SmallVector<NamedAttribute> fields;
   std::string origin = one.origin;
   if (!one.schedule.empty()) {
-    // Records of another version may spell it otherwise: that is said where the
-    // record would have been used.
+    // Records of another version may have another format: that is reported
+    // where the record would have been used.
     ScopedDiagnosticHandler quiet(builder.getContext(),
                                   [](Diagnostic &) { return success(); });
     // A database may be somebody else's: the parser is recursive.

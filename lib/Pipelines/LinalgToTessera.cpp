@@ -69,8 +69,8 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
     OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
   buildLinalgToTasksPipeline(pm, options);
 
-  // Kernels. Where a matrix unit is required, it computes products of one row
-  // as well, with rows that are not there.
+  // Kernels. If a matrix unit is required, it computes matmuls of one row as
+  // well, padded with rows that do not exist.
   if (!options.requireMatrixUnit) {
     TesseraMapMatvecOptions matvec;
     matvec.target = options.target;

@@ -1,4 +1,4 @@
-//===- Registration.cpp - What every Tessera tool registers ---------------===//
+//===- Registration.cpp - Registration for Tessera tools ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

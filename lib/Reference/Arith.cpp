@@ -42,8 +42,8 @@ static void settle(const Elementwise &element, ArrayRef<Number> in,
     out.error = 0;
 }
 
-/// What a float that may be the infinity of its sign is off by otherwise;
-/// unbounded for any other number.
+/// The error of a float, assuming that it is finite, if it may also be the
+/// infinity of its sign; unbounded for any other number.
 static double getErrorIfFinite(const Number &number, const Format &format) {
   if (!format.isFloat || !format.hasInfinity || !std::isfinite(number.f))
     return unbounded;
@@ -189,20 +189,21 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// What `sum`, a + b in double, has lost (Knuth's TwoSum).
+/// The rounding error of `sum`, a + b in double (Knuth's TwoSum).
 static double sumResidual(double a, double b, double sum) {
   double partB = sum - a, partA = sum - partB;
   return (a - partA) + (b - partB);
 }
 
-/// What `product`, a * b in double, has lost.
+/// The rounding error of `product`, a * b in double.
 static double productResidual(double a, double b, double product) {
   return std::fma(a, b, -product);
 }
 
-/// What rounding a result near `value` may lose, which operands make off by
-/// `error` and which double gives but for `residual`. Where there is an error,
-/// a device rounds another number: the type may hold `value` and not that one.
+/// A bound on the loss of rounding a result near `value`, given the `error`
+/// that it has from its operands; double is off by `residual`. If there is an
+/// error, a device rounds another number: the type may represent `value` but
+/// not that number.
 static double roundingNear(const Format &format, double value, double error,
                            double residual) {
   double magnitude = std::fabs(value);
@@ -240,7 +241,7 @@ bool tessera::reference::subtractFloats(const Elementwise &self,
   return true;
 }
 
-/// What errors of the factors make of a product.
+/// The error of a * b that follows from the errors of the factors.
 static double productError(double a, double errorA, double b, double errorB) {
   double error = 0;
   if (errorA != 0)
@@ -299,8 +300,8 @@ static double getLowerBound(Value value, unsigned depth = 6) {
   return -unbounded;
 }
 
-/// What a quotient may be off by whose divisor is at least `least`, though it
-/// is off by more than it is.
+/// A bound on the error of a quotient whose divisor is at least `least`,
+/// although the error of the divisor is greater than its value.
 static double getBoundedQuotientError(const Number &dividend,
                                       const Number &divisor, double least,
                                       double value) {
@@ -507,8 +508,8 @@ static bool compareFloats(const Elementwise &self, const Number *in,
 // Integers
 //===----------------------------------------------------------------------===//
 
-/// Integers with errors arise where floats are converted. A bound survives sums
-/// and products; elsewhere nothing is known.
+/// Integers with errors arise where floats are converted. A bound survives
+/// additions and multiplications; elsewhere nothing is known.
 static double anyError(const Number *in, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (in[i].error != 0)
@@ -639,7 +640,7 @@ static bool combineBits(const Elementwise &self, const Number *in, Number &out,
   }
   bool isShift = kind != Bits::And && kind != Bits::Or && kind != Bits::Xor;
   double error = anyError(in, 2);
-  // Of conditions: open or not.
+  // The error of a condition is 0 (known) or 1 (not known).
   if (error != 0 && self.result->width == 1)
     error = 1;
   // The result of a shift by too much is not defined.

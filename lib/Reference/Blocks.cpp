@@ -15,8 +15,8 @@
 //   element
 //      of the block that differs most: its own bound decides about it, and a
 //      sum that passes a power of two may lose what no other sum loses
-//   P  what emulated sums lose that add up many products at once, forward
-//   Q  what emulated sums lose that add up few products at once, backward
+//   P  what emulated sums lose that add up many terms at once, forward
+//   Q  what emulated sums lose that add up few terms at once, backward
 //   O  a bound on what everything else may lose (rounding to the output type,
 //      other operations)
 //   U  two units in the last place of the coarse sums, at the root mean square
@@ -30,9 +30,9 @@
 //
 // Here g, the median of Q / P over the blocks, is how much more the order of Q
 // loses than that of P; 16 times as much for random data, and far more where
-// single products are small beside the sum. The order of the program is not
-// known either: c, the lower median of D / E over the blocks, is how much more
-// it loses than that of P. It is taken to be in [1, 4 * max(g, 16)]. A fault in
+// single terms are small beside the sum. The order of the program is not known
+// either: c, the lower median of D / E over the blocks, is how much more it
+// loses than that of P. It is taken to be in [1, 4 * max(g, 16)]. A fault in
 // fewer than half of the blocks does not change c.
 //
 // F follows from how much the sums of blocks vary in a correct program, which
@@ -41,7 +41,7 @@
 //   F = max(2.5, 1.5 * s, 1 + 10 * sqrt(2 * v))
 //
 // and nine times as much for rows and columns. These have fewer elements than a
-// tile, so that a few sums that lose single products decide, and their faults
+// tile, so that a few sums that lose single terms decide, and their faults
 // (zeros, another row) are far larger than what tiles find.
 //
 // s is the largest ratio over the blocks of P and Q / g, or of Q / g and P; v
@@ -49,11 +49,11 @@
 // segments of a row and of a column give a second estimate of v: with k the
 // variance of one element's squared error, these are k / 16 if elements are
 // independent, and more if those of a row (a column) are correlated. The
-// variance of the mean of a tile is then the product of both, over k. The
-// larger of the estimates counts. So F grows where errors are correlated, or
-// vary between blocks for reasons of the data, up to where the comparison finds
-// nothing. Elements with one sum of products, as those of equal rows have, lose
-// the same: a block with fewer than 32 different sums is not compared.
+// variance of the mean of a tile is then both multiplied, over k. The larger of
+// the estimates counts. So F grows where errors are correlated, or vary between
+// blocks for reasons of the data, up to where the comparison finds nothing.
+// Elements with one sum of products, as those of equal rows have, lose the
+// same: a block with fewer than 32 different sums is not compared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +78,8 @@ namespace {
 /// squared error bound.
 struct Squares {
   double got = 0, forward = 0, backward = 0, others = 0, bits = 0;
+  /// The change by a missing step, if it is known.
+  double step = 0;
   /// The reciprocal of the squared bound, and the reference squared.
   double weight = 0, value = 0;
   /// The elements.
@@ -88,6 +90,7 @@ struct Squares {
     forward += other.forward;
     backward += other.backward;
     others += other.others;
+    step += other.step;
     weight += other.weight;
     value += other.value;
     count += other.count;
@@ -159,6 +162,8 @@ private:
   Comparison::Place findWorst(const Block &block) const;
   void compareAll(const char *kind, int64_t height, int64_t width);
   void report(const char *kind, const Block &block, double allowed);
+  /// Notes whether the tile would be accepted without a step of its sums.
+  void noteSensitivity(const Block &tile, double limit);
 };
 } // namespace
 
@@ -199,6 +204,10 @@ Squares BlockComparison::measure(int64_t index) const {
   squares.forward = (forward - exact) * (forward - exact) * squares.weight;
   squares.backward = (backward - exact) * (backward - exact) * squares.weight;
   squares.others = others * others * squares.weight;
+  if (losses.withoutStep) {
+    double change = losses.withoutStep->getDouble(index) - exact;
+    squares.step = change * change * squares.weight;
+  }
   squares.value = exact * exact;
   squares.count = 1;
   return squares;
@@ -325,6 +334,24 @@ void BlockComparison::report(const char *kind, const Block &block,
   result.worstBlock = wrong;
 }
 
+void BlockComparison::noteSensitivity(const Block &tile, double limit) {
+  ++result.tileCount;
+  if (!losses.withoutStep)
+    return;
+  int64_t &count = result.insensitiveTileCount
+                       ? *result.insensitiveTileCount
+                       : result.insensitiveTileCount.emplace(0);
+  // The step's products and the rounding errors are independent.
+  if (std::isfinite(tile.sum.step) && tile.got + tile.sum.step > limit)
+    return;
+  double change = std::sqrt(tile.sum.step / tile.sum.weight);
+  if (count == 0 || change < result.stepChange) {
+    result.stepChange = change;
+    result.stepAllowed = std::sqrt(limit / tile.sum.weight);
+  }
+  ++count;
+}
+
 void BlockComparison::compareAll(const char *kind, int64_t height,
                                  int64_t width) {
   std::vector<Block> blocks;
@@ -388,8 +415,10 @@ void BlockComparison::compareAll(const char *kind, int64_t height,
     double limit = options.slack * options.slack * factor *
                    (loss * emulated + block.sum.others + block.sum.bits);
     double allowed = std::sqrt(limit / block.sum.weight);
-    if (isTile)
+    if (isTile) {
       largestAllowed = std::max(largestAllowed, allowed);
+      noteSensitivity(block, limit);
+    }
     if (block.got > limit)
       report(kind, block, allowed);
   }

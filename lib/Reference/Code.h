@@ -126,6 +126,8 @@ public:
   std::atomic<int64_t> workgroups{0}, allWorkgroups{0};
   /// See `Outcome`.
   std::atomic<int> coarseBits{0};
+  /// Whether products were left out of a sum (`CoarseSums::WithoutStep`).
+  std::atomic<bool> leftOutStep{false};
   /// Notes a sum that is rounded to so few bits.
   void noteCoarseSum(int bits);
   /// Whether coarse sums are rounded as a device rounds them.
@@ -154,7 +156,7 @@ private:
   DenseMap<Operation *, ViewRef> globals;
 };
 
-/// What the threads of a workgroup have in common.
+/// The state that the threads of a workgroup share.
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
   int64_t numThreads = 1;
@@ -173,7 +175,7 @@ struct Frame {
   const Workgroup *group = nullptr;
   std::array<int64_t, 3> threadId = {0, 0, 0};
   int64_t linearThread = 0;
-  /// Of the linalg op around.
+  /// The loop indices of the surrounding linalg op.
   const int64_t *loopIndices = nullptr;
   unsigned depth = 0;
   /// How many frames a thread has here: one for each virtual thread.
@@ -264,7 +266,7 @@ struct Code {
         return false;
     return true;
   }
-  /// What running it once costs, in the unit of `Options::maxWork`, not
+  /// The cost of running it once, in the unit of `Options::maxWork`, not
   /// counting loops inside.
   int64_t cost() const { return 8 * (static_cast<int64_t>(instrs.size()) + 1); }
 };
@@ -340,11 +342,11 @@ void addPackHandlers(Registry &registry);
 /// For every structured op.
 InstrPtr compileLinalg(Operation *op, Scope &scope);
 
-/// What is prepared so far.
+/// The code that has been prepared so far.
 class Program {
 public:
-  /// The function with this body, once: of a func.func or gpu.func. Null when
-  /// it has no body, or several blocks.
+  /// The function with the body of this func.func or gpu.func, which is
+  /// prepared once. Null when it has no body, or several blocks.
   const Function *getFunction(Operation *op);
   /// Whether the threads of a workgroup must run `op` in step.
   bool isCollective(Operation *op);

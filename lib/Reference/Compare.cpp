@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace mlir::tessera::reference;
 
-/// What element may be off by, and whether that is known.
+/// The permitted difference of an element, or unbounded if it is not known.
 static double getAllowed(const Format &format, double expected, double error,
                          const CompareOptions &options) {
   if (options.exact)
@@ -71,7 +71,7 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
       continue;
     ++result.count;
     double got = gotElement(i), wanted = reference.getDouble(i);
-    // What the element type makes of it, perhaps an infinity.
+    // The value rounded to the element type, perhaps an infinity.
     double rounded = format.isFloat ? format.round(wanted) : wanted;
     double allowed = getAllowed(format, wanted, reference.getError(i), options);
     bool isUnbounded = !(allowed < unbounded);

@@ -118,7 +118,7 @@ static ViewRef surroundWithZeros(const ViewRef &view, AffineMap map,
   return whole;
 }
 
-/// What the producer of a side makes, an element for each point of the
+/// The result of the producer of a side: an element for each point of the
 /// dimensions that it depends on.
 ViewRef ContractCode::produce(Frame &frame, unsigned side,
                               ArrayRef<ViewRef> views,
@@ -261,8 +261,8 @@ static int64_t addressAt(const Access &access, ArrayRef<int64_t> point) {
   return address;
 }
 
-/// Of the sums, the output and the extras, hands those that are read at a point
-/// to the epilogue's arguments.
+/// Passes the elements of the sums, the output and the extras that are read at
+/// a point to the epilogue's arguments.
 static void readPoint(const Code &code, Frame &frame, ArrayRef<Access> accesses,
                       ArrayRef<int64_t> point) {
   unsigned argument = 0;

@@ -15,11 +15,12 @@ namespace mlir::tessera::reference {
 /// A tessera.contract, prepared.
 struct ContractCode {
   Operation *op = nullptr;
-  /// Of lhs, rhs, the output, the extras, the inputs of lhs and those of rhs.
+  /// The maps of lhs, rhs, the output, the extras, the inputs of lhs and those
+  /// of rhs.
   SmallVector<AffineMap> maps;
   unsigned numExtras = 0;
-  /// What makes an element of lhs (rhs) from that of the operand and those of
-  /// its inputs; null for the identity.
+  /// Computes an element of lhs (rhs) from those of the operand and of its
+  /// inputs; null for the identity.
   std::unique_ptr<Function> producers[2];
   const Format *productFormats[2] = {};
   /// The first of the inputs of lhs and rhs among the operands, and the last.
@@ -30,8 +31,8 @@ struct ContractCode {
   std::unique_ptr<Function> epilogue;
   /// The dimensions that the epilogue reduces: N, where it has a row_reduce.
   SmallVector<unsigned> rowDims;
-  /// Where the sums go: the output's map, and behind it the reduced dimensions
-  /// that the output lacks.
+  /// The index map of the sums: the output's map, followed by the reduced
+  /// dimensions that the output lacks.
   AffineMap sumMap;
   /// The sums are the result, perhaps rounded.
   bool isPlain = false;
@@ -44,8 +45,8 @@ struct ContractCode {
   bool evaluate(Frame &frame, ArrayRef<ViewRef> views,
                 std::optional<Number> init,
                 ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
-  /// Fills in the factors of the product. What they need beside the operands is
-  /// kept alive in `owned`.
+  /// Fills in the factors of the contraction. `owned` keeps alive the values
+  /// that they need in addition to the operands.
   bool setFactors(Frame &frame, ArrayRef<ViewRef> views,
                   ArrayRef<int64_t> extents,
                   ArrayRef<ArrayRef<int64_t>> indexLists, Contraction &product,

@@ -110,9 +110,10 @@ struct Norms {
   std::vector<double> values, errors, largestErrors;
 
   bool hasErrors() const { return !errors.empty(); }
-  /// What these errors do to a product with a row or column of that norm, which
-  /// is `result`: independent ones add up like a random walk, and a relative
-  /// error that all elements have in common is one of the result.
+  /// The error that follows for a dot product with a row or column of that
+  /// norm, whose value is `result`: independent errors add up like a random
+  /// walk, and a relative error that all elements have in common is one of the
+  /// result.
   double propagate(int64_t at, double otherNorm, double result) const {
     double worst = errors[at] * otherNorm;
     double likely = 2 * largestErrors[at] * otherNorm +
@@ -120,7 +121,7 @@ struct Norms {
     return std::min(worst, likely);
   }
 
-  /// Of the rows of a matrix of that shape, or of its columns.
+  /// The norms of the rows of a matrix of that shape, or of its columns.
   static Norms of(bool ofRows, const GatheredMatrix &matrix,
                   const double *errors, int64_t rows, int64_t columns) {
     int64_t count = ofRows ? rows : columns;
@@ -162,12 +163,12 @@ struct Batch {
 
   const Contraction &c;
   int64_t work = 1;
-  /// Sizes of each product, and their number.
+  /// The sizes of each matmul, and the number of matmuls.
   int64_t m = 1, n = 1, k = 1, count = 1;
   std::vector<int64_t> aRows, aInner, bInner, bColumns, cRows, cColumns;
   std::vector<int64_t> aBatch, bBatch, cBatch;
 
-  /// What can be known beforehand.
+  /// Facts that are known before the evaluation.
   Facts aFacts, bFacts, oldFacts;
   SumFormat sums;
   bool isFloat = true, tf32 = false, exact = false;
@@ -175,12 +176,12 @@ struct Batch {
   void findFacts(Run &run, Operation *op);
   /// Whether coarse sums are rounded as a device rounds them.
   bool emulates = false;
-  /// Whether errors depend on the signs of the products.
+  /// Whether errors depend on the signs of the terms.
   bool needsSigns() const {
     return isFloat && !exact && !emulates && sums.isAllReduced(k);
   }
 
-  /// The product that `select` was called for.
+  /// The matmul that `select` was called for.
   std::vector<int64_t> aStart, bStart, cStart;
   GatheredMatrix a, b;
   Norms aNorms, bNorms;
@@ -192,11 +193,11 @@ struct Batch {
   int64_t addressOf(int64_t row, int64_t column) const {
     return cStart[row] + cColumns[column];
   }
-  /// What a sum may be off by, given the largest partial sum and the sum of the
-  /// products' signs.
+  /// A bound on the error of a sum, given the largest partial sum and the sum
+  /// of the terms' signs.
   double getError(int64_t row, int64_t column, double sum, double peak,
                   double signs) const;
-  /// The sum of the products' signs where it is not known.
+  /// The sum of the terms' signs where it is not known.
   double estimateSigns(int64_t row, int64_t column, double sum) const;
   /// Whether the factors of a sum have no errors.
   bool isCertain(int64_t row, int64_t column) const {
@@ -354,7 +355,7 @@ bool tessera::reference::contract(Run &run, Operation *op,
   if (batch.emulates) {
     if (!run.spend(batch.work * 4, op))
       return false;
-    unit = batch.sums.getUnit(run.options.coarseSums);
+    unit = batch.sums.getUnit(run, batch.k);
   }
   // Integers beyond that are multiplied as such.
   bool inDoubles = isFloat || batch.aFacts.largest * batch.bFacts.largest *
@@ -553,7 +554,7 @@ std::optional<Comparison> tessera::reference::projectContraction(
       }
       for (int64_t i = 0; i < batch.m; ++i) {
         ++result.count;
-        // Nothing can be said where the product has a NaN or an infinity.
+        // Nothing is known where the matmul yields a NaN or an infinity.
         bool known = std::isfinite(expected[i]) && allowed[i] < unbounded;
         if (!known) {
           ++result.unboundedCount;

@@ -26,14 +26,14 @@ struct Access {
   /// Per dimension, the indices that its points stand for; empty for 0, 1, 2...
   SmallVector<ArrayRef<int64_t>, 6> indices;
 
-  /// What point `i` of a dimension adds to the address.
+  /// The offset in memory of point `i` of a dimension.
   int64_t getOffset(unsigned dim, int64_t i) const {
     bool isListed = !indices.empty() && !indices[dim].empty();
     return strides[dim] * (isListed ? indices[dim][i] : i);
   }
 };
 
-/// How an element becomes a factor of a product.
+/// How an element becomes a factor of a multiplication.
 struct Conversion {
   /// Integers of this width are read as unsigned; 0 for as they are.
   unsigned unsignedWidth = 0;
@@ -48,7 +48,7 @@ struct Contraction {
   SmallVector<int64_t, 6> extents;
   Access a, b, output;
   Conversion convertA, convertB;
-  /// What products and sums are computed in.
+  /// The format in which terms and sums are computed.
   const Format *arithmetic = nullptr;
   /// Factors may be rounded to tf32.
   bool tf32 = false;
@@ -65,7 +65,7 @@ std::optional<Comparison> projectContraction(Run &run, Operation *op,
                                              const View &got, int64_t count,
                                              uint64_t seed, double slack);
 
-/// What the elements of a view have in common.
+/// Properties that all elements of a view share.
 struct Facts {
   double largest = 0;
   bool allIntegers = true;

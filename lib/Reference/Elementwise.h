@@ -32,7 +32,7 @@ InstrPtr makeElementwise(Operation *op, Scope &scope,
                          Elementwise::Function function, int64_t attribute = 0);
 
 /// Replaces the element at `address` by `element`'s function of it and `value`,
-/// one thread at a time. What it was before goes to `old`, if given.
+/// one thread at a time. Stores the previous value in `old`, if given.
 bool updateAtomically(const Elementwise &element, const View &view,
                       int64_t address, const Number &value, Run &run,
                       Number *old = nullptr);
@@ -60,7 +60,7 @@ TESSERA_ELEMENTWISE(divideSigned)
 TESSERA_ELEMENTWISE(divideUnsigned)
 #undef TESSERA_ELEMENTWISE
 
-/// One step of a reduction: of two elements.
+/// One step of a reduction: combines two elements.
 Elementwise::Function getReductionFunction(ReductionKind kind, bool isFloat);
 
 Number truncateFloat(const Format &to, const Number &in);

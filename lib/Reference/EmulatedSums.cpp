@@ -35,8 +35,8 @@ __attribute__((always_inline)) inline Vector load(const double *from) {
   return value;
 }
 
-/// The accumulator plus `count` products, rounded to nearest once. `splitter`
-/// is 2 to the number of dropped bits, plus 1.
+/// The accumulator plus `count` terms, rounded to nearest once. `splitter` is 2
+/// to the number of dropped bits, plus 1.
 __attribute__((always_inline)) inline Vector
 addRounded(Vector sum, const double *a, const double *b, int64_t count,
            double splitter) {
@@ -47,8 +47,8 @@ addRounded(Vector sum, const double *a, const double *b, int64_t count,
   return scaled - (scaled - sum);
 }
 
-/// The accumulator plus `count` products, all of them aligned to the largest
-/// and truncated.
+/// The accumulator plus `count` terms, all of them aligned to the largest and
+/// truncated.
 __attribute__((always_inline)) inline Vector
 addAligned(Vector sum, const double *a, const double *b, int64_t count,
            int bits) {
@@ -142,7 +142,9 @@ void mlir::tessera::reference::emulateTile(const EmulatedUnit &unit,
     };
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t k = 0; k < count; ++k)
-        left[i * count + k] = a.get(row + i, at(k));
+        left[i * count + k] = at(k) >= unit.skipBegin && at(k) < unit.skipEnd
+                                  ? 0.0
+                                  : a.get(row + i, at(k));
     for (int64_t panel = 0; panel < panels; ++panel)
       for (int64_t k = 0; k < count; ++k)
         for (int64_t lane = 0; lane < lanes; ++lane) {

@@ -15,14 +15,16 @@ namespace mlir::tessera::reference {
 struct EmulatedUnit {
   /// Significand bits of the accumulator.
   int bits = 24;
-  /// Whether the unit aligns the products and the accumulator to the largest of
+  /// Whether the unit aligns the terms and the accumulator to the largest of
   /// them and truncates them to `bits`. Otherwise it rounds the accumulator to
   /// nearest after each addition.
   bool isAligned = false;
-  /// The products of one addition.
+  /// The number of terms of one addition.
   int64_t width = 16;
-  /// Whether the sum starts with the last product.
+  /// Whether the sum starts with the last term.
   bool isReversed = false;
+  /// The products from `skipBegin` to before `skipEnd` are zero.
+  int64_t skipBegin = 0, skipEnd = 0;
 };
 
 /// result[i][j] += sum over k of a(row + i, k) * b(k, column + j), rounded as

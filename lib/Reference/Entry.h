@@ -38,7 +38,7 @@ bool hasLaneOps(Operation *root);
 void prepareRun(Run &run, func::FuncOp entry);
 void enterArguments(Frame &frame, const Function &function,
                     ArrayRef<Array> arguments);
-/// What came of it, without results; emits the error.
+/// The outcome of the run, without results; emits the error.
 Outcome finishRun(const Run &run);
 
 } // namespace mlir::tessera::reference

@@ -47,8 +47,12 @@ Evaluation tessera::reference::evaluate(func::FuncOp entry,
       continue;
     evaluation.emulated.clear();
     evaluation.missing = "their emulation fails: " + outcome.message;
-    break;
+    return evaluation;
   }
+  Evaluation::Arrays arrays;
+  Outcome outcome = evaluateOnce(CoarseSums::WithoutStep, arrays);
+  if (outcome.succeeded() && outcome.leftOutStep)
+    evaluation.withoutStep = std::move(arrays);
   return evaluation;
 }
 
@@ -64,5 +68,7 @@ std::optional<CoarseLosses> Evaluation::getLosses(bool isResult,
   losses.bounded = arrays.get(isResult, index);
   losses.forward = emulated[0].get(isResult, index);
   losses.backward = emulated[1].get(isResult, index);
+  if (withoutStep)
+    losses.withoutStep = withoutStep->get(isResult, index);
   return losses;
 }

@@ -71,8 +71,8 @@ double FoldBound::finish(const Number &result) const {
   if (!std::isfinite(result.f) || !std::isfinite(magnitude))
     return result.error;
   if (isProduct) {
-    // A number that the format holds has no factor that it does not hold. Of
-    // others, every step may round, as far as it does not already.
+    // A number that the format holds has no factor that it does not hold. For
+    // other numbers, every step may round, unless it already does.
     double more = rounded == 0 ? 0.0 : static_cast<double>(steps - rounded);
     return result.error + more * format->unit * std::fabs(result.f);
   }

@@ -24,7 +24,7 @@ struct Fold {
 std::optional<Fold> matchFold(Block &block, unsigned output, BlockArgument old,
                               Scope &scope);
 
-/// What an element of a reduction may be off by, whatever the order of its
+/// A bound on the error of an element of a reduction, for any order of its
 /// steps. The reference takes them one after the other, and by itself would
 /// charge for the roundings of that order only: it has none where a device that
 /// adds 2^24 to a sum earlier loses the ones that it adds later.
@@ -49,12 +49,12 @@ private:
   const Format *format = nullptr;
   bool isProduct = false;
   int64_t steps = 0;
-  /// Of sums: the sum of the absolute values, the largest partial sum, the
+  /// For sums: the sum of the absolute values, the largest partial sum, the
   /// errors of the terms, and the exponent of the last bit that any of them
   /// has.
   double magnitude = 0, peak = 0, inherited = 0;
   int lastBit = std::numeric_limits<int>::max();
-  /// Of products: the steps whose result had to be rounded.
+  /// For multiplications: the number of steps whose result had to be rounded.
   int64_t rounded = 0;
 };
 

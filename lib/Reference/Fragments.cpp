@@ -26,7 +26,7 @@ namespace {
 struct Tile {
   const View *view;
   int64_t row, column;
-  /// Of the element at the row and column 0 of the last two dimensions.
+  /// The address of the element at row and column 0 of the last two dimensions.
   int64_t base;
   bool isSwizzled = false;
 
@@ -61,8 +61,8 @@ private:
 };
 } // namespace
 
-/// The tile of `rows` x `columns` at the indices. The leading ones are to be in
-/// bounds; all of it is where `inBounds` promises so.
+/// The tile of `rows` x `columns` at the indices. The leading indices must be
+/// in bounds; the whole tile is in bounds where `inBounds` promises so.
 static bool getTile(const Frame &frame, Operation *op, const View &view,
                     ArrayRef<Slot> indices, int64_t rows, int64_t columns,
                     bool inBounds, Tile &tile) {
@@ -177,7 +177,7 @@ struct TileSource {
   bool inBounds, isSwizzled = false;
   std::shared_ptr<Function> gather;
 
-  /// What the elements depend on: slots of views, and of numbers.
+  /// The slots of views and of numbers that the elements depend on.
   SmallVector<Slot> views, numbers;
 
   /// The elements, dense; null with an error.
@@ -495,7 +495,7 @@ static InstrPtr compileAwait(AwaitOp op, Scope &scope) {
 namespace {
 struct VThreads final : Instr {
   Operation *op;
-  /// Of the function around, for copies of its frame.
+  /// The surrounding function, for copies of its frame.
   const Function *function;
   SmallVector<int64_t> grid;
   int64_t count;

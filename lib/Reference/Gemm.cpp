@@ -1,4 +1,4 @@
-//===- Gemm.cpp - Products of matrices of doubles -------------------------===//
+//===- Gemm.cpp - Matmuls of doubles --------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Gemm.h - Products of matrices of doubles -----------------*- C++ -*-===//
+//===- Gemm.h - Matmuls of doubles --------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -18,11 +18,11 @@ struct GatheredMatrix {
   const int64_t *integers = nullptr;
   const int64_t *rows = nullptr;
   const int64_t *columns = nullptr;
-  /// Of an integer; the bits above are dropped.
+  /// The bits of an integer that are used; the bits above are dropped.
   uint64_t mask = ~uint64_t(0);
   /// Then subtracted.
   int64_t zeroPoint = 0;
-  /// What makes a factor of a float; null for nothing.
+  /// Converts a float to a factor; null for the identity.
   double (*convert)(const void *context, double value) = nullptr;
   const void *context = nullptr;
 
@@ -45,8 +45,8 @@ inline constexpr int64_t gemmTileColumns = 480;
 
 /// result[i][j] = sum over k of a(row + i, k) * b(k, column + j), for a tile of
 /// at most that size. The result is dense, and so is `peak`, the largest
-/// absolute value of the partial sums after each few hundred products (it may
-/// be null).
+/// absolute value of the partial sums after each few hundred terms (it may be
+/// null).
 void multiplyTile(const GatheredMatrix &a, const GatheredMatrix &b, int64_t row,
                   int64_t rows, int64_t column, int64_t columns, int64_t length,
                   double *result, double *peak = nullptr);

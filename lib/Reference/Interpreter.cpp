@@ -135,6 +135,7 @@ Outcome tessera::reference::finishRun(const Run &run) {
   outcome.workgroups = run.workgroups;
   outcome.allWorkgroups = run.allWorkgroups;
   outcome.coarseBits = run.coarseBits;
+  outcome.leftOutStep = run.leftOutStep;
   if (!run.failed())
     return outcome;
   outcome.message = run.message;

@@ -160,7 +160,7 @@ bool LazyProgram::prepare(Operation *op) {
   } else if (auto contract = dyn_cast<ContractOp>(op)) {
     step.contract = makeContractCode(op, scope);
     scope.define(op->getResults());
-    // A part of a reduced row is of no use.
+    // A reduced row is needed as a whole.
     if (!step.contract || contract.reducesRows())
       return reject(op);
   } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
@@ -194,7 +194,7 @@ bool LazyProgram::prepare(Operation *op) {
              pad && pad.getConstantPaddingValue()) {
     step.offsets = MixedList(scope, pad.getStaticLow(), pad.getLow());
     step.sizes = MixedList(scope, pad.getStaticHigh(), pad.getHigh());
-    // The value, which may stand in the body.
+    // The padding value, which may be defined in the body.
     Value value = pad.getConstantPaddingValue();
     if (value.getParentBlock() == &pad.getRegion().front())
       step.instr = scope.compileOp(value.getDefiningOp());
@@ -301,7 +301,7 @@ bool LazyProgram::execute(Run &run, const Step &step) {
     auto shape = llvm::makeIntrusiveRefCnt<View>();
     shape->format = getFormat(op->getResult(0).getType());
     shape->sizes = step.sizes.get(frame);
-    // Of what is never computed as a whole, the size does not matter.
+    // The size of an operand that is never computed as a whole does not matter.
     for (int64_t size : shape->sizes)
       if (size < 0)
         return run.error(op, "a size is negative: " + Twine(size));

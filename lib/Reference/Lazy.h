@@ -48,14 +48,14 @@ public:
     std::shared_ptr<StructuredOp> structured;
     std::shared_ptr<ContractCode> contract;
     std::shared_ptr<Instr> elementwise;
-    /// Of other ops: makes a part of the result from parts of the operands.
+    /// For other ops: computes a part of the result from parts of the operands.
     std::function<ViewRef(Run &, const Indices &)> reshape;
     /// Slots of the operands and of the result.
     SmallVector<Slot> slots;
     Slot result;
-    /// Of tessera.contract.
+    /// The initial value of tessera.contract.
     std::optional<Slot> init;
-    /// What was evaluated already.
+    /// The parts that have been evaluated.
     SmallVector<std::pair<Indices, ViewRef>, 0> parts;
 
     int64_t rank() const { return value->rank(); }
@@ -68,9 +68,9 @@ public:
   /// The elements of a node at these indices; null with an error in the run.
   ViewRef evaluate(Run &run, Node &node, const Indices &indices);
 
-  /// Compares all of an output that is a product with its operands, by
-  /// projections. None when it is no such output; the comparison has an element
-  /// for each row and projection.
+  /// Compares all of an output of a matmul with the operands, by projections.
+  /// None for any other output; the comparison has an element for each row and
+  /// projection.
   std::optional<Comparison> project(Run &run, Node &node, const View &got,
                                     int64_t count, uint64_t seed, double slack);
 

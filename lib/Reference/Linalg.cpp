@@ -18,7 +18,8 @@ using namespace mlir::tessera::reference;
 // Preparation
 //===----------------------------------------------------------------------===//
 
-/// Follows casts from a factor of a product back to an argument of the body.
+/// Follows casts from a factor of a multiplication back to an argument of the
+/// body.
 static BlockArgument traceFactor(Value value, Conversion &conversion) {
   while (!isa<BlockArgument>(value)) {
     Operation *cast = value.getDefiningOp();

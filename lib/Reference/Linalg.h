@@ -45,7 +45,7 @@ struct StructuredOp {
   bool getExtents(Run &run, ArrayRef<const View *> operands,
                   SmallVectorImpl<int64_t> &extents,
                   ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
-  /// What it takes to evaluate all of it.
+  /// The cost of evaluating the whole op.
   int64_t getCost(ArrayRef<int64_t> extents) const;
 
   /// Evaluates the op: `views` are the operands' (null for scalars, which are
@@ -75,14 +75,14 @@ bool getIterationExtents(Run &run, Operation *op, ArrayRef<AffineMap> maps,
                          bool mayReachOutside,
                          SmallVectorImpl<int64_t> &extents);
 
-/// What `getExtents` asks for, of operands that have been evaluated.
+/// The views whose shapes `getExtents` reads, for operands that have been
+/// evaluated.
 inline SmallVector<const View *> shapesOf(ArrayRef<ViewRef> views) {
   return llvm::map_to_vector(
       views, [](const ViewRef &view) -> const View * { return view.get(); });
 }
 
-/// The dimensions that occur in a result of the map which is no dimension
-/// alone.
+/// The dimensions that occur in a map result that is not a single dimension.
 llvm::SmallBitVector getSummedDims(AffineMap map);
 
 /// The addresses that a map names in a view, at all points or at those listed;

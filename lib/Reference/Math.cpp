@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The error of a function's result is how much it varies over the interval that
-// its argument may be in, and 16 roundings, which is what the libraries of the
-// devices stay within; of powers and angles fewer.
+// The error of a function's result is its variation over the interval of its
+// argument, plus 16 roundings, a limit that the libraries of the devices
+// observe; fewer for powers and angles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace mlir::tessera::reference;
 
-/// What a library function may be off by.
+/// A bound on the error of a library function.
 static double libraryError(const Format &format, double value) {
   return std::isfinite(value)
              ? 16 * (format.unit * std::fabs(value) + format.tiny)
@@ -126,9 +126,9 @@ static bool copySign(const Elementwise &, const Number *in, Number &out,
   return true;
 }
 
-/// What an expansion that is good to 2 units in the last place may be off by
-/// (lib/Dialect/Tessera/Transforms/ExpandPower.cpp): a unit in the last place
-/// is up to two of the format's. Angles need a division, which Vulkan
+/// A bound on the error of an expansion that is good to 2 units in the last
+/// place (lib/Dialect/Tessera/Transforms/ExpandPower.cpp): a unit in the last
+/// place is up to two of the format's. Angles need a division, which Vulkan
 /// permits 2.5 units in the last place.
 static double expansionError(const Format &format, double value, double units) {
   return std::isfinite(value)

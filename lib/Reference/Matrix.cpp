@@ -63,10 +63,10 @@ static void emulateDense(const EmulatedUnit &unit, const double *a,
   emulateTile(unit, left, right, 0, rows, 0, columns, length, result);
 }
 
-/// What an accumulator may be off by, given `before`, after `length` products
-/// were added to it in an instruction or a few of them. Their number is small:
-/// losses are independent of those of the products before, but for the drift of
-/// units that truncate.
+/// A bound on the error of an accumulator, given its error `before`, after
+/// `length` terms were added to it in one or a few instructions. Their number
+/// is small: the losses are independent of those of the earlier terms, except
+/// for the drift of units that truncate.
 static double addSumError(const SumFormat &sums, int64_t length,
                           double magnitude, double peak, double before) {
   double unit = sums.accumulator->unit;
@@ -133,7 +133,7 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
   bool hasBounds = !exact && !emulates;
   std::vector<double> magnitude(hasBounds ? count : 0);
   if (emulates)
-    emulateDense(sums.getUnit(run.options.coarseSums), a.data(), b.data(),
+    emulateDense(sums.getUnit(run, length), a.data(), b.data(),
                  storage.floats(), rows, columns, length);
   else
     multiplyDense(a.data(), b.data(), storage.floats(),
@@ -150,7 +150,7 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
         errors[i] += tf32Error(length, magnitude[i], value - old);
     }
   }
-  // What the factors may be off by already.
+  // The inherited errors of the factors.
   if (aErrors || bErrors) {
     std::vector<double> ea(aErrors ? aErrors + p.a->offset : a.data(),
                            (aErrors ? aErrors + p.a->offset : a.data()) +

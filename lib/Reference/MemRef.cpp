@@ -330,7 +330,7 @@ InstrPtr tessera::reference::makeDim(Operation *op, Slot source, Slot index,
   });
 }
 
-/// What an atomic update computes; null for a kind that is not known.
+/// The function that an atomic update computes; null for an unknown kind.
 static Elementwise::Function getUpdate(arith::AtomicRMWKind kind) {
   using K = arith::AtomicRMWKind;
   switch (kind) {

@@ -128,7 +128,7 @@ double Format::ulps(double a, double b) const {
     return value < 0 ? -place : place;
   };
   int64_t first = ordinal(a), second = ordinal(b);
-  // Of opposite signs, the difference may be no int64_t.
+  // With opposite signs, the difference may not fit int64_t.
   return (first < 0) == (second < 0)
              ? std::fabs(static_cast<double>(first - second))
              : std::fabs(static_cast<double>(first) -
@@ -144,11 +144,10 @@ double tessera::reference::accumulationError(const Format &accumulator,
   double terms = static_cast<double>(length);
   // The worst case, for units that truncate.
   double worst = 2 * unit * (terms + 1) * (magnitude + peak);
-  // Each addition loses up to a unit of the partial sum. Of these losses, most
+  // Each addition loses up to a unit of the partial sum. Most of these losses
   // are independent and add up like a random walk; truncation also drifts, by
-  // one step for each few products (matrix units add those at once). Partial
-  // sums are as large as the peak, or as what products of random signs add up
-  // to.
+  // one step for each few terms (matrix units add those at once). Partial sums
+  // are as large as the peak, or as a sum of terms with random signs.
   double likely =
       unit * (6 * magnitude + (3 * std::sqrt(terms) + terms / 4 + 4) * peak);
   return std::min(worst, likely) + accumulator.tiny;

@@ -58,7 +58,7 @@ struct Format {
   int minExponent = -1022;
   /// Half of the distance from 1 to the next number.
   double unit = 0;
-  /// What a result that is tiny or flushed to zero may be off by.
+  /// The error of a result that is tiny or flushed to zero.
   double tiny = 0;
   double largest = 0;
   bool hasInfinity = true;
@@ -84,16 +84,16 @@ struct Format {
     return (bits & droppedBits) == 0 && magnitude >= smallestNormal &&
            magnitude <= largest;
   }
-  /// What rounding `value` to this type may lose.
+  /// A bound on the loss of rounding `value` to this type.
   double rounding(double value) const {
     if (holds(value))
       return 0;
     double magnitude = std::fabs(value);
     return magnitude > largest ? unbounded : unit * magnitude + tiny;
   }
-  /// What an operation of this type may lose, where double gives `value` and is
-  /// off by `residual` itself: a device that takes the operations of f64 in
-  /// another order rounds otherwise.
+  /// A bound on the loss of an operation of this type whose result in double is
+  /// `value`, itself off by `residual`: a device that takes the operations of
+  /// f64 in another order rounds otherwise.
   double rounding(double value, double residual) const {
     if (precision >= 53 && residual != 0 && std::isfinite(value))
       return unit * std::fabs(value) + tiny;
@@ -102,8 +102,8 @@ struct Format {
   /// `value` rounded to nearest, ties to even.
   double round(double value) const;
   /// How many steps from one number of the type to the next lead from `a` to
-  /// `b`, which are such numbers and no NaNs; an infinity is the one behind the
-  /// largest number. Of integers, the difference.
+  /// `b`, which must be numbers of the type other than NaN; an infinity follows
+  /// the largest number. For integers, the difference.
   double ulps(double a, double b) const;
 
   /// An integer wrapped to the width, and as it is kept in a `Number`.
@@ -122,9 +122,9 @@ struct Format {
   }
 };
 
-/// A bound on what a sum of `length` products may lose when it is accumulated
-/// in some order in the format `accumulator`: `magnitude` bounds the sum of the
-/// products' absolute values, `peak` is the largest partial sum seen.
+/// A bound on the loss of a sum of `length` terms that is accumulated in some
+/// order in the format `accumulator`: `magnitude` bounds the sum of the terms'
+/// absolute values, `peak` is the largest partial sum seen.
 double accumulationError(const Format &accumulator, int64_t length,
                          double magnitude, double peak);
 

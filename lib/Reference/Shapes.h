@@ -1,4 +1,4 @@
-//===- Shapes.h - What memrefs and tensors have in common -------*- C++ -*-===//
+//===- Shapes.h - Shapes of memrefs and tensors -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

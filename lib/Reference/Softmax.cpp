@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The errors. What x_i may be off by, d_i, changes the result y_i by a factor
-// between exp(-d) and exp(d), where d is d_i and the largest d_j: numerator and
+// The errors. The error d_i of x_i changes the result y_i by a factor between
+// exp(-d) and exp(d), where d is d_i and the largest d_j: numerator and
 // denominator are not independent, as they would be if the steps of the
 // computation were followed one by one. An implementation loses, relative to
 // y_i: a rounding of x_i - max, which the exponential makes a relative error of

@@ -1,4 +1,4 @@
-//===- Subgroup.cpp - What lanes of a subgroup do together ----------------===//
+//===- Subgroup.cpp - Collectives of a subgroup ---------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -7,15 +7,15 @@
 // Full precision. Each addition to the accumulator loses up to a unit of the
 // partial sum. These losses are independent where additions round to nearest,
 // and add up like a random walk; where they truncate, they drift by one step
-// for each few products, since a matrix unit adds up those at once.
+// for each few terms, since a matrix unit adds up those at once.
 //
-// Reduced precision. A matrix unit that keeps few bits aligns all products of
-// an instruction and the partial sum to the largest of them, and truncates each
-// of them to a grid of `unitBits` bits. A product loses up to one step of that
-// grid towards zero, half a step on average. So the losses drift by half a step
-// for each product that has the sign of the majority, and vary by a random walk
-// around that. A unit that adds up only `unitLength` products in this way has
-// the grid of these, which is much finer.
+// Reduced precision. A matrix unit that keeps few bits aligns all terms of an
+// instruction and the partial sum to the largest of them, and truncates each of
+// them to a grid of `unitBits` bits. A term loses up to one step of that grid
+// towards zero, half a step on average. So the losses drift by half a step for
+// each term that has the sign of the majority, and vary by a random walk around
+// that. A unit that adds up only `unitLength` terms in this way has the grid of
+// these, which is much finer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,12 +60,24 @@ double SumFormat::getError(const SumFacts &facts) const {
   return error + std::min(worst, likely);
 }
 
-EmulatedUnit SumFormat::getUnit(CoarseSums order) const {
+EmulatedUnit SumFormat::getUnit(Run &run, int64_t length) const {
+  constexpr int64_t step = 32;
+  CoarseSums order = run.options.coarseSums;
   EmulatedUnit unit;
+  if (order == CoarseSums::WithoutStep) {
+    // A rounding to 53 bits changes no double.
+    unit.bits = 53;
+    if (length >= 2 * step) {
+      unit.skipBegin = length / (2 * step) * step;
+      unit.skipEnd = unit.skipBegin + step;
+      run.leftOutStep.store(true, std::memory_order_relaxed);
+    }
+    return unit;
+  }
   unit.bits = getCoarseBits();
   unit.isAligned = isAligned();
   unit.isReversed = order == CoarseSums::EmulatedBackward;
-  // Units add up 4 to 64 products at once, and code without a matrix unit one.
+  // Units add up 4 to 64 terms at once, and code without a matrix unit one.
   if (unit.isReversed)
     unit.width = unit.isAligned ? 4 : 1;
   else
@@ -86,7 +98,8 @@ std::string tessera::reference::getPlace(Operation *op) {
 static bool isLessPrecise(const CompiledSum &a, const CompiledSum &b) {
   if (a.bits != b.bits)
     return a.bits < b.bits;
-  // No bits of a unit's own: all of them. No length: all products.
+  // If the unit has no bits of its own, it keeps all; without a length, it adds
+  // all terms.
   auto bitsOf = [](const CompiledSum &sum) {
     return sum.unitBits ? sum.unitBits : sum.bits;
   };

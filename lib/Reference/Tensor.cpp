@@ -223,7 +223,7 @@ static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
 // bufferization
 //===----------------------------------------------------------------------===//
 
-/// A copy: of memory that may change, or to memory that may be changed.
+/// A copy of memory that may change, or to memory that may be changed.
 static InstrPtr makeClone(Operation *op, Slot source, Slot result) {
   return makeInstr([=](Frame &frame) {
     const View &view = *frame.view(source);

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a TOSA program means is what upstream makes of it: its linalg form is
+// Upstream's lowering defines the meaning of a TOSA program: its linalg form is
 // evaluated.
 //
 //===----------------------------------------------------------------------===//

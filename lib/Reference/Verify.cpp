@@ -100,10 +100,10 @@ struct PartialCheck {
   const VerifyOptions &options;
   /// Set when the reference fails.
   std::optional<Outcome> failure = std::nullopt;
-  /// What could not be done, and why.
+  /// The parts that could not be evaluated, and the reasons.
   std::string tooLarge = {};
   SmallVector<std::string> checked = {};
-  /// As of `Outcome`, of what was evaluated so far.
+  /// As in `Outcome`, for the parts evaluated so far.
   int coarseBits = 0;
 
   /// The comparison at some indices; false if it is too much work.
@@ -129,7 +129,7 @@ bool PartialCheck::compareAt(LazyProgram::Node &node, const Array &got,
   Array computed =
       makeArray(*gatherElements(*makeView(got), indices), got.elementType);
   CompareOptions comparison = options.comparison;
-  // What was evaluated for another part does not count again.
+  // Parts that were evaluated before do not count again.
   coarseBits = coarseBits ? coarseBits : run.coarseBits.load();
   CoarseLosses losses;
   losses.bits = coarseBits;
@@ -164,7 +164,7 @@ bool PartialCheck::checkOutput(LazyProgram::Node &node, const Array &got,
     checked.push_back(plural(some[0]->size(), "element"));
     return true;
   }
-  // Of a stack of matrices, two.
+  // Evaluate two matrices of a stack.
   Indices some(all);
   int64_t matrices = 1, allMatrices = 1;
   for (size_t dim = 0; dim + 2 < rank; ++dim) {
@@ -199,7 +199,7 @@ bool PartialCheck::checkOutput(LazyProgram::Node &node, const Array &got,
   if (matrices < allMatrices)
     text += " of " + std::to_string(matrices) + " of " +
             std::to_string(allMatrices) + " matrices";
-  // All of it, if it is a product.
+  // Compare the whole output if it is the result of a matmul.
   if (options.projections > 0) {
     Run run(options.evaluation);
     std::optional<Comparison> projected =
@@ -273,7 +273,7 @@ static std::optional<Verification> verifyParts(func::FuncOp entry,
       break;
     result.checked += (i ? "; " : "");
     if (!areSame)
-      result.checked += "of output " + std::to_string(i) + " ";
+      result.checked += "output " + std::to_string(i) + ": ";
     result.checked += text;
   }
   return result;

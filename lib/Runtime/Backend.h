@@ -31,11 +31,11 @@ struct RuntimeBackend {
   /// Opens a device on objects of the caller's; null where there are none.
   Expected<std::unique_ptr<Device>> (*openNative)(const NativeDevice &native) =
       nullptr;
-  /// Prepares a product by the vendor's library; null where none is known.
+  /// Prepares a matmul by the vendor's library; null if none is known.
   Expected<std::unique_ptr<VendorLibrary>> (*prepareLibrary)(
       Device &device, const LibraryProduct &product) = nullptr;
-  /// What reads a device's clock in MHz, empty where nothing does; null where
-  /// the API has no such thing.
+  /// Opens a function that reads a device's clock in MHz, empty if nothing
+  /// reports it; null if the API cannot report it.
   std::function<int64_t()> (*openClock)(const DeviceInfo &device) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-//===- BlasLt.cpp - Products by cuBLASLt or hipBLASLt ---------------------===//
+//===- BlasLt.cpp - Matmuls by cuBLASLt or hipBLASLt ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -219,7 +219,7 @@ Status BlasLt::open() {
 }
 
 //===----------------------------------------------------------------------===//
-// A product
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 int BlasLt::getDataType(ElementType type) const {
@@ -310,8 +310,8 @@ Status BlasLt::prepare(const LibraryProduct &product) {
   Status status = chooseSum(product, compute, scale);
   if (status.ok())
     status = check("MatmulDescCreate", call.descCreate(&desc, compute, scale));
-  // It counts by columns: a row-major product is that of the turned operands in
-  // the other order, out^T = rhs^T * lhs^T.
+  // It counts by columns: a row-major matmul is that of the transposed operands
+  // in the other order, out^T = rhs^T * lhs^T.
   auto turn = [&](int attribute, bool isTurned) {
     int32_t op = isTurned ? lt.opT : lt.opN;
     return check("MatmulDescSetAttribute",

@@ -1,4 +1,4 @@
-//===- BlasLt.h - Products by cuBLASLt or hipBLASLt -------------*- C++ -*-===//
+//===- BlasLt.h - Matmuls by cuBLASLt or hipBLASLt ----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,9 +6,8 @@
 //
 // hipBLASLt was made after cuBLASLt: functions of the same names after another
 // prefix, that take the same arguments in the same order, and other numbers for
-// them. What a product makes of either stands here once; what differs is a
-// table, CUDA/CublasLt.h and HIP/HipblasLt.h.
-//
+// them. The code that prepares a matmul with either library is here; the
+// differences are a table, CUDA/CublasLt.h and HIP/HipblasLt.h.
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_BLASLT_H
@@ -53,7 +52,7 @@ struct BlasLtInterface {
       compute64F = none, compute32I = none;
   /// An operand as it is stored, and turned.
   int opN = none, opT = none;
-  /// Attributes of a product, a layout, and of what is asked for.
+  /// Attributes of a matmul, a layout, and a preference.
   int descTransA = none, descTransB = none;
   int layoutBatchCount = none, layoutBatchStride = none;
   int preferenceWorkspace = none;

@@ -189,7 +189,7 @@ static int rateReported(const std::string &chip, const std::string &device) {
 
 int tessera::runtime::rateReportedFit(const ProgramVariant &variant,
                                       const DeviceInfo &device) {
-  // A family's code uses what no field tells of.
+  // Code for a family uses features that no field reports.
   return !device.family.empty() && variant.chip == device.family
              ? std::numeric_limits<int>::max()
              : rateReported(variant.chip, device.chip);
@@ -203,7 +203,7 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
   return backend ? backend->rateFit(variant, device) : 0;
 }
 
-/// What the processor runs, as `ProgramVariant::host` has it.
+/// The processor of this host, in the form of `ProgramVariant::host`.
 static const std::string &getProcessor() {
   static const std::string processor = listDevices(nullptr, "cpu").back().chip;
   return processor;

@@ -1,4 +1,4 @@
-//===- Checksum.h - Of what is kept in files --------------------*- C++ -*-===//
+//===- Checksum.h - Checksums of files ----------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Device.cpp - What all devices share -------------------------------===//
+//===- Device.cpp - Common part of devices --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

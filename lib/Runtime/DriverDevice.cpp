@@ -1,4 +1,4 @@
-//===- DriverDevice.cpp - A GPU behind CUDA's or HIP's driver -------------===//
+//===- DriverDevice.cpp - Device of the CUDA or HIP driver ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -231,7 +231,7 @@ Status DriverDevice::refuseImage(const KernelImage &image, DriverResult result,
     return status;
   return Status(StatusCode::Rejected,
                 format("%s rejected image '%s' on %s: %s", driverName(),
-                       image.name.c_str(), info().chip.c_str(),
+                       image.name.c_str(), rejectingDevice().c_str(),
                        status.message().c_str()) +
                     note);
 }
@@ -294,7 +294,8 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
       return Status(StatusCode::Rejected,
                     format("%s rejected kernel '%s' of image '%s' on %s: %s",
                            driverName(), kernel, image->name.c_str(),
-                           info().chip.c_str(), status.message().c_str()));
+                           rejectingDevice().c_str(),
+                           status.message().c_str()));
     if (!status.ok())
       return status;
     return &image->kernels
@@ -360,7 +361,7 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
                static_cast<long long>(request.workgroupBytes),
                static_cast<long long>(resources.staticWorkgroupBytes),
                info().name.c_str(), info().workgroupMemoryBytes));
-  if (Status status = checkOwnLimits(request); !status.ok())
+  if (Status status = checkOwnLimits(request, function); !status.ok())
     return status;
   if (!function.parametersKnown)
     return Status::success();

@@ -1,13 +1,13 @@
-//===- DriverDevice.h - A device behind a vendor's driver -------*- C++ -*-===//
+//===- DriverDevice.h - Device of a vendor's driver ---*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
 // CUDA and HIP drive a GPU by the same calls under different names: memory,
-// modules of kernels, a stream, two events; OpenCL and Level Zero have as much
-// (SpirvDevice.h). What a device makes of them stands here once, over a few
-// calls that each driver fills in.
+// modules of kernels, a stream, two events. OpenCL, Level Zero and Vulkan have
+// as much (SpirvDevice.h). `DriverDevice` implements `Device` over a few calls
+// that each driver fills in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ struct LoadedKernel {
   KernelResources resources;
   /// Dynamic workgroup memory that launches may ask for at present, in bytes.
   int64_t dynamicLimit = 0;
-  /// Size of each parameter in bytes, where that can be told.
+  /// Size of each parameter in bytes, if it is known.
   bool parametersKnown = false;
   std::vector<int64_t> parameters;
   /// Why its workgroups may have no more than `resources.maxThreads` threads.
@@ -129,16 +129,19 @@ protected:
   virtual DriverFailure classify(int code) const = 0;
   /// `InvalidArgument` for launches that the limits below permit and this
   /// driver does not.
-  virtual Status checkOwnLimits(const LaunchRequest &request) const {
+  virtual Status checkOwnLimits(const LaunchRequest &request,
+                                const LoadedKernel &kernel) const {
     return Status::success();
   }
   /// Queries the properties of a function of `module`.
   virtual LoadedKernel describeKernel(void *function, void *module,
                                       const char *name) const = 0;
-  /// The kernels of a module; empty where that cannot be told.
+  /// The kernels of a module; empty if the driver cannot list them.
   virtual std::vector<std::string> listKernels(void *module) const = 0;
   /// The name of the component that rejects an image or a kernel, for messages.
   virtual const char *driverName() const { return "the driver"; }
+  /// The device in messages about code that it rejects.
+  virtual std::string rejectingDevice() const { return info().chip; }
   /// Size of the last-level cache in bytes.
   virtual size_t lastCacheBytes() const { return info().l2Bytes; }
 
@@ -157,6 +160,8 @@ protected:
   /// Sets the device's limits of a launch.
   void setLimits(const int64_t (&grid)[3], const int64_t (&block)[3],
                  int64_t blockThreads);
+  /// Number of allocations so far, including those that the pool served.
+  uint64_t countAllocations() const;
   /// Waits and gives back memory and modules. For destructors, with the device
   /// made current.
   void releaseAll();
@@ -177,8 +182,6 @@ private:
   std::string kernelNames() const;
   void notePending(const char *kernel);
   std::string pendingKernels() const;
-
-  uint64_t countAllocations() const;
 
   /// Work goes to a queue of the caller's; it uses memory of the pool; and how
   /// many allocations there had been when that began.

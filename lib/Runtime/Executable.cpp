@@ -140,8 +140,8 @@ static Expected<size_t> countBytes(const Slot &slot, const int64_t *sizes) {
   return static_cast<size_t>(bits / 8 + (bits % 8 != 0));
 }
 
-/// Row-major strides, of arrays without elements too, whose sizes may be any:
-/// the products wrap there, and nothing is addressed by them.
+/// Row-major strides, also of arrays without elements, whose sizes may have any
+/// value: their multiplication wraps, and nothing is addressed by them.
 static int64_t nextStride(int64_t stride, int64_t size) {
   return static_cast<int64_t>(
       static_cast<uint64_t>(stride) *

@@ -155,7 +155,8 @@ inline uint64_t encode(FloatFormat format, double value) {
                          uint64_t(1) << doubleFormat.mantissaBits;
   int smallestNormal = 1 - format.bias();
   // The exponent field less the significand's leading one, which a subnormal
-  // number lacks. A carry of the rounding goes into the exponent as it should.
+  // number lacks. A carry of the rounding increments the exponent, which is
+  // correct.
   uint64_t base = 0;
   if (exponent >= smallestNormal)
     base = static_cast<uint64_t>(exponent - smallestNormal)
@@ -543,7 +544,7 @@ void HostArray::setInt(int64_t index, int64_t value) {
 // Contents
 //===----------------------------------------------------------------------===//
 
-/// Reads a non-negative decimal number; nothing else may stand in `text`.
+/// Reads a non-negative decimal number; `text` must contain nothing else.
 static std::optional<uint64_t> parseUnsigned(const std::string &text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;

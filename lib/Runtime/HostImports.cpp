@@ -1,4 +1,4 @@
-//===- HostImports.cpp - What compiled host code may call -----------------===//
+//===- HostImports.cpp - Functions that host code may call ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -102,7 +102,7 @@ static const char *const mixedMathFunctions[] = {
 /// Functions that LLVM's optimizer and back ends put in the place of loops and
 /// of arithmetic on wide types: they reach no memory but their operands'.
 static const char *const supportFunctions[] = {
-    // Of the C library.
+    // Functions of the C library.
     "bcmp",
     "memcmp",
     "memcpy",

@@ -19,9 +19,9 @@ namespace tessera::runtime {
 /// A shared library that was never a file, in this process until it is
 /// destroyed.
 ///
-/// What it calls it finds in a table of its own, `tessera_imports`, which is
-/// filled in here: nothing depends on what else the process has loaded, or
-/// shows.
+/// Its imports are in a table of its own, `tessera_imports`, which is filled in
+/// here: nothing depends on the other libraries that the process has loaded, or
+/// on their visible symbols.
 class HostLibrary {
 public:
   /// `Rejected` where the system does not load it, or has not what it calls.

@@ -46,7 +46,7 @@ size_t tessera::runtime::npyElementBytes(const std::string &descr) {
   return 0;
 }
 
-/// One spelling for each type: "<i1" is "|i1", "<f1" and "<V1" are "|V1".
+/// One form for each type: "<i1" is "|i1", "<f1" and "<V1" are "|V1".
 static std::string canonicalDescr(std::string descr) {
   if (descr == "<f1" || descr == "|f1")
     return "|V1";

@@ -1,4 +1,4 @@
-//===- Session.cpp - What compiled host code calls ------------------------===//
+//===- Session.cpp - Runtime session of host code -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

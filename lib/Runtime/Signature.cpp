@@ -1,4 +1,4 @@
-//===- Signature.cpp - What an entry takes and gives ----------------------===//
+//===- Signature.cpp - Arguments and results of an entry ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SpirvDevice.cpp - Kernels of SPIR-V with parameters ----------------===//
+//===- SpirvDevice.cpp - Kernels of SPIR-V --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -102,17 +102,22 @@ Status SpirvDevice::checkAlignment(const SpirvKernel &kernel,
   return Status::success();
 }
 
-Status SpirvDevice::checkOwnLimits(const LaunchRequest &request) const {
+Status SpirvDevice::checkOwnLimits(const LaunchRequest &request,
+                                   const LoadedKernel &loaded) const {
+  const SpirvKernel &kernel =
+      static_cast<const Function *>(loaded.handle)->kernel;
+  if (std::equal(kernel.block.begin(), kernel.block.end(), request.block))
+    return checkAlignment(kernel, request);
+  return refuse(request, "a block of " + formatDims(request.block) +
+                             " threads, but this kernel is compiled for " +
+                             formatDims(kernel.block.data()));
+}
+
+const SpirvDevice::Function *
+SpirvDevice::findFunction(const std::string &name) const {
   for (auto module = modules.rbegin(); module != modules.rend(); ++module)
-    for (const Function &function : (*module)->functions) {
-      if (function.kernel.name != request.kernel)
-        continue;
-      const std::array<int64_t, 3> &block = function.kernel.block;
-      if (std::equal(block.begin(), block.end(), request.block))
-        return checkAlignment(function.kernel, request);
-      return refuse(request, "a block of " + formatDims(request.block) +
-                                 " threads, but this kernel is compiled for " +
-                                 formatDims(block.data()));
-    }
-  return Status::success();
+    for (const Function &function : (*module)->functions)
+      if (function.kernel.name == name)
+        return &function;
+  return nullptr;
 }

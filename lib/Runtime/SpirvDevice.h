@@ -1,12 +1,12 @@
-//===- SpirvDevice.h - Kernels of SPIR-V with parameters --------*- C++ -*-===//
+//===- SpirvDevice.h - Kernels of SPIR-V ------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// OpenCL and Level Zero take the same SPIR-V, whose entry points have
-// parameters and say of how many threads a workgroup is. What a device makes of
-// images stands here once; making kernels of a module is up to the driver.
+// Kernels of OpenCL, Level Zero and Vulkan are SPIR-V, whose entry points state
+// the number of threads of a workgroup and, except for Vulkan, the parameters.
+// `SpirvDevice` keeps the images; each driver makes kernels of their modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,41 +38,45 @@ protected:
     std::vector<Function> functions;
   };
 
-  /// `unknownKernel` is what the driver gives for a kernel that a module has
-  /// not.
+  /// `unknownKernel`: the driver's result for a kernel that a module does not
+  /// have.
   SpirvDevice(DeviceInfo info, DriverResult unknownKernel)
       : DriverDevice(std::move(info)), unknownKernel(unknownKernel) {}
 
   static DriverResult success() { return {"", 0}; }
 
-  /// Adds what the driver makes of one module of `image`. What was added before
-  /// a failure is released by the caller.
+  /// Adds the driver's kernels of one module of `image`. After a failure, the
+  /// caller releases those already added.
   virtual Status build(const KernelImage &image, const SpirvModule &code,
                        Module &module) = 0;
   /// Gives kernels and modules back to the driver.
   virtual void release(Module &module) = 0;
 
-  /// Whether an argument of this value is an address, rather than what stands
-  /// for a driver's object.
+  /// Whether an argument of this value is an address, rather than the number of
+  /// a driver's object.
   virtual bool isAddress(uintptr_t) const { return true; }
 
   DriverResult makeCurrent() override { return success(); }
-  /// Neither driver tells what is free.
+  /// OpenCL and Level Zero do not report the free bytes.
   DriverResult memInfo(size_t *, size_t *) override { return {"", -1}; }
   DriverResult moduleUnload(void *module) override;
   DriverResult moduleGetFunction(void **function, void *module,
                                  const char *name) override;
-  /// A kernel's workgroup memory is its own, and launches say how much.
+  /// The workgroup memory of a kernel is static.
   DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
-  /// Neither driver tells.
+  /// The drivers do not report it.
   DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
     *workgroups = -1;
     return success();
   }
-  Status checkOwnLimits(const LaunchRequest &request) const override;
+  Status checkOwnLimits(const LaunchRequest &request,
+                        const LoadedKernel &kernel) const override;
   LoadedKernel describeKernel(void *function, void *module,
                               const char *name) const override;
   std::vector<std::string> listKernels(void *module) const override;
+
+  /// The most recently loaded function of this name, or null.
+  const Function *findFunction(const std::string &name) const;
 
 private:
   /// Whether buffers begin where the kernel's parameters say.

@@ -1,4 +1,4 @@
-//===- SpirvModule.cpp - What SPIR-V says of its kernels ------------------===//
+//===- SpirvModule.cpp - Kernels of a SPIR-V module -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SpirvModule.h - What SPIR-V says of its kernels ----------*- C++ -*-===//
+//===- SpirvModule.h - Kernels of a SPIR-V module -----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -43,8 +43,8 @@ struct SpirvModule {
   std::vector<SpirvKernel> kernels;
 };
 
-/// Takes `bytes` apart; a program without kernels has none. `InvalidArgument`
-/// where they are no SPIR-V.
+/// Takes `bytes` apart; a program without kernels has none. Returns
+/// `InvalidArgument` if they are not SPIR-V.
 Expected<std::vector<SpirvModule>> readSpirv(std::string_view bytes);
 
 } // namespace tessera::runtime

@@ -1,4 +1,4 @@
-//===- Trace.cpp - What happened when -------------------------------------===//
+//===- Trace.cpp - Timeline of events -------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -27,7 +27,7 @@ using namespace mlir::tessera;
 static constexpr int64_t otherRegisters = 40;
 
 bool mlir::tessera::hasOwnFirstTiles(ScheduleAttr schedule) {
-  return schedule.getGroup() == 1 && schedule.getStages() > 1;
+  return schedule.getSubgroupsPerFragment() == 1 && schedule.getStages() > 1;
 }
 
 bool mlir::tessera::canSwizzle(AttentionOp op) {
@@ -75,13 +75,14 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
           values = op.getStaticExtent(AttentionOp::E),
           bytes = getElementBytes(op.getOperandType()), copies = 1,
           all = rows * (keys + values) * 4;
-  if (schedule.getGroup() == 1) {
+  if (schedule.getSubgroupsPerFragment() == 1) {
     copies = countCopies(op, schedule, chip);
     int64_t step = (rows + keys) * schedule.getKFragment();
     all += (copies > 1 ? std::max(step, keys * values) : step) * bytes * copies;
   }
   all += rows * keys * bytes * copies;
-  return llvm::divideCeil(all, 4 * chip.subgroupSize * schedule.getGroup()) +
+  return llvm::divideCeil(all, 4 * chip.subgroupSize *
+                                   schedule.getSubgroupsPerFragment()) +
          otherRegisters;
 }
 
@@ -100,7 +101,7 @@ static std::string explainProduct(AttentionOp op, const Chip &chip,
   };
   const MatrixInstruction *row = selectInstruction(
       chip, element, element, acc, Precision::Ieee, schedule.getSubgroup()[0],
-      n, k, /*why=*/nullptr, schedule.getGroup(), aInMemory);
+      n, k, /*why=*/nullptr, schedule.getSubgroupsPerFragment(), aInMemory);
   if (row && (row->matrixUnit || !chip.hasLanes()))
     return "";
   return "schedule_c7: no " +
@@ -109,6 +110,30 @@ static std::string explainProduct(AttentionOp op, const Chip &chip,
          name.str() + ", a matmul of " +
          std::to_string(schedule.getSubgroup()[0]) + "x" + std::to_string(n) +
          "x" + std::to_string(k);
+}
+
+/// A field that is set, and has no effect for attention; null if there is none.
+static const ScheduleFieldInfo *findUnsupported(ScheduleAttr schedule) {
+  using Field = ScheduleField;
+  // Without virtual threads and without parts of K, the last two change
+  // nothing.
+  static constexpr Field supported[] = {
+      Field::WorkgroupM,
+      Field::SubgroupM,
+      Field::K,
+      Field::KFragment,
+      Field::Stages,
+      Field::Swizzle,
+      Field::SubgroupsPerFragment,
+      Field::Interleave,
+      Field::SplitKReduction,
+  };
+  ScheduleNumbers numbers(schedule);
+  for (const ScheduleFieldInfo &info : getScheduleFields())
+    if (!llvm::is_contained(supported, info.number) &&
+        !numbers.hasDefault(info))
+      return &info;
+  return nullptr;
 }
 
 std::string mlir::tessera::explainSchedule(AttentionOp op,
@@ -129,12 +154,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   if (schedule.getK() != d)
     return "schedule_c24: k must be the head dimension D, " + text(d) +
            ", not " + text(schedule.getK());
-  if (schedule.getNumVThreads() != 1 || schedule.getSplitK() != 1 ||
-      schedule.getRaster() != 0 || schedule.getPersistent() != 0 ||
-      schedule.getStageOutput() || schedule.getNumClustered() != 1 ||
-      schedule.getBatches() != 1)
-    return "schedule_c24: vthread, splitK, raster, persistent, stageOutput, "
-           "cluster and batches are not supported for attention";
+  if (const ScheduleFieldInfo *field = findUnsupported(schedule))
+    return "schedule_c24: " + field->name.str() +
+           " is not supported for attention";
   for (const std::string &why :
        {explainProduct(op, chip, schedule, "query by key", keys,
                        schedule.getKFragment(), /*aInMemory=*/true),
@@ -164,9 +186,11 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   if (schedule.getSwizzle() && !canSwizzle(op))
     return "schedule_c12: rows of " + text(d) + " and " + text(e) +
            " elements cannot be swizzled";
-  if (schedule.getGroup() > 1 &&
+  if (schedule.getSubgroupsPerFragment() > 1 &&
       (!schedule.getSwizzle() || schedule.getStages() == 0))
-    return "schedule_c19: group > 1 requires swizzle and stages of 1 or more";
+    return "schedule_c19: subgroupsPerFragment > 1 requires swizzle and stages "
+           "of "
+           "1 or more";
   return "";
 }
 
@@ -180,12 +204,15 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   auto make = [&](std::array<int64_t, 2> workgroup,
                   std::array<int64_t, 2> subgroup, int64_t kFragment,
                   int64_t stages, bool swizzle, int64_t group) {
-    return ScheduleAttr::get(
-        op.getContext(), workgroup, subgroup, d, kFragment, stages,
-        /*vthread=*/{1, 1}, /*interleave=*/0, swizzle, /*splitK=*/1,
-        SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, group,
-        /*stageOutput=*/false, /*clusterM=*/1, /*clusterN=*/1, /*batches=*/1,
-        /*subgroupBatches=*/1);
+    ScheduleFields fields;
+    fields.workgroup = workgroup;
+    fields.subgroup = subgroup;
+    fields.k = d;
+    fields.kFragment = kFragment;
+    fields.stages = stages;
+    fields.swizzle = swizzle;
+    fields.subgroupsPerFragment = group;
+    return ScheduleAttr::get(op.getContext(), fields);
   };
   ScheduleAttr first;
   auto isGood = [&](ScheduleAttr schedule) {

@@ -24,7 +24,8 @@ public:
       : op(op), form(getMatrixForm(op)), schedule(schedule), chip(chip),
         tile{schedule.getSubgroup()[0] / schedule.getVthread()[0],
              schedule.getSubgroup()[1] / schedule.getVthread()[1]},
-        rows(getPermittedInstructions(op, form, chip, schedule.getGroup())) {
+        rows(getPermittedInstructions(op, form, chip,
+                                      schedule.getSubgroupsPerFragment())) {
     for (const MatrixInstruction *row : rows)
       if (!instruction && tile[0] % row->m == 0 && tile[1] % row->n == 0 &&
           schedule.getKFragment() % row->k == 0)
@@ -70,11 +71,11 @@ private:
   void checkBatches();
 
   void report(StringRef label, const Twine &message,
-              ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
+              ArrayRef<ScheduleField> fields, bool isLimit = false) {
     ScheduleProblem problem;
     problem.label = label;
     problem.message = message.str();
-    problem.entries.assign(entries.begin(), entries.end());
+    problem.fields.assign(fields.begin(), fields.end());
     problem.isLimit = isLimit;
     problems.push_back(std::move(problem));
   }
@@ -94,7 +95,7 @@ private:
 
 } // namespace
 
-using Entry = ScheduleEntry;
+using Field = ScheduleField;
 
 /// "[24, 64]".
 static std::string spellPair(ArrayRef<int64_t> pair) {
@@ -134,15 +135,16 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
 void Checker::checkInstruction() {
   if (instruction)
     return;
-  if (rows.empty() && schedule.getGroup() > 1) {
+  if (rows.empty() && schedule.getSubgroupsPerFragment() > 1) {
     report("schedule_c7",
-           "group = " + Twine(schedule.getGroup()) + ": " + chip.name +
+           "subgroupsPerFragment = " +
+               Twine(schedule.getSubgroupsPerFragment()) + ": " + chip.name +
                " has no instruction of that many subgroups for " +
                debugString(op.getProductType(0)) + " x " +
                debugString(op.getProductType(1)) + " -> " +
                debugString(op.getAccumulatorType()),
-           {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
-            Entry::WorkgroupN, Entry::KFragment});
+           {Field::SubgroupsPerFragment, Field::SubgroupM, Field::SubgroupN,
+            Field::WorkgroupM, Field::WorkgroupN, Field::KFragment});
     return;
   }
   int64_t kFragment = schedule.getKFragment();
@@ -175,8 +177,8 @@ void Checker::checkInstruction() {
   report("schedule_c7",
          text + ": no " + (onUnit ? "matrix " : "") + "instruction of " +
              chip.name + " for " + types + " divides " + what,
-         {Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment, Entry::VThreadM,
-          Entry::VThreadN, Entry::K, Entry::WorkgroupM, Entry::WorkgroupN});
+         {Field::SubgroupM, Field::SubgroupN, Field::KFragment, Field::VthreadM,
+          Field::VthreadN, Field::K, Field::WorkgroupM, Field::WorkgroupN});
   SmallVector<std::string> &notes = problems.back().notes;
   for (Row row : rows)
     notes.push_back(row->name + ": takes multiples of " +
@@ -198,8 +200,8 @@ void Checker::checkThreads() {
            "requires " + Twine(threads) + " threads in a workgroup (" +
                Twine(subgroups) + " subgroups of " + Twine(chip.subgroupSize) +
                "), but " + chip.name + " supports " + Twine(chip.maxThreads),
-           {Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
-            Entry::WorkgroupN, Entry::Batches, Entry::SubgroupBatches});
+           {Field::SubgroupM, Field::SubgroupN, Field::WorkgroupM,
+            Field::WorkgroupN, Field::Batches, Field::SubgroupBatches});
 }
 
 void Checker::checkWorkgroupMemory() {
@@ -209,9 +211,9 @@ void Checker::checkWorkgroupMemory() {
     report("schedule_c9",
            "requires " + Twine(bytes) + " bytes of workgroup memory, but " +
                chip.name + " has " + Twine(chip.workgroupMemoryBytes),
-           {Entry::Stages, Entry::K, Entry::KFragment, Entry::WorkgroupM,
-            Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN,
-            Entry::StageOutput, Entry::Batches, Entry::SubgroupBatches},
+           {Field::Stages, Field::K, Field::KFragment, Field::WorkgroupM,
+            Field::WorkgroupN, Field::SubgroupM, Field::SubgroupN,
+            Field::StageOutput, Field::Batches, Field::SubgroupBatches},
            /*isLimit=*/true);
 }
 
@@ -251,17 +253,17 @@ void Checker::checkRegisters() {
   if (!instruction)
     return;
   RegisterEstimate needed = estimateRegisters(op, schedule, chip, *instruction);
-  SmallVector<Entry> entries{Entry::SubgroupM,      Entry::SubgroupN,
-                             Entry::WorkgroupM,     Entry::WorkgroupN,
-                             Entry::KFragment,      Entry::Interleave,
-                             Entry::SubgroupBatches};
+  SmallVector<Field> fields{Field::SubgroupM,      Field::SubgroupN,
+                            Field::WorkgroupM,     Field::WorkgroupN,
+                            Field::KFragment,      Field::Interleave,
+                            Field::SubgroupBatches};
   if (chip.registersPerThread && needed.getTotal() > chip.getMostRegisters())
     report("schedule_c10",
            "requires " + Twine(needed.getTotal()) + " registers per thread (" +
                Twine(needed.accumulators) + " for accumulators, " +
                Twine(needed.operands) + " for operands), but " + chip.name +
                " has " + Twine(chip.getMostRegisters()),
-           entries);
+           fields);
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize,
           ofThread = needed.getTotal();
   // The kernel requests that number.
@@ -278,9 +280,9 @@ void Checker::checkRegisters() {
                " registers per workgroup (" + Twine(ofThread) +
                " for each of " + Twine(threads) + " threads), but " +
                chip.name + " has " + Twine(chip.registersPerWorkgroup),
-           {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-            Entry::SubgroupN, Entry::KFragment, Entry::Batches,
-            Entry::SubgroupBatches});
+           {Field::WorkgroupM, Field::WorkgroupN, Field::SubgroupM,
+            Field::SubgroupN, Field::KFragment, Field::Batches,
+            Field::SubgroupBatches});
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,8 +305,8 @@ void Checker::checkSwizzle() {
                Twine(side ? "rhs" : "lhs") + " (" + Twine(shape[0]) + "x" +
                Twine(shape[1]) + ") have " +
                Twine(shape[1] * getElementBits(element) / 8),
-           {Entry::K, Entry::KFragment, Entry::WorkgroupM, Entry::WorkgroupN,
-            Entry::Swizzle});
+           {Field::K, Field::KFragment, Field::WorkgroupM, Field::WorkgroupN,
+            Field::Swizzle});
     return;
   }
 }
@@ -320,7 +322,7 @@ void Checker::checkSplitK() {
                Twine(k) + " has " + Twine(steps) +
                (steps == 1 ? " step" : " steps") +
                " of k = " + Twine(schedule.getK()),
-           {Entry::SplitK}, /*isLimit=*/true);
+           {Field::SplitK}, /*isLimit=*/true);
 }
 
 void Checker::checkSplitKReduction() {
@@ -330,21 +332,21 @@ void Checker::checkSplitKReduction() {
            "splitKReduction = atomic requires accumulators of f32, f64 or i32, "
            "not " +
                Twine(debugString(acc)),
-           {Entry::SplitKReduction});
+           {Field::SplitKReduction});
 }
 
 void Checker::checkGrid() {
   // Tiles and workgroups are counted in 32 bits.
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  auto check = [&](Entry entry, StringRef name, int64_t value) {
+  auto check = [&](Field field, StringRef name, int64_t value) {
     if (value > most)
       report("schedule_c14",
              name + " = " + Twine(value) + ", but a grid has at most " +
                  Twine(most) + " workgroups",
-             {entry}, /*isLimit=*/true);
+             {field}, /*isLimit=*/true);
   };
-  check(Entry::Raster, "raster", schedule.getRaster());
-  check(Entry::Persistent, "persistent", schedule.getPersistent());
+  check(Field::Raster, "raster", schedule.getRaster());
+  check(Field::Persistent, "persistent", schedule.getPersistent());
 }
 
 void Checker::checkGathers() {
@@ -354,7 +356,7 @@ void Checker::checkGathers() {
              "stages = 0, but " + Twine(side ? "rhs" : "lhs") +
                  " is gathered (it is not a matrix in memory), which requires "
                  "staging in workgroup memory",
-             {Entry::Stages});
+             {Field::Stages});
       return;
     }
 }
@@ -366,7 +368,7 @@ void Checker::checkSteps() {
            "k = " + Twine(schedule.getK()) +
                ", but a producer's inputs change every " + Twine(longest) +
                " elements of K: k must divide that",
-           {Entry::K, Entry::KFragment});
+           {Field::K, Field::KFragment});
 }
 
 bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,
@@ -420,9 +422,9 @@ void Checker::checkRows() {
   else if (holdsRows(op, schedule, &why))
     return;
   report("schedule_c18", "the epilogue reduces along N: " + why,
-         {Entry::SubgroupN, Entry::WorkgroupN, Entry::VThreadN, Entry::SplitK,
-          Entry::SubgroupM, Entry::WorkgroupM, Entry::K, Entry::Stages,
-          Entry::Group});
+         {Field::SubgroupN, Field::WorkgroupN, Field::VthreadN, Field::SplitK,
+          Field::SubgroupM, Field::WorkgroupM, Field::K, Field::Stages,
+          Field::SubgroupsPerFragment});
 }
 
 void Checker::checkGroup() {
@@ -437,21 +439,22 @@ void Checker::checkGroup() {
       report("schedule_c19",
              text + (schedule.getStages() ? ", but swizzle is not set"
                                           : ", but stages = 0"),
-             {Entry::Swizzle, Entry::Stages, Entry::Group, Entry::SubgroupM,
-              Entry::SubgroupN});
+             {Field::Swizzle, Field::Stages, Field::SubgroupsPerFragment,
+              Field::SubgroupM, Field::SubgroupN});
     else if (!op.getProducer(side).empty())
-      report(
-          "schedule_c19",
-          text + ", but a producer computes it in registers: use group = 1",
-          {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
+      report("schedule_c19",
+             text + ", but a producer computes it in registers: use "
+                    "subgroupsPerFragment = 1",
+             {Field::SubgroupsPerFragment, Field::SubgroupM, Field::SubgroupN,
+              Field::KFragment});
     else if (!hasOrder(op, form, side, *instruction))
-      report(
-          "schedule_c19",
-          text +
-              (side ? " in column-major order, but it is row-major"
-                    : " in row-major order, but it is column-major") +
-              ": group = 1 supports either",
-          {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
+      report("schedule_c19",
+             text +
+                 (side ? " in column-major order, but it is row-major"
+                       : " in row-major order, but it is column-major") +
+                 ": subgroupsPerFragment = 1 supports either",
+             {Field::SubgroupsPerFragment, Field::SubgroupM, Field::SubgroupN,
+              Field::KFragment});
     else
       continue;
     return;
@@ -472,7 +475,7 @@ void Checker::checkStagedOutput() {
     why = "the output has no N dimension";
   if (!why.empty())
     report("schedule_c20", "stageOutput = true, but " + why,
-           {Entry::StageOutput, Entry::SplitKReduction});
+           {Field::StageOutput, Field::SplitKReduction});
 }
 
 void Checker::checkCluster() {
@@ -493,8 +496,10 @@ void Checker::checkCluster() {
                     std::to_string(chip.clusterWorkgroups) + " workgroups";
   else if (!llvm::isPowerOf2_64(parts))
     why = "the number of workgroups in a cluster must be a power of two";
-  else if (schedule.getGroup() == 1 || schedule.getNumVThreads() != 1)
-    why = "the reduction in a cluster requires group > 1 and no virtual "
+  else if (schedule.getSubgroupsPerFragment() == 1 ||
+           schedule.getNumVThreads() != 1)
+    why = "the reduction in a cluster requires subgroupsPerFragment > 1 and no "
+          "virtual "
           "threads";
   else if (tile[1] % parts || tile[1] / parts % 8)
     why = "the share of each workgroup in the " + std::to_string(tile[1]) +
@@ -513,8 +518,8 @@ void Checker::checkCluster() {
     why = "the parts of all batches exceed the size of the grid";
   if (!why.empty())
     report("schedule_c21", "splitKReduction = cluster, but " + why,
-           {Entry::SplitKReduction, Entry::SplitK, Entry::Persistent,
-            Entry::Raster, Entry::StageOutput, Entry::Group});
+           {Field::SplitKReduction, Field::SplitK, Field::Persistent,
+            Field::Raster, Field::StageOutput, Field::SubgroupsPerFragment});
 }
 
 void Checker::checkSharedTiles() {
@@ -529,9 +534,10 @@ void Checker::checkSharedTiles() {
   else if (count > chip.clusterWorkgroups)
     why = "a cluster of " + chip.name + " has at most " +
           std::to_string(chip.clusterWorkgroups) + " workgroups";
-  else if (schedule.getGroup() == 1 || schedule.getStages() == 0 ||
-           !schedule.getSwizzle())
-    why = "only bulk copies can share tiles, which require stages, group > 1 "
+  else if (schedule.getSubgroupsPerFragment() == 1 ||
+           schedule.getStages() == 0 || !schedule.getSwizzle())
+    why = "only bulk copies can share tiles, which require stages, "
+          "subgroupsPerFragment > 1 "
           "and swizzle";
   else if (schedule.addsInCluster())
     why = "the parts of a tile already form the cluster";
@@ -561,8 +567,8 @@ void Checker::checkSharedTiles() {
   }
   if (!why.empty())
     report("schedule_c22", "cluster = " + spellPair(cluster) + ", but " + why,
-           {Entry::ClusterM, Entry::ClusterN, Entry::Persistent, Entry::Raster,
-            Entry::SplitKReduction, Entry::Group});
+           {Field::ClusterM, Field::ClusterN, Field::Persistent, Field::Raster,
+            Field::SplitKReduction, Field::SubgroupsPerFragment});
 }
 
 void Checker::checkBatches() {
@@ -570,7 +576,7 @@ void Checker::checkBatches() {
     return;
   std::string text = "batches = " + std::to_string(schedule.getBatches());
   std::string why;
-  if (schedule.getGroup() > 1)
+  if (schedule.getSubgroupsPerFragment() > 1)
     why = "a group of subgroups computes one matrix at a time";
   else if (schedule.addsInCluster())
     why = "splitKReduction = cluster adds up the parts of one matrix";
@@ -578,8 +584,8 @@ void Checker::checkBatches() {
     why = "stageOutput supports one matrix only";
   if (!why.empty()) {
     report("schedule_c23", text + ", but " + why,
-           {Entry::Batches, Entry::SubgroupBatches, Entry::StageOutput,
-            Entry::SplitKReduction});
+           {Field::Batches, Field::SubgroupBatches, Field::StageOutput,
+            Field::SplitKReduction});
     return;
   }
   int64_t count = getLinearExtent(op, form.batch);
@@ -589,7 +595,7 @@ void Checker::checkBatches() {
   report("schedule_c23",
          text + ", but the batch has " + Twine(count) +
              (count == 1 ? " matrix" : " matrices"),
-         {Entry::Batches, Entry::SubgroupBatches}, /*isLimit=*/true);
+         {Field::Batches, Field::SubgroupBatches}, /*isLimit=*/true);
 }
 
 SmallVector<ScheduleProblem>

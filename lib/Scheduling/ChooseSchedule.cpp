@@ -12,10 +12,19 @@
 #include "Scheduling/TuningTask.h"
 #include "TargetInfo/Chip.h"
 
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERACHOOSESCHEDULE
 #include "Scheduling/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-choose-schedule"
+
+STATISTIC(numDefaultSchedules, "Number of default schedules");
+STATISTIC(numDroppedSchedules,
+          "Number of tuned schedules that are no longer legal");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -27,6 +36,7 @@ static bool isTuned(Operation *op) {
 /// Warns about a tuned schedule of another compiler version or of other chip
 /// tables that is no longer legal, and removes it.
 static void dropTuned(Operation *op, const Twine &why) {
+  ++numDroppedSchedules;
   auto origin = op->getAttrOfType<StringAttr>(
       TesseraDialect::ScheduleOriginAttrHelper::getNameStr());
   op->emitWarning() << "the tuned schedule of this matmul ("
@@ -59,8 +69,11 @@ struct TesseraChooseSchedulePass
           dropTuned(op, problems[0].label + ": " + problems[0].message);
           op.removeScheduleAttr();
         }
-      if (!op.getScheduleAttr())
+      if (!op.getScheduleAttr()) {
         op.setScheduleAttr(getDefaultSchedule(op, chip));
+        LDBG() << op.getLoc() << ": default: " << op.getScheduleAttr();
+        ++numDefaultSchedules;
+      }
       return checkSchedule(op, op.getScheduleAttr(), chip);
     };
     auto chooseForAttention = [](AttentionOp op, const Chip &chip) {
@@ -70,8 +83,11 @@ struct TesseraChooseSchedulePass
           dropTuned(op, why);
           op.removeScheduleAttr();
         }
-      if (!op.getScheduleAttr())
+      if (!op.getScheduleAttr()) {
         op.setScheduleAttr(getDefaultSchedule(op, chip));
+        LDBG() << op.getLoc() << ": default: " << op.getScheduleAttr();
+        ++numDefaultSchedules;
+      }
       std::string why = "schedule_c24: head dimensions D and E must be static";
       if (op.getScheduleAttr())
         why = explainSchedule(op, op.getScheduleAttr(), chip);

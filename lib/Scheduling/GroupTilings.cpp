@@ -204,14 +204,23 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
           most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
   // As many slots as fit into workgroup memory, including their barriers.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
+  ScheduleFields fields;
+  fields.workgroup = tiling.workgroup;
+  fields.subgroup = tiling.subgroup;
+  fields.k = fields.kFragment = k;
+  fields.swizzle = true;
+  fields.splitK = parts;
+  fields.splitKReduction = kind;
+  fields.raster = raster;
+  fields.persistent = persistent ? wave : 0;
+  fields.subgroupsPerFragment = tiling.group;
+  fields.cluster = cluster;
   // With fewer than three slots, matmuls wait for copies.
   auto makeWith = [&](bool stageOutput, int64_t least) -> ScheduleAttr {
     for (int64_t stages = most; stages >= std::min(most, least); --stages) {
-      auto schedule = ScheduleAttr::get(
-          op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
-          /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
-          raster, persistent ? wave : 0, tiling.group, stageOutput, cluster[0],
-          cluster[1], /*batches=*/1, /*subgroupBatches=*/1);
+      fields.stages = stages;
+      fields.stageOutput = stageOutput;
+      auto schedule = ScheduleAttr::get(op.getContext(), fields);
       StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
       if (tiles.bytes + tiles.outputBytes <= room)
         return getScheduleProblems(op, schedule, chip).empty() ? schedule

@@ -23,114 +23,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-using Entry = ScheduleEntry;
-
-//===----------------------------------------------------------------------===//
-// ScheduleNumbers
-//===----------------------------------------------------------------------===//
-
-ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
-    : values{schedule.getWorkgroup()[0],
-             schedule.getWorkgroup()[1],
-             schedule.getSubgroup()[0],
-             schedule.getSubgroup()[1],
-             schedule.getK(),
-             schedule.getKFragment(),
-             schedule.getStages(),
-             schedule.getVthread()[0],
-             schedule.getVthread()[1],
-             schedule.getInterleave(),
-             schedule.getSwizzle(),
-             schedule.getSplitK(),
-             static_cast<int64_t>(schedule.getSplitKReduction()),
-             schedule.getRaster(),
-             schedule.getPersistent(),
-             schedule.getGroup(),
-             schedule.getStageOutput(),
-             schedule.getClusterM(),
-             schedule.getClusterN(),
-             schedule.getBatches(),
-             schedule.getSubgroupBatches()} {}
-
-bool ScheduleNumbers::isValid() const {
-  const ScheduleNumbers &s = *this;
-  for (Entry entry :
-       {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-        Entry::SubgroupN, Entry::K, Entry::KFragment, Entry::VThreadM,
-        Entry::VThreadN, Entry::SplitK, Entry::Group, Entry::ClusterM,
-        Entry::ClusterN, Entry::Batches, Entry::SubgroupBatches})
-    if (s[entry] <= 0)
-      return false;
-  for (Entry entry :
-       {Entry::Stages, Entry::Interleave, Entry::Raster, Entry::Persistent})
-    if (s[entry] < 0)
-      return false;
-  return s[Entry::WorkgroupM] % s[Entry::SubgroupM] == 0 &&
-         s[Entry::WorkgroupN] % s[Entry::SubgroupN] == 0 &&
-         s[Entry::SubgroupM] % s[Entry::VThreadM] == 0 &&
-         s[Entry::SubgroupN] % s[Entry::VThreadN] == 0 &&
-         s[Entry::K] % s[Entry::KFragment] == 0 &&
-         s[Entry::Batches] % s[Entry::SubgroupBatches] == 0 &&
-         s[Entry::Interleave] <= s[Entry::VThreadM] * s[Entry::VThreadN] &&
-         (s[Entry::Swizzle] == 0 || s[Entry::Stages] > 0);
-}
-
-ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
-  if (!isValid())
-    return {};
-  const ScheduleNumbers &s = *this;
-  return ScheduleAttr::get(
-      context, {s[Entry::WorkgroupM], s[Entry::WorkgroupN]},
-      {s[Entry::SubgroupM], s[Entry::SubgroupN]}, s[Entry::K],
-      s[Entry::KFragment], s[Entry::Stages],
-      {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
-      s[Entry::Swizzle] != 0, s[Entry::SplitK],
-      static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
-      s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0,
-      s[Entry::ClusterM], s[Entry::ClusterN], s[Entry::Batches],
-      s[Entry::SubgroupBatches]);
-}
-
-std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
-  const ScheduleNumbers &to = *this;
-  std::string text;
-  auto add = [&](StringRef name, const std::string &value) {
-    text += (text.empty() ? "" : ", ") + name.str() + " = " + value;
-  };
-  auto pair = [&](StringRef name, Entry m, Entry n) {
-    if (to[m] != from[m] || to[n] != from[n])
-      add(name,
-          "[" + std::to_string(to[m]) + ", " + std::to_string(to[n]) + "]");
-  };
-  auto number = [&](StringRef name, Entry entry) {
-    if (to[entry] != from[entry])
-      add(name, std::to_string(to[entry]));
-  };
-  pair("workgroup", Entry::WorkgroupM, Entry::WorkgroupN);
-  pair("subgroup", Entry::SubgroupM, Entry::SubgroupN);
-  number("k", Entry::K);
-  number("kFragment", Entry::KFragment);
-  number("stages", Entry::Stages);
-  pair("vthread", Entry::VThreadM, Entry::VThreadN);
-  number("interleave", Entry::Interleave);
-  if (to[Entry::Swizzle] != from[Entry::Swizzle])
-    add("swizzle", to[Entry::Swizzle] ? "true" : "false");
-  number("splitK", Entry::SplitK);
-  if (to[Entry::SplitKReduction] != from[Entry::SplitKReduction])
-    add("splitKReduction",
-        stringifySplitReduction(
-            static_cast<SplitReduction>(to[Entry::SplitKReduction]))
-            .str());
-  number("raster", Entry::Raster);
-  number("persistent", Entry::Persistent);
-  number("group", Entry::Group);
-  if (to[Entry::StageOutput] != from[Entry::StageOutput])
-    add("stageOutput", to[Entry::StageOutput] ? "true" : "false");
-  pair("cluster", Entry::ClusterM, Entry::ClusterN);
-  number("batches", Entry::Batches);
-  number("subgroupBatches", Entry::SubgroupBatches);
-  return text;
-}
+using Field = ScheduleField;
+using Kind = ScheduleFieldInfo::Kind;
 
 //===----------------------------------------------------------------------===//
 // The search
@@ -143,21 +37,22 @@ public:
   Search(ContractOp op, ScheduleAttr schedule, const Chip &chip,
          ArrayRef<ScheduleProblem> problems)
       : op(op), form(getMatrixForm(op)), chip(chip), from(schedule),
-        rows(getPermittedInstructions(op, form, chip, schedule.getGroup())),
+        rows(getPermittedInstructions(op, form, chip,
+                                      schedule.getSubgroupsPerFragment())),
         lhsBits(getElementBits(getElementTypeOrSelf(op.getLhs().getType()))),
         rhsBits(getElementBits(getElementTypeOrSelf(op.getRhs().getType()))),
         reduction(getStaticExtents(op, form)[2]) {
     if (rows.empty())
       rows = getPermittedInstructions(op, form, chip, /*group=*/1);
     for (const ScheduleProblem &problem : problems)
-      for (Entry entry : problem.entries)
-        if (!llvm::is_contained(entries, entry))
-          entries.push_back(entry);
-    for (Entry entry : entries)
-      candidates.push_back(getCandidates(entry));
+      for (Field field : problem.fields)
+        if (!llvm::is_contained(fields, field))
+          fields.push_back(field);
+    for (Field field : fields)
+      candidates.push_back(getCandidates(field));
   }
 
-  /// The nearest with exactly `count` entries changed, or null.
+  /// The nearest with exactly `count` fields changed, or null.
   ScheduleAttr find(unsigned count);
 
 private:
@@ -166,7 +61,7 @@ private:
     ScheduleNumbers numbers;
   };
 
-  SmallVector<int64_t> getCandidates(Entry entry) const;
+  SmallVector<int64_t> getCandidates(Field field) const;
   double getDistance(const ScheduleNumbers &to) const;
   bool mayFit(const ScheduleNumbers &to) const;
   void enumerate(ScheduleNumbers numbers, size_t first, unsigned count);
@@ -180,7 +75,7 @@ private:
   /// The extent of K, or kDynamic.
   int64_t reduction;
   /// The fields that may change, the preferred ones first, and their values.
-  SmallVector<Entry> entries;
+  SmallVector<Field> fields;
   SmallVector<SmallVector<int64_t>> candidates;
   std::vector<Found> found;
   size_t visited = 0;
@@ -192,12 +87,12 @@ private:
 static constexpr int64_t maxTile = 1024;
 
 /// No more are looked at with one number of changes, and checked in full: a
-/// schedule that is wrong in every entry is not worth a long search.
+/// schedule that is wrong in every field is not worth a long search.
 static constexpr size_t mostVisited = 1 << 20, mostChecked = 4096;
 
-SmallVector<int64_t> Search::getCandidates(Entry entry) const {
+SmallVector<int64_t> Search::getCandidates(Field field) const {
   llvm::SmallSet<int64_t, 16> values;
-  int64_t now = from[entry];
+  int64_t now = from[field];
   auto add = [&](int64_t value, int64_t least, int64_t most) {
     if (value != now && value >= least && value <= most)
       values.insert(value);
@@ -210,13 +105,21 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     for (int64_t power = 1; power <= most; power *= 2)
       add(power, 1, most);
   };
-  switch (entry) {
-  case Entry::WorkgroupM:
-  case Entry::WorkgroupN:
-  case Entry::SubgroupM:
-  case Entry::SubgroupN:
-  case Entry::K:
-  case Entry::KFragment:
+  // All other values of flags and enums, and smaller ones of integers.
+  auto addOfKind = [&](const ScheduleFieldInfo &info) {
+    if (info.kind == Kind::Integer || info.kind == Kind::Pair)
+      addPowers(now);
+    else
+      for (int64_t value = info.least; value <= info.most; ++value)
+        add(value, info.least, info.most);
+  };
+  switch (field) {
+  case Field::WorkgroupM:
+  case Field::WorkgroupN:
+  case Field::SubgroupM:
+  case Field::SubgroupN:
+  case Field::K:
+  case Field::KFragment:
     addPowers(maxTile);
     add(now * 2, 1, maxTile);
     for (int64_t value = now; value % 2 == 0; value /= 2)
@@ -224,60 +127,46 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     if (int64_t longest = getLargestStep(op, form))
       for (int64_t step = longest; step > 0; --step)
         if (longest % step == 0 &&
-            (entry == Entry::K || entry == Entry::KFragment))
+            (field == Field::K || field == Field::KFragment))
           add(step, 1, maxTile);
     for (const MatrixInstruction *row : rows)
-      addNear(entry == Entry::K || entry == Entry::KFragment ? row->k
-              : entry == Entry::WorkgroupM || entry == Entry::SubgroupM
+      addNear(field == Field::K || field == Field::KFragment ? row->k
+              : field == Field::WorkgroupM || field == Field::SubgroupM
                   ? row->m
                   : row->n);
-    if (entry == Entry::WorkgroupM)
-      addNear(from[Entry::SubgroupM]);
-    if (entry == Entry::WorkgroupN)
-      addNear(from[Entry::SubgroupN]);
+    if (field == Field::WorkgroupM)
+      addNear(from[Field::SubgroupM]);
+    if (field == Field::WorkgroupN)
+      addNear(from[Field::SubgroupN]);
     break;
-  case Entry::Stages:
+  case Field::Stages:
     for (int64_t stages = 0; stages < std::min<int64_t>(now, 16); ++stages)
       add(stages, 0, 16);
     add(1, 0, 16);
     break;
-  case Entry::VThreadM:
-  case Entry::VThreadN:
-  case Entry::ClusterM:
-  case Entry::ClusterN:
-  case Entry::Batches:
-  case Entry::SubgroupBatches:
-    addPowers(now);
+  case Field::Interleave:
+    addPowers(from[Field::VthreadM] * from[Field::VthreadN]);
     break;
-  case Entry::Interleave:
-    addPowers(from[Entry::VThreadM] * from[Entry::VThreadN]);
-    break;
-  case Entry::SplitKReduction:
-    for (int64_t kind : {0, 1, 2})
-      if (kind != now)
-        add(kind, 0, 2);
-    break;
-  case Entry::Swizzle:
-  case Entry::StageOutput:
-    add(1 - now, 0, 1);
-    break;
-  case Entry::SplitK:
+  case Field::SplitK:
     addPowers(now);
     if (!ShapedType::isDynamic(reduction))
-      add(llvm::divideCeil(reduction, from[Entry::K]), 1, now);
+      add(llvm::divideCeil(reduction, from[Field::K]), 1, now);
     break;
-  case Entry::Group:
+  case Field::SubgroupsPerFragment:
     for (const MatrixInstruction &row : chip.instructions)
       add(row.subgroups, 1, row.subgroups);
     break;
-  case Entry::Raster:
-  case Entry::Persistent:
+  case Field::Raster:
+  case Field::Persistent:
     add(0, 0, now);
     add(std::numeric_limits<int32_t>::max(), 0, now);
-    if (entry == Entry::Persistent) {
-      int64_t clustered = from[Entry::ClusterM] * from[Entry::ClusterN];
+    if (field == Field::Persistent) {
+      int64_t clustered = from[Field::ClusterM] * from[Field::ClusterN];
       add(now / clustered * clustered, 0, now);
     }
+    break;
+  default:
+    addOfKind(getScheduleField(field));
     break;
   }
   return SmallVector<int64_t>(values.begin(), values.end());
@@ -285,45 +174,45 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
 
 double Search::getDistance(const ScheduleNumbers &to) const {
   double distance = 0;
-  for (auto [order, entry] : llvm::enumerate(entries)) {
-    if (to[entry] == from[entry])
+  for (auto [order, field] : llvm::enumerate(fields)) {
+    if (to[field] == from[field])
       continue;
-    if (entry == Entry::Swizzle || entry == Entry::SplitKReduction ||
-        entry == Entry::StageOutput) {
+    const ScheduleFieldInfo &info = getScheduleField(field);
+    if (info.kind == Kind::Flag || info.kind == Kind::Enum) {
       distance += 4 + 0.01 * double(order);
       continue;
     }
-    bool mayBeZero = entry == Entry::Stages || entry == Entry::Interleave ||
-                     entry == Entry::Raster || entry == Entry::Persistent;
-    distance += std::fabs(std::log2(double(to[entry] + mayBeZero)) -
-                          std::log2(double(from[entry] + mayBeZero)));
+    bool mayBeZero = info.least == 0;
+    distance += std::fabs(std::log2(double(to[field] + mayBeZero)) -
+                          std::log2(double(from[field] + mayBeZero)));
     // Ties are resolved in favour of the preferred field. Odd sizes are only
     // used on request.
     distance += 0.01 * double(order);
-    if (!mayBeZero && !llvm::isPowerOf2_64(to[entry]))
+    if (!mayBeZero && !llvm::isPowerOf2_64(to[field]))
       distance += 0.5;
   }
   // Where it makes no other difference, square tiles read the least.
-  double m = double(to[Entry::SubgroupM]), n = double(to[Entry::SubgroupN]);
+  double m = double(to[Field::SubgroupM]), n = double(to[Field::SubgroupN]);
   return distance + 0.02 * std::fabs(std::log2(m / n));
 }
 
 bool Search::mayFit(const ScheduleNumbers &to) const {
   if (!to.isValid())
     return false;
-  int64_t subgroups = to[Entry::WorkgroupM] / to[Entry::SubgroupM] *
-                      (to[Entry::WorkgroupN] / to[Entry::SubgroupN]) *
-                      (to[Entry::Batches] / to[Entry::SubgroupBatches]);
-  if (subgroups * to[Entry::Group] * chip.subgroupSize > chip.maxThreads)
+  int64_t subgroups = to[Field::WorkgroupM] / to[Field::SubgroupM] *
+                      (to[Field::WorkgroupN] / to[Field::SubgroupN]) *
+                      (to[Field::Batches] / to[Field::SubgroupBatches]);
+  if (subgroups * to[Field::SubgroupsPerFragment] * chip.subgroupSize >
+      chip.maxThreads)
     return false;
-  int64_t bits = to[Entry::WorkgroupM] * to[Entry::K] * lhsBits +
-                 to[Entry::WorkgroupN] * to[Entry::K] * rhsBits;
-  if (to[Entry::Stages] * to[Entry::Batches] * bits / 8 >
+  int64_t bits = to[Field::WorkgroupM] * to[Field::K] * lhsBits +
+                 to[Field::WorkgroupN] * to[Field::K] * rhsBits;
+  if (to[Field::Stages] * to[Field::Batches] * bits / 8 >
       chip.workgroupMemoryBytes)
     return false;
-  int64_t m = to[Entry::SubgroupM] / to[Entry::VThreadM],
-          n = to[Entry::SubgroupN] / to[Entry::VThreadN],
-          k = to[Entry::KFragment];
+  int64_t m = to[Field::SubgroupM] / to[Field::VthreadM],
+          n = to[Field::SubgroupN] / to[Field::VthreadN],
+          k = to[Field::KFragment];
   return llvm::any_of(rows, [&](const MatrixInstruction *row) {
     return m % row->m == 0 && n % row->n == 0 && k % row->k == 0;
   });
@@ -335,11 +224,11 @@ void Search::enumerate(ScheduleNumbers numbers, size_t first, unsigned count) {
       found.push_back({getDistance(numbers), numbers});
     return;
   }
-  for (size_t i = first; i + count <= entries.size() && visited < mostVisited;
+  for (size_t i = first; i + count <= fields.size() && visited < mostVisited;
        ++i)
     for (int64_t value : candidates[i]) {
       ScheduleNumbers changed = numbers;
-      changed[entries[i]] = value;
+      changed[fields[i]] = value;
       enumerate(changed, i + 1, count - 1);
     }
 }

@@ -9,11 +9,18 @@
 #include "Scheduling/TuningTask.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAUSETUNEDSCHEDULES
 #include "Scheduling/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-use-tuned-schedules"
+
+STATISTIC(numTunedSchedules,
+          "Number of schedules taken from the tuning database");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -44,8 +51,11 @@ struct UseTunedSchedulesPass
     Builder builder(&getContext());
     auto contract = dyn_cast<ContractOp>(op);
     auto attention = dyn_cast<AttentionOp>(op);
-    if (contract ? contract.getScheduleAttr() : attention.getScheduleAttr())
+    assert((contract || attention) && "not a tuning task");
+    if (contract ? contract.getScheduleAttr() : attention.getScheduleAttr()) {
+      LDBG() << op->getLoc() << ": has a schedule of its own";
       return;
+    }
     auto entry =
         tuned ? tuned.getAs<DictionaryAttr>(getTaskKey(op)) : DictionaryAttr();
     auto origin = entry ? entry.getAs<StringAttr>("origin") : StringAttr();
@@ -58,8 +68,12 @@ struct UseTunedSchedulesPass
           TesseraDialect::ScheduleOriginAttrHelper::getNameStr(), origin);
     auto schedule =
         entry ? entry.getAs<ScheduleAttr>("schedule") : ScheduleAttr();
-    if (!schedule)
+    if (!schedule) {
+      LDBG() << op->getLoc() << ": no record of " << describeTask(op);
       return;
+    }
+    LDBG() << op->getLoc() << ": " << schedule;
+    ++numTunedSchedules;
     if (contract)
       contract.setScheduleAttr(schedule);
     else

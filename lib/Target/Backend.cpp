@@ -21,7 +21,7 @@ using namespace mlir::tessera;
 TargetBackend::~TargetBackend() = default;
 
 std::string TargetBackend::chooseChip(const runtime::DeviceInfo &device) const {
-  // Of a family that the compiler knows, the device may have less than that.
+  // A device may have less than the family that the compiler knows.
   if (!device.family.empty())
     if (const Chip *chip = findChip(info.name, device.family))
       if (chip->workgroupMemoryBytes <=
@@ -29,7 +29,7 @@ std::string TargetBackend::chooseChip(const runtime::DeviceInfo &device) const {
           (chip->name == device.chip ||
            runsOn(chip->name, device.chip, /*isMachineCode=*/false)))
         return chip->name;
-  // What a device of a target of SPIR-V reports may have a name.
+  // The description that a device of a SPIR-V target reports may have a name.
   if (const Chip *chip = findChip(info.name, device.chip))
     return chip->name;
   return "";

@@ -14,7 +14,7 @@
 //   }
 //
 // which hands on all registers and the stack as they are (LLVM Language
-// Reference, "call", musttail of a variadic function). Whoever loads the
+// Reference, "call", musttail of a variadic function). The loader of the
 // library fills in the table.
 //
 //===----------------------------------------------------------------------===//
@@ -53,7 +53,7 @@ static LogicalResult findImports(Operation *op, ArrayRef<std::string> objects,
   return success();
 }
 
-/// The table, and what stands in place of the imports.
+/// The table, and the thunks that replace the imports.
 static void buildThunks(llvm::Module &module, ArrayRef<std::string> imports) {
   llvm::LLVMContext &context = module.getContext();
   auto *pointer = llvm::PointerType::get(context, 0);

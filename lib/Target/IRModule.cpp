@@ -29,8 +29,8 @@ using namespace mlir::tessera;
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
-/// Keeps LLVM's diagnostics, which an LLVMContext would else print; of errors
-/// it would end the process.
+/// Keeps LLVM's diagnostics, which an LLVMContext would otherwise print; an
+/// error would end the process.
 class IRModule::Listener : public llvm::DiagnosticHandler {
 public:
   explicit Listener(std::vector<Message> &messages) : messages(messages) {}
@@ -149,13 +149,13 @@ static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine) {
   tuning.LoopVectorization = tuning.LoopInterleaving =
       !machine.getTargetTriple().isNVPTX() &&
       !machine.getTargetTriple().isAMDGPU();
-  // What is worth it is unrolled already. More of it holds the operands of
-  // several rounds at a time, for which AMD's chips have not the registers.
+  // Profitable loops are unrolled already. Further unrolling holds the operands
+  // of several iterations at a time, for which AMD's chips lack registers.
   tuning.LoopUnrolling = !machine.getTargetTriple().isAMDGPU();
   // Fragments are vectors already. Their code is long and has no branches, for
   // which the SLP vectorizer takes time that grows with the square: 25 s for a
-  // kernel of six 16x16 products with a transposed operand, which is compiled
-  // in half a second without it.
+  // kernel of six 16x16 matmuls with a transposed operand, which is compiled in
+  // half a second without it.
   tuning.SLPVectorization = false;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

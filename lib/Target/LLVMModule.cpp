@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
@@ -28,6 +29,26 @@ void mlir::tessera::registerBackEnd(bool &isRegistered,
   if (!isRegistered)
     initialize();
   isRegistered = true;
+}
+
+std::unique_ptr<llvm::TargetMachine>
+mlir::tessera::createMachine(ModuleOp module, llvm::StringRef backEnd,
+                             const llvm::Triple &triple, const Chip &chip,
+                             llvm::StringRef features,
+                             std::optional<llvm::Reloc::Model> relocation) {
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    module.emitError() << "LLVM has no " << backEnd << " back end: " << error;
+    return nullptr;
+  }
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, chip.name, features, llvm::TargetOptions(), relocation,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    module.emitError() << "LLVM does not support " << chip.name;
+  return machine;
 }
 
 /// Whether a launch, or the driver, finds a function by its name.

@@ -27,8 +27,8 @@ namespace runtime = ::tessera::runtime;
 LLD_HAS_DRIVER(elf)
 
 namespace {
-/// A pipe that lld writes to: of a file, it would make another one beside it
-/// and rename that.
+/// A pipe that lld writes to: instead of writing to a file, lld would create
+/// another one beside it and rename that.
 class Output {
 public:
   Output() {

@@ -10,9 +10,9 @@
 #include "TargetInfo/ReportedChip.h"
 #include "TargetInfo/TargetInfo.h"
 
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -67,15 +67,10 @@ llvm::StringRef mlir::tessera::getReportedDescription(llvm::StringRef target,
              : name;
 }
 
-static std::string spell(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 bool mlir::tessera::hasMatrixProduct(const Chip &chip, Type a, Type b,
                                      Type acc) {
-  std::string aName = spell(a), bName = spell(b), accName = spell(acc);
+  std::string aName = debugString(a), bName = debugString(b),
+              accName = debugString(acc);
   return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
     return row.matrixUnit && row.aType == aName && row.bType == bName &&
            row.accType == accName;
@@ -87,8 +82,9 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why,
     int64_t subgroups, bool aInMemory, bool anyUnsigned) {
   return selectInstruction(chip,
-                           {spell(a), spell(b), spell(acc), precision, m, n, k,
-                            subgroups, aInMemory, anyUnsigned},
+                           {debugString(a), debugString(b), debugString(acc),
+                            precision, m, n, k, subgroups, aInMemory,
+                            anyUnsigned},
                            why);
 }
 
@@ -159,7 +155,7 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
 const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
                                                           FragmentType type,
                                                           int64_t subgroups) {
-  std::string element = spell(type.getElementType());
+  std::string element = debugString(type.getElementType());
   const MatrixInstruction *best = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {
     const LaneMap &map = row.getMap(type.getRole());

@@ -88,7 +88,7 @@ static std::optional<double> change(const ProductForm &form,
     add(20, row.subgroups == 1
                 ? std::string("fragments of single subgroups")
                 : "fragments owned by " + llvm::utostr(row.subgroups) +
-                      " subgroups together (group = " +
+                      " subgroups together (subgroupsPerFragment = " +
                       llvm::utostr(row.subgroups) + " in a schedule)");
   }
   form2.m = llvm::alignTo(form.m, row.m);

@@ -1,4 +1,4 @@
-//===- Peaks.cpp - What devices can do at most ----------------------------===//
+//===- Peaks.cpp - Peak rates of devices ----------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -42,9 +42,18 @@ findReportedChip(llvm::StringRef target, llvm::StringRef description,
                  std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
                                                 llvm::StringRef description));
 
-/// What a device of the profile `name` reports; `name` if there is none.
+/// The description that a device of the profile `name` reports; `name` if there
+/// is none.
 llvm::StringRef getDescription(llvm::ArrayRef<ReportedProfile> profiles,
                                llvm::StringRef name);
+
+/// Steps of a lane map, one for each bit of a lane or a register.
+using LaneSteps = llvm::SmallVector<LaneMap::Step, 6>;
+
+/// Steps of 1, 2, 4, ... rows (dimension 0) or columns (1), from `from` up to
+/// below `to`.
+LaneSteps countSteps(unsigned dimension, int64_t from, int64_t to);
+LaneSteps concatSteps(LaneSteps first, llvm::ArrayRef<LaneMap::Step> second);
 
 /// The operand types of scalar matmuls: every row of the table of `tessera.mma`
 /// as {a, b, acc}.

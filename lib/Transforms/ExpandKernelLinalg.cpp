@@ -14,11 +14,18 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAEXPANDKERNELLINALG
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-expand-kernel-linalg"
+
+STATISTIC(numExpandedLinalgOps,
+          "Number of linalg ops in kernels lowered to loops");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -48,6 +55,9 @@ struct ExpandKernelLinalgPass
                            "linalg op on memrefs";
         return signalPassFailure();
       }
+      LDBG() << op.getLoc() << ": " << op->getName() << " to "
+             << op.getNumLoops() << " loops";
+      ++numExpandedLinalgOps;
       rewriter.eraseOp(op);
     }
   }

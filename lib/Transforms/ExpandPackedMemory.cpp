@@ -31,11 +31,18 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAEXPANDPACKEDMEMORY
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-expand-packed-memory"
+
+STATISTIC(numPackedReads, "Number of reads of i4 expanded");
+STATISTIC(numPackedWrites, "Number of writes of i4 expanded");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -453,6 +460,10 @@ struct ExpandPackedMemoryPass
         reads.push_back(op);
       }
     });
+    LDBG() << getOperation()->getLoc() << ": " << reads.size() << " reads, "
+           << writes.size() << " writes, " << globals.size() << " globals";
+    numPackedReads += reads.size();
+    numPackedWrites += writes.size();
     BytesOf bytesOf;
     for (vector::BitCastOp cast : makers)
       expandBitCast(cast, bytesOf);

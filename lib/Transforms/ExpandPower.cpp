@@ -38,8 +38,8 @@ struct Constants {
   /// Bits of the mantissa, without the implicit one; the exponent's bias.
   int mantissaBits;
   int64_t bias;
-  /// The number of mantissa bits that are cleared in a high part, so that the
-  /// product of two high parts is exact.
+  /// The number of mantissa bits that are cleared in a high part, so that
+  /// multiplying two high parts is exact.
   int lowBits;
   /// The same of the argument of the exponential.
   int lowBitsOfExponent;
@@ -343,7 +343,7 @@ static Value emitPower(Emitter &e, Value x, Value y) {
   isOdd = arith::AndIOp::create(e.b, isOdd, isWhole);
 
   // A finite power of a positive finite number. Exponents beyond 2^k have the
-  // same result, 0, 1 or infinity, and their products stay finite.
+  // same result, 0, 1 or infinity, and multiplications with them stay finite.
   Value isUsual = arith::AndIOp::create(e.b, e.test(FloatTest::OGT, ax, zero),
                                         e.test(FloatTest::OLT, ax, infinite));
   Value base = e.select(isUsual, ax, one);
@@ -471,7 +471,7 @@ struct ExpandFloatOp : OpRewritePattern<Op> {
     auto vector = dyn_cast<VectorType>(op.getType());
     if ((!element.isF32() && !element.isF64()) ||
         (vector && vector.isScalable()))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of f32 or f64, or scalable");
     Emitter e(rewriter, op.getLoc(), op.getType());
     rewriter.replaceOp(op, emit(e, op->getOperand(0), op->getOperand(1)));
     return success();
@@ -488,7 +488,7 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
     Type type = op.getType(), element = getElementTypeOrSelf(type);
     auto vector = dyn_cast<VectorType>(type);
     if (vector && vector.isScalable())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "of a scalable vector");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     if (element.isIndex()) {
       Type wide = b.getI64Type();
@@ -501,7 +501,7 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
       return success();
     }
     if (!element.isInteger())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of integers");
     auto integer = [&](int64_t value) -> Value {
       TypedAttr attribute = b.getIntegerAttr(
           element, APInt(element.getIntOrFloatBitWidth(),

@@ -16,11 +16,14 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAEXPANDSCALARS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-expand-scalars"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -137,7 +140,7 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     std::optional<Format> format =
         getFormat(getElementTypeOrSelf(op.getIn().getType()));
     if (!format)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of an 8-bit float");
     Emitter e(rewriter, op.getLoc(), op.getType());
     Value bits = arith::ExtUIOp::create(
         e.b, e.i32, arith::BitcastOp::create(e.b, e.i8, op.getIn()));
@@ -193,7 +196,7 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     std::optional<Format> format =
         getFormat(getElementTypeOrSelf(op.getType()));
     if (!format)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of an 8-bit float");
     Emitter e(rewriter, op.getLoc(), op.getType());
     Type from = getElementTypeOrSelf(op.getIn().getType());
     Value in = op.getIn();
@@ -262,7 +265,7 @@ template <typename Op> struct ThroughF32 : OpRewritePattern<Op> {
       rewriter.replaceOpWithNewOp<Op>(op, op.getType(), value);
       return success();
     }
-    return failure();
+    return rewriter.notifyMatchFailure(op, "not of an 8-bit float");
   }
 };
 
@@ -275,12 +278,15 @@ struct WidenMath : RewritePattern {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
         op->getNumResults() != 1 ||
         isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a function of the math "
+                                             "dialect that needs f32");
     Type type = op->getResult(0).getType(),
          element = getElementTypeOrSelf(type);
     if (!element.isF16() && !element.isBF16())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of f16 or bf16");
     Type wide = withElement(type, rewriter.getF32Type());
+    LDBG() << op->getLoc() << ": " << op->getName() << " of " << type
+           << " is computed in f32";
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(operand.getType() == type
@@ -309,7 +315,8 @@ struct InsertSliceToShuffle
                target = op.getDestVectorType();
     if (source.getRank() != 1 || target.getRank() != 1 || source.isScalable() ||
         target.isScalable() || op.hasNonUnitStrides())
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "not an insertion of contiguous elements of fixed vectors");
     int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
     int64_t width = source.getDimSize(0), size = target.getDimSize(0);
     SmallVector<int64_t> widen(size, 0), place;

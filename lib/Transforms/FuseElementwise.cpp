@@ -14,11 +14,14 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAFUSEELEMENTWISE
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-fuse-elementwise"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -34,7 +37,8 @@ struct GeneralizeElementwise
     if (isa<linalg::GenericOp, linalg::FillOp>(op) ||
         !op.hasPureTensorSemantics() ||
         op.getNumParallelLoops() != op.getNumLoops())
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "not a named element-wise op on tensors");
     return linalg::generalizeNamedOp(rewriter, op);
   }
 };
@@ -48,7 +52,7 @@ struct DecomposeAggregate
                                 PatternRewriter &rewriter) const override {
     FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
     if (failed(values) || values->size() != op->getNumResults())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "cannot be decomposed");
     rewriter.replaceOp(op, *values);
     return success();
   }
@@ -60,7 +64,7 @@ struct LowerPack : public OpRewritePattern<linalg::PackOp> {
   LogicalResult matchAndRewrite(linalg::PackOp op,
                                 PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not on tensors");
     return linalg::lowerPack(rewriter, op);
   }
 };
@@ -69,7 +73,7 @@ struct LowerUnPack : public OpRewritePattern<linalg::UnPackOp> {
   LogicalResult matchAndRewrite(linalg::UnPackOp op,
                                 PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not on tensors");
     return linalg::lowerUnPack(rewriter, op);
   }
 };
@@ -90,9 +94,18 @@ struct TesseraFuseElementwisePass
           Operation *producer = operand->get().getDefiningOp();
           auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
           // A contraction is recognized by its body, which must not change.
-          return producer && producer->hasOneUse() && consumer &&
-                 (consumer.getNumReductionLoops() == 0 ||
-                  consumer.getNumDpsInputs() == 1);
+          if (!producer || !consumer)
+            return false;
+          bool isFused =
+              producer->hasOneUse() && (consumer.getNumReductionLoops() == 0 ||
+                                        consumer.getNumDpsInputs() == 1);
+          LDBG() << producer->getLoc() << ": "
+                 << (isFused ? "may be fused into " : "is not fused into ")
+                 << consumer.getLoc()
+                 << (isFused                 ? ""
+                     : producer->hasOneUse() ? ", which may be a contraction"
+                                             : ", since it has other uses");
+          return isFused;
         });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());

@@ -11,11 +11,17 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAINLINEKERNELS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-inline-kernels"
+
+STATISTIC(numInlinedKernels, "Number of launches of kernels inlined");
 
 using namespace mlir;
 
@@ -95,10 +101,15 @@ struct InlineKernelsPass
       // A gpu.launch cannot represent a queue of the caller's.
       if (kernel && !call.getAsyncObject())
         calls.emplace_back(call, kernel);
+      else
+        LDBG() << call.getLoc() << ": not inlined: "
+               << (kernel ? "it has a queue" : "its kernel is not a gpu.func");
     });
     llvm::SetVector<Operation *> kernels;
     for (auto [call, kernel] : calls) {
+      LDBG() << call.getLoc() << ": inlines " << kernel.getName();
       inlineKernel(call, kernel);
+      ++numInlinedKernels;
       kernels.insert(kernel);
     }
     llvm::SetVector<Operation *> modules;

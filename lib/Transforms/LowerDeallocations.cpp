@@ -11,11 +11,17 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERALOWERDEALLOCATIONS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-lower-deallocations"
+
+STATISTIC(numLoweredDeallocations, "Number of bufferization.dealloc lowered");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -82,8 +88,12 @@ struct TesseraLowerDeallocationsPass
     SmallVector<bufferization::DeallocOp> ops;
     getOperation()->walk(
         [&](bufferization::DeallocOp op) { ops.push_back(op); });
-    for (bufferization::DeallocOp op : ops)
+    for (bufferization::DeallocOp op : ops) {
+      LDBG() << op.getLoc() << ": frees up to " << op.getMemrefs().size()
+             << " buffers, keeps " << op.getRetained().size();
       lower(op);
+      ++numLoweredDeallocations;
+    }
   }
 };
 } // namespace

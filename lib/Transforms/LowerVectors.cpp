@@ -26,11 +26,14 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERALOWERVECTORS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-lower-vectors"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -60,8 +63,10 @@ struct LowerVectorsPass
     // Most kernels have none of these: they stay as they are.
     bool any = false;
     getOperation()->walk([&](Operation *op) { any |= isLowered(op); });
-    if (!any)
+    if (!any) {
+      LDBG() << getOperation()->getLoc() << ": has no such ops";
       return;
+    }
     auto lowerOps = [](RewritePatternSet &patterns) {
       vector::populateVectorMaskOpLoweringPatterns(patterns);
       vector::populateVectorContractLoweringPatterns(

@@ -10,13 +10,19 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERANAMEKERNELS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-name-kernels"
+
+STATISTIC(numNamedKernels, "Number of kernels named");
 
 using namespace mlir;
 
@@ -87,6 +93,8 @@ struct NameKernelsPass
     std::string name = base;
     for (unsigned i = 1; !taken.insert(name).second; ++i)
       name = base + "_" + std::to_string(i);
+    LDBG() << launch.getLoc() << ": " << name;
+    ++numNamedKernels;
     launch.setFunctionAttr(FlatSymbolRefAttr::get(&getContext(), name));
     launch.setModuleAttr(FlatSymbolRefAttr::get(&getContext(), name));
   }

@@ -13,11 +13,18 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAPACKWORKGROUPMEMORY
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-pack-workgroup-memory"
+
+STATISTIC(numPackedBuffers,
+          "Number of buffers packed into dynamic workgroup memory");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -105,6 +112,9 @@ struct PackWorkgroupMemoryPass
       offset +=
           llvm::alignTo(llvm::divideCeil(bits, 8), getBufferAlignment(kernel));
     }
+    LDBG() << kernel.getName() << ": " << buffers.size() << " buffers in "
+           << offset << " bytes, aligned to " << getBufferAlignment(kernel);
+    numPackedBuffers += buffers.size();
     for (Operation *op : allocations) {
       for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
         if (isa<memref::DeallocOp>(user))

@@ -15,11 +15,14 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERARESOLVESUBGROUPS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-resolve-subgroups"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -42,6 +45,8 @@ struct ResolveSubgroupsPass
                (isa<gpu::LaneIdOp>(op) && lanes == 1))
         queries.push_back(op);
     });
+    LDBG() << getOperation()->getLoc() << ": subgroups of " << lanes
+           << " lanes, in " << sizes.size() + queries.size() << " queries";
     // Sizes first: launches then have constant sizes, once folded.
     for (Operation *op : sizes) {
       OpBuilder builder(op);

@@ -10,11 +10,14 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERASIMPLIFYARITHMETIC
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-simplify-arithmetic"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -38,7 +41,8 @@ struct SimplifyArithmeticPass
     // As for the canonicalizer, not reaching a fixed point is not an error.
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    (void)applyPatternsGreedily(getOperation(), patterns, config);
+    if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
+      LDBG() << getOperation()->getLoc() << ": no fixed point was reached";
   }
 
   FrozenRewritePatternSet patterns;

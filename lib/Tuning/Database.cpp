@@ -160,18 +160,18 @@ static llvm::Expected<std::vector<double>> parseTimes(StringRef text) {
   return times;
 }
 
-/// What of a driver's or a device's words is no UTF-8 would not come out again
-/// as JSON.
-static void mend(std::initializer_list<std::string *> texts) {
+/// Replaces bytes of a driver's or a device's text that are not UTF-8, which
+/// could not be exported as JSON.
+static void fixText(std::initializer_list<std::string *> texts) {
   for (std::string *text : texts)
     if (!llvm::json::isUTF8(*text))
       *text = llvm::json::fixUTF8(*text);
 }
 
-static void mend(TaskId &task, Environment &environment) {
-  mend({&task.key, &task.target, &task.chip, &environment.device,
-        &environment.driver, &environment.compiler, &environment.build,
-        &environment.host, &environment.features});
+static void fixText(TaskId &task, Environment &environment) {
+  fixText({&task.key, &task.target, &task.chip, &environment.device,
+           &environment.driver, &environment.compiler, &environment.build,
+           &environment.host, &environment.features});
 }
 
 static void addTo(Digest &digest, const TaskId &task,
@@ -210,11 +210,11 @@ public:
 
   llvm::Expected<int64_t> add(const Run &run);
   llvm::Expected<int64_t> add(const Environment &environment);
-  /// What a run is told by in other databases; empty for 0.
+  /// The name of a run in all databases; empty for 0.
   llvm::Expected<std::string> getIdentity(int64_t run);
-  /// Of an invalidated record, removes the copy from before that, which may
-  /// have come by a merge. Gives whether `record` is such a copy itself, of one
-  /// that was invalidated here.
+  /// If `record` is invalidated, removes its earlier copy, which may have come
+  /// by a merge. Returns whether `record` is such a copy itself, of one that
+  /// was invalidated here.
   llvm::Expected<bool> replace(const Record &record, int64_t environment);
   /// Runs the insertion of a record or a baseline.
   llvm::Expected<bool> insert(Statement &statement, StringRef task);
@@ -361,12 +361,15 @@ llvm::Expected<bool> Database::Impl::replace(const Record &record,
   if (!isNew && record.outcome != Outcome::Measured &&
       record.outcome != Outcome::Slow)
     return false;
+  // An old database has its text with the former names of fields.
+  std::string former = useFormerNames(record.schedule);
   // The same candidate at the same time; SQL's IS compares NULL too.
   Statement statement(
       connection,
       (llvm::Twine(isNew ? "DELETE FROM" : "SELECT 1 FROM") +
        " records WHERE task = ? AND target = ? AND chip = ? AND environment = "
-       "? AND schedule = ? AND final = ? AND \"when\" = ? AND run IS ? AND " +
+       "? AND schedule IN (?, ?) AND final = ? AND \"when\" = ? AND run IS ? "
+       "AND " +
        (isNew ? "outcome IN ('measured', 'slow')"
               : "outcome = 'wrong' AND error LIKE 'invalidated: %'"))
           .str());
@@ -375,6 +378,7 @@ llvm::Expected<bool> Database::Impl::replace(const Record &record,
       .bind(record.task.chip)
       .bind(environment)
       .bind(record.schedule)
+      .bind(former)
       .bind(int64_t(record.isFinal))
       .bind(record.when);
   record.run ? statement.bind(record.run) : statement.bindNull();
@@ -438,7 +442,7 @@ llvm::Expected<int64_t> Database::beginRun(StringRef command,
 
 llvm::Expected<int64_t> Database::add(const Run &given) {
   Run run = given;
-  mend({&run.identity, &run.command, &run.settings, &run.when});
+  fixText({&run.identity, &run.command, &run.settings, &run.when});
   if (run.identity.empty())
     return impl->fail("a run must have an identity");
   return impl->transact<int64_t>([&] { return impl->add(run); });
@@ -446,7 +450,7 @@ llvm::Expected<int64_t> Database::add(const Run &given) {
 
 llvm::Expected<bool> Database::add(const TaskText &given) {
   TaskText task = given;
-  mend({&task.key, &task.text, &task.description, &task.rateType});
+  fixText({&task.key, &task.text, &task.description, &task.rateType});
   if (task.key.empty())
     return impl->fail("a task must have a key");
   if (!std::isfinite(task.operations) || !std::isfinite(task.bytes))
@@ -471,8 +475,10 @@ llvm::Expected<bool> Database::add(const TaskText &given) {
 
 llvm::Expected<bool> Database::add(const Record &given) {
   Record record = given;
-  mend(record.task, record.environment);
-  mend({&record.schedule, &record.chosen, &record.error, &record.when});
+  fixText(record.task, record.environment);
+  fixText({&record.schedule, &record.chosen, &record.error, &record.when});
+  for (std::string *text : {&record.schedule, &record.chosen})
+    *text = useCurrentNames(*text);
   if (record.when.empty())
     record.when = getTimestamp();
   if (llvm::Error error = validate(record))
@@ -493,7 +499,8 @@ llvm::Expected<bool> Database::add(const Record &given) {
     StringRef outcome = getOutcomeName(record.outcome);
     Digest digest;
     addTo(digest, record.task, record.environment);
-    digest.add(record.schedule).add(record.chosen).add(outcome);
+    digest.add(useFormerNames(record.schedule));
+    digest.add(useFormerNames(record.chosen)).add(outcome);
     digest.add(record.error).add(int64_t(record.times.size()));
     for (double time : record.times)
       digest.add(time);
@@ -535,8 +542,8 @@ llvm::Expected<bool> Database::add(const Record &given) {
 
 llvm::Expected<bool> Database::add(const Baseline &given) {
   Baseline baseline = given;
-  mend(baseline.task, baseline.environment);
-  mend({&baseline.library, &baseline.when});
+  fixText(baseline.task, baseline.environment);
+  fixText({&baseline.library, &baseline.when});
   if (baseline.when.empty())
     baseline.when = getTimestamp();
   if (llvm::Error error = validate(baseline))
@@ -615,8 +622,8 @@ static llvm::Error readTimes(Statement &row, std::vector<double> &times,
 static llvm::Error readRecord(Statement &row, Record &record,
                               Connection &connection) {
   readHead(row, record.task, record.environment);
-  record.schedule = row.getText();
-  record.chosen = row.getText();
+  record.schedule = useCurrentNames(row.getText());
+  record.chosen = useCurrentNames(row.getText());
   std::string name = row.getText();
   std::optional<Outcome> outcome = parseOutcome(name);
   if (!outcome)
@@ -739,7 +746,7 @@ const Record *tuning::pickBest(llvm::ArrayRef<Record> records,
     return record.outcome == Outcome::Measured &&
            (device.empty() || record.environment.device == device);
   };
-  // Whose times count.
+  // The times of this record's run count.
   const Record *latest = nullptr;
   for (const Record &record : records)
     if (isUsable(record) &&

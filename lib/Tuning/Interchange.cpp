@@ -225,8 +225,8 @@ llvm::Error tuning::exportLines(Database &database, llvm::raw_ostream &os) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes an object apart. What is not there stays as it is; the first thing
-/// that is wrong is kept.
+/// Reads the fields of an object. A missing field keeps its value; the first
+/// error is kept.
 class Reader {
 public:
   explicit Reader(const llvm::json::Object &object) : object(object) {}
@@ -382,7 +382,7 @@ llvm::Error Importer::readFormat(const llvm::json::Object &object) {
   if (version != formatVersion)
     return fail("its version is " + llvm::Twine(version) +
                 ", but this build reads version " + llvm::Twine(formatVersion));
-  // Another text may begin behind the one before: it counts its own runs.
+  // Another text may follow the previous one: it counts its own runs.
   hasFormat = true;
   runs.clear();
   return llvm::Error::success();

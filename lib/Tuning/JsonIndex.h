@@ -18,12 +18,12 @@ namespace mlir::tessera::tuning {
 /// value, and which name an object has twice.
 class JsonIndex {
 public:
-  /// Of a text that the parser has taken.
+  /// Indexes a text that the parser has accepted.
   explicit JsonIndex(llvm::StringRef text);
 
-  /// The line, from 1, of the value at a path ("parameters.workgroup[1][0]"; of
-  /// an object's, that of its name); of the last value that is there on the way
-  /// to it.
+  /// The line, from 1, of the value at a path ("parameters.workgroup[1][0]";
+  /// for a member of an object, the line of its name), or of the last existing
+  /// value on the path.
   unsigned getLine(llvm::StringRef path) const;
 
   /// The path of a value whose name its object has had before; empty if there

@@ -1,10 +1,12 @@
-//===- Record.cpp - What tuning found out about a schedule ----------------===//
+//===- Record.cpp - Record of a schedule ----------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
 #include "Tuning/Record.h"
+
+#include "Dialect/Tessera/IR/ScheduleFieldInfo.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -52,7 +54,7 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(message);
 }
 
-/// What a record and a baseline have in common.
+/// Validates the members that a record and a baseline have in common.
 template <typename T> static llvm::Error validateTimes(const T &entry) {
   if (entry.task.key.empty())
     return fail("missing task");
@@ -92,4 +94,38 @@ llvm::Error tuning::validate(const Baseline &baseline) {
   if (llvm::Error error = validateTimes(baseline))
     return error;
   return validateMedian(baseline);
+}
+
+//===----------------------------------------------------------------------===//
+// Names of schedule fields
+//===----------------------------------------------------------------------===//
+
+/// Replaces the name of a field. A name follows '<', ',' or a space, and has a
+/// value.
+static std::string renameField(std::string text, StringRef from, StringRef to) {
+  std::string key = from.str() + " =";
+  for (size_t at = text.find(key); at != std::string::npos;
+       at = text.find(key, at)) {
+    if (at == 0 || !StringRef("<, ").contains(text[at - 1])) {
+      at += key.size();
+      continue;
+    }
+    text.replace(at, from.size(), to.str());
+    at += to.size();
+  }
+  return text;
+}
+
+std::string tuning::useCurrentNames(StringRef schedule) {
+  std::string text = schedule.str();
+  for (const OldScheduleFieldName &old : getOldScheduleFieldNames())
+    text = renameField(std::move(text), old.oldName, old.name);
+  return text;
+}
+
+std::string tuning::useFormerNames(StringRef schedule) {
+  std::string text = schedule.str();
+  for (const OldScheduleFieldName &old : getOldScheduleFieldNames())
+    text = renameField(std::move(text), old.name, old.oldName);
+  return text;
 }

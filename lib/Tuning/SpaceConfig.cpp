@@ -23,58 +23,8 @@ using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::json::Value;
 
-using Form = ParameterInfo::Form;
+using Kind = ScheduleFieldInfo::Kind;
 using Pair = std::array<int64_t, 2>;
-
-/// What is legal together, and on a chip, is for `tessera-choose-schedule` to
-/// say; a tile beyond these is a slip of the pen.
-static constexpr int64_t mostExtent = 65536;
-/// As in a grid.
-static constexpr int64_t mostWorkgroups = 2147483647;
-
-static constexpr ParameterInfo parameters[] = {
-    {"workgroup", Form::Pair, 1, mostExtent},
-    {"subgroup", Form::Pair, 1, mostExtent},
-    {"k", Form::Integer, 1, mostExtent},
-    {"kFragment", Form::Integer, 1, mostExtent},
-    {"stages", Form::Integer, 0, 64},
-    {"vthread", Form::Pair, 1, mostExtent},
-    {"interleave", Form::Integer, 0, mostExtent},
-    {"swizzle", Form::Flag},
-    {"splitK", Form::Integer, 1, mostExtent},
-    {"splitKReduction", Form::Reduction},
-    {"raster", Form::Integer, 0, mostWorkgroups},
-    {"persistent", Form::Integer, 0, mostWorkgroups},
-    {"group", Form::Integer, 1, 64},
-    {"stageOutput", Form::Flag},
-    {"cluster", Form::Pair, 1, 64},
-    {"batches", Form::Integer, 1, mostExtent},
-    {"subgroupBatches", Form::Integer, 1, mostExtent},
-};
-
-ArrayRef<ParameterInfo> tuning::getScheduleParameters() { return parameters; }
-
-/// Calls `visit` with the name and the list of each entry.
-template <typename Visit>
-static void visitLists(ScheduleValues &values, Visit visit) {
-  visit("workgroup", values.workgroup);
-  visit("subgroup", values.subgroup);
-  visit("k", values.k);
-  visit("kFragment", values.kFragment);
-  visit("stages", values.stages);
-  visit("vthread", values.vthread);
-  visit("interleave", values.interleave);
-  visit("swizzle", values.swizzle);
-  visit("splitK", values.splitK);
-  visit("splitKReduction", values.splitKReduction);
-  visit("raster", values.raster);
-  visit("persistent", values.persistent);
-  visit("group", values.group);
-  visit("stageOutput", values.stageOutput);
-  visit("cluster", values.cluster);
-  visit("batches", values.batches);
-  visit("subgroupBatches", values.subgroupBatches);
-}
 
 namespace {
 /// Keeps the first thing that is wrong, by its place.
@@ -88,7 +38,7 @@ private:
   void fail(StringRef path, const llvm::Twine &what);
   void failForm(StringRef path, const llvm::Twine &wanted, const Value &value);
 
-  /// Null, and an error, where it is no object, or has other names than these.
+  /// Null, and an error, if it is not an object, or has other names than these.
   const llvm::json::Object *getObject(StringRef path, const Value &value,
                                       ArrayRef<StringRef> names);
   std::optional<int64_t> getInteger(StringRef path, const Value &value,
@@ -97,18 +47,21 @@ private:
   void readVersion(const llvm::json::Object &root);
   void readLimits(const Value &value, SpaceConfig &config);
   void readValues(StringRef path, const Value &value, ScheduleValues &values);
+  const Value *findField(StringRef path, const llvm::json::Object &object,
+                         const ScheduleFieldInfo &info, std::string &name);
   std::optional<std::vector<int64_t>>
-  readRange(StringRef path, const Value &value, const ParameterInfo &info);
+  readRange(StringRef path, const Value &value, const ScheduleFieldInfo &info);
   template <typename T>
   std::optional<T> readElement(StringRef path, const Value &value,
-                               const ParameterInfo &info);
+                               const ScheduleFieldInfo &info);
   template <typename T>
   std::optional<std::vector<T>> readList(StringRef path, const Value &value,
-                                         const ParameterInfo &info);
+                                         const ScheduleFieldInfo &info);
 
   StringRef text, name;
   std::optional<JsonIndex> index;
   std::string error;
+  std::vector<std::string> warnings;
 };
 } // namespace
 
@@ -176,7 +129,7 @@ std::optional<int64_t> Parser::getInteger(StringRef path, const Value &value,
 /// that are not more than "max".
 std::optional<std::vector<int64_t>>
 Parser::readRange(StringRef path, const Value &value,
-                  const ParameterInfo &info) {
+                  const ScheduleFieldInfo &info) {
   const llvm::json::Object *object =
       getObject(path, value, {"min", "max", "step", "factor"});
   if (!object)
@@ -220,15 +173,41 @@ Parser::readRange(StringRef path, const Value &value,
   return values;
 }
 
+/// "\"ordered\", \"atomic\" or \"cluster\"".
+static std::string listWords(ArrayRef<llvm::StringLiteral> words) {
+  std::string text;
+  for (auto [i, word] : llvm::enumerate(words))
+    text += (i == 0                 ? "\""
+             : i + 1 < words.size() ? ", \""
+                                    : " or \"") +
+            word.str() + "\"";
+  return text;
+}
+
 template <>
 std::optional<int64_t> Parser::readElement(StringRef path, const Value &value,
-                                           const ParameterInfo &info) {
+                                           const ScheduleFieldInfo &info) {
+  if (info.kind == Kind::Flag) {
+    std::optional<bool> flag = value.getAsBoolean();
+    if (!flag)
+      failForm(path, "true or false", value);
+    return flag;
+  }
+  if (info.kind == Kind::Enum) {
+    std::optional<StringRef> given = value.getAsString();
+    const llvm::StringLiteral *word =
+        given ? llvm::find(info.words, *given) : info.words.end();
+    if (word != info.words.end())
+      return word - info.words.begin();
+    failForm(path, listWords(info.words), value);
+    return std::nullopt;
+  }
   return getInteger(path, value, info.least, info.most);
 }
 
 template <>
 std::optional<Pair> Parser::readElement(StringRef path, const Value &value,
-                                        const ParameterInfo &info) {
+                                        const ScheduleFieldInfo &info) {
   const llvm::json::Array *array = value.getAsArray();
   if (!array || array->size() != 2) {
     failForm(path, "two whole numbers, for M and for N, for example [64, 64]",
@@ -247,44 +226,32 @@ std::optional<Pair> Parser::readElement(StringRef path, const Value &value,
   return pair;
 }
 
-template <>
-std::optional<bool> Parser::readElement(StringRef path, const Value &value,
-                                        const ParameterInfo &info) {
-  std::optional<bool> flag = value.getAsBoolean();
-  if (!flag)
-    failForm(path, "true or false", value);
-  return flag;
-}
-
-template <>
-std::optional<std::string> Parser::readElement(StringRef path,
-                                               const Value &value,
-                                               const ParameterInfo &info) {
-  std::optional<StringRef> given = value.getAsString();
-  if (given && llvm::is_contained({"ordered", "atomic", "cluster"}, *given))
-    return given->str();
-  failForm(path, "\"ordered\", \"atomic\" or \"cluster\"", value);
-  return std::nullopt;
+/// An example of a list of values.
+static std::string getExample(const ScheduleFieldInfo &info) {
+  switch (info.kind) {
+  case Kind::Integer:
+    return "a list, for example [1, 2], or a range, for example {\"min\": 1, "
+           "\"max\": 2}";
+  case Kind::Pair:
+    return "a list of pairs, for example [[64, 64]]";
+  case Kind::Flag:
+    return "a list, for example [true, false]";
+  case Kind::Enum:
+    break;
+  }
+  return "a list, for example [\"" + info.words.front().str() + "\"]";
 }
 
 template <typename T>
 std::optional<std::vector<T>> Parser::readList(StringRef path,
                                                const Value &value,
-                                               const ParameterInfo &info) {
+                                               const ScheduleFieldInfo &info) {
   if constexpr (std::is_same_v<T, int64_t>)
-    if (value.getAsObject())
+    if (info.kind == Kind::Integer && value.getAsObject())
       return readRange(path, value, info);
   const llvm::json::Array *array = value.getAsArray();
   if (!array) {
-    failForm(path,
-             info.form == Form::Integer ? "a list, for example [1, 2], or a "
-                                          "range, for example {\"min\": 1, "
-                                          "\"max\": 2}"
-             : info.form == Form::Pair
-                 ? "a list of pairs, for example [[64, 64]]"
-             : info.form == Form::Flag ? "a list, for example [true, false]"
-                                       : "a list, for example [\"ordered\"]",
-             value);
+    failForm(path, getExample(info), value);
     return std::nullopt;
   }
   if (array->empty()) {
@@ -312,23 +279,52 @@ std::optional<std::vector<T>> Parser::readList(StringRef path,
   return list;
 }
 
+/// The values of a field by its name or by a former one, or null. `name` is the
+/// name that the file has.
+const Value *Parser::findField(StringRef path, const llvm::json::Object &object,
+                               const ScheduleFieldInfo &info,
+                               std::string &name) {
+  const Value *found = object.get(info.name);
+  name = info.name.str();
+  for (const OldScheduleFieldName &old : getOldScheduleFieldNames()) {
+    const Value *given =
+        old.name == info.name ? object.get(old.oldName) : nullptr;
+    if (!given)
+      continue;
+    std::string place = joinPath(path, old.oldName);
+    if (found)
+      fail(place, "this is the former name of '" + info.name +
+                      "', which is given too: remove one");
+    found = given;
+    name = old.oldName.str();
+    warnings.push_back((this->name + ":" + llvm::Twine(index->getLine(place)) +
+                        ": " + place + ": this field is now called '" +
+                        info.name + "'")
+                           .str());
+  }
+  return found;
+}
+
 void Parser::readValues(StringRef path, const Value &value,
                         ScheduleValues &values) {
   llvm::SmallVector<StringRef> names;
-  for (const ParameterInfo &info : parameters)
+  for (const ScheduleFieldInfo &info : getScheduleFields())
     names.push_back(info.name);
+  for (const OldScheduleFieldName &old : getOldScheduleFieldNames())
+    names.push_back(old.oldName);
   const llvm::json::Object *object = getObject(path, value, names);
   if (!object)
     return;
-  visitLists(values, [&](StringRef entry, auto &list) {
-    using List = std::remove_reference_t<decltype(*list)>;
-    const Value *given = object->get(entry);
-    const ParameterInfo *info = llvm::find_if(
-        parameters, [&](const ParameterInfo &p) { return p.name == entry; });
-    if (given && error.empty())
-      list = readList<typename List::value_type>(joinPath(path, entry), *given,
-                                                 *info);
-  });
+  forEachScheduleField(
+      [&](const ScheduleFieldInfo &info, auto &list) {
+        using List = std::remove_reference_t<decltype(*list)>;
+        std::string name;
+        const Value *given = findField(path, *object, info, name);
+        if (given && error.empty())
+          list = readList<typename List::value_type>(joinPath(path, name),
+                                                     *given, info);
+      },
+      values);
 }
 
 void Parser::readLimits(const Value &value, SpaceConfig &config) {
@@ -382,18 +378,16 @@ llvm::Expected<SpaceConfig> Parser::parse() {
       readLimits(*limits, config);
   }
   // Values that replace the defaults already contain those that would be added.
-  std::vector<StringRef> replaced;
-  visitLists(config.parameters, [&](StringRef entry, auto &list) {
-    if (list)
-      replaced.push_back(entry);
-  });
-  visitLists(config.add, [&](StringRef entry, auto &list) {
-    if (list && llvm::is_contained(replaced, entry))
-      fail(joinPath("add", entry),
-           "it also appears in 'parameters': put all of its values there");
-  });
+  forEachScheduleField(
+      [&](const ScheduleFieldInfo &info, const auto &list, const auto &added) {
+        if (list && added)
+          fail(joinPath("add", info.name),
+               "it also appears in 'parameters': put all of its values there");
+      },
+      config.parameters, config.add);
   if (!error.empty())
     return llvm::createStringError(llvm::Twine(error));
+  config.warnings = std::move(warnings);
   return config;
 }
 

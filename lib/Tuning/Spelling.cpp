@@ -1,4 +1,4 @@
-//===- Spelling.cpp - Names that are nearly right -------------------------===//
+//===- Spelling.cpp - Suggestions for unknown names -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -18,7 +18,7 @@ StringRef tuning::findNearest(StringRef name,
   unsigned best = unsigned(name.size() + 2) / 3 + 1;
   StringRef nearest;
   for (StringRef candidate : candidates) {
-    // Of names that differ in case alone nothing is wrong.
+    // A difference in case has distance 0.
     unsigned distance =
         name.equals_insensitive(candidate)
             ? 0

@@ -21,7 +21,9 @@ from ._program import (
     Signature,
     Slot,
     compile,
+    explain,
     load,
+    verify,
 )
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
     "Signature",
     "Slot",
     "compile",
+    "explain",
     "load",
+    "verify",
     "__version__",
 ]

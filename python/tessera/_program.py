@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 from dataclasses import dataclass
@@ -344,6 +345,10 @@ class Program:
         return f"<tessera.Program for {', '.join(self.targets)}: {entries}>"
 
 
+def _encode(source: Union[str, bytes]) -> bytes:
+    return source.encode() if isinstance(source, str) else source
+
+
 def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
             file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
             require_mma: bool = False,
@@ -357,10 +362,45 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     that no matrix unit computes. ``schedule_db`` is a gpu-tune database of schedules, or "off" to use
     only the compiler's own choices. Compiler warnings are issued as Python warnings.
     """
-    data = source.encode() if isinstance(source, str) else source
-    return Program(_core.Program.compile(data, target, entry, file, allow_tf32, allow_fast_f8,
-                                         require_mma,
-                                         None if schedule_db is None else os.fspath(schedule_db)))
+    return Program(_core.Program.compile(
+        _encode(source),
+        _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
+                      None if schedule_db is None else os.fspath(schedule_db))))
+
+
+def explain(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
+            file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
+            require_mma: bool = False,
+            schedule_db: Union[str, "os.PathLike[str]", None] = None) -> Dict[str, Any]:
+    """Compiles a module for one target and reports how, as gpu-runner's ``--explain=json``: the
+    instruction of each matmul and why better ones were rejected, and the schedule of each kernel.
+
+    The options are those of ``compile``. No device is required if the target has a chip.
+    """
+    return json.loads(_core.explain(
+        _encode(source),
+        _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
+                      None if schedule_db is None else os.fspath(schedule_db))))
+
+
+def verify(source: Union[str, bytes], target: str = "cpu", *, arguments: Sequence[str] = (),
+           entry: Optional[str] = None, file: str = "<text>", allow_tf32: bool = False,
+           allow_fast_f8: bool = False, require_mma: bool = False,
+           schedule_db: Union[str, "os.PathLike[str]", None] = None,
+           accept_unverified: bool = False) -> Tuple[bool, Dict[str, Any]]:
+    """Compiles a module, runs it twice on a device, and compares its outputs with the reference
+    interpreter. Returns whether they are right, and the report of gpu-runner's ``--verify --json``.
+
+    ``arguments`` are the contents of arguments, as gpu-runner's ``--arg``: "int:7",
+    "random:7:64x32", "zeros", "@file.npy"; the others are small integers. ``accept_unverified``
+    accepts different elements that have no error bound. The other options are those of ``compile``.
+    """
+    passed, report = _core.verify(
+        _encode(source),
+        _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
+                      None if schedule_db is None else os.fspath(schedule_db)),
+        list(arguments), accept_unverified)
+    return passed, json.loads(report)
 
 
 def load(bundle: Union[str, "os.PathLike[str]", bytes]) -> Program:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What several tests need."""
+"""Fixtures of several tests."""
 
 import pytest
 

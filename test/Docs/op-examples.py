@@ -3,7 +3,7 @@
 
     op-examples.py GPU-OPT PAGE.md DIALECT
 
-Prints the examples, each under its op's name. Fails where gpu-opt refuses one, and where an op has
+Prints the examples, each under its op's name. Fails if gpu-opt rejects one, and if an op has
 none.
 """
 
@@ -34,7 +34,7 @@ for section in sections:
         for step in ("the example", "what it prints"):
             run = subprocess.run([gpu_opt, "-"], input=source, capture_output=True, text=True)
             if run.returncode:
-                print(f"{name}: gpu-opt refuses {step}:\n{run.stderr}{source}", file=sys.stderr)
+                print(f"{name}: gpu-opt rejects {step}:\n{run.stderr}{source}", file=sys.stderr)
                 failed += 1
                 break
             source = run.stdout

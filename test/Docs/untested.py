@@ -13,7 +13,7 @@ import re
 import sys
 
 LABEL = r"[a-z][a-z_]*_[ct][0-9]+"
-# Of verify-diagnostics, or of FileCheck.
+# An expectation of verify-diagnostics, or of FileCheck.
 EXPECTATION = re.compile(r"expected-(?:error|note|remark|warning)|^(?://|#)?\s*[A-Z][A-Z0-9_-]*:")
 
 

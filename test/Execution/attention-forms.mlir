@@ -471,7 +471,7 @@ func.func @staged(%q: tensor<2x100x32xf16>, %k: tensor<2x100x32xf16>, %v: tensor
   return %r : tensor<2x100x32xf16>
 }
 
-// Copies that run ahead; one block may have two masked ones behind it.
+// Copies that run ahead; one block may have two masked ones after it.
 // KERNELS-LABEL: func.func @pipelined(
 // KERNELS:       gpu.launch_func
 // KERNELS-NOT:   gpu.launch_func
@@ -574,7 +574,8 @@ func.func @reshaped(%q: tensor<2x3x50x32xf16>, %k: tensor<2x3x60x32xf16>, %v: te
   return %r : tensor<2x3x50x32xf16>
 }
 
-// All of f16, as far as the program says: it is computed in f32. What is hidden is the lowest number of f16.
+// All of f16, as far as the program says: it is computed in f32. Masked elements are the lowest
+// number of f16.
 // KERNELS-LABEL: func.func @narrow(
 // KERNELS:       gpu.launch_func
 // KERNELS-NOT:   gpu.launch_func

@@ -1,5 +1,5 @@
-// Products that the program rounds before the sum must be rounded: 257 and 259
-// are not bf16 numbers, and f32 sums of them would be exact.
+// Terms that the program rounds before the sum must be rounded: 257 and 259 are not bf16 numbers,
+// and f32 sums of them would be exact.
 
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: {{^ *}}1028{{$}}

@@ -106,7 +106,7 @@ func.func @layer_norm(%a: tensor<33x24xf32>, %b: tensor<24x50xf32>) -> tensor<33
   return %r : tensor<33x50xf32>
 }
 
-// Of the matmul's result and a residual, with a weight for each column.
+// RMS norm of the matmul's result and a residual, with a weight for each column.
 // KERNELS-LABEL: func.func @rms_norm(
 // KERNELS: gpu.launch_func {{ *}}@rms_norm_kernel::
 // KERNELS-NOT: gpu.launch_func

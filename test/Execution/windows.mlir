@@ -83,7 +83,7 @@ func.func @wide(%image: tensor<2x9x10x128xf16>, %filter: tensor<3x3x128x64xf16>)
   } : tensor<2x9x10x128xf16> to tensor<2x11x12x128xf16>
   %empty = tensor.empty() : tensor<2x9x10x64xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x9x10x64xf32>) -> tensor<2x9x10x64xf32>
-  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 128, stages = 3, swizzle = true, group = 4>,
+  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>,
       strides = dense<[1, 1]> : tensor<2xi64>, dilations = dense<[1, 1]> : tensor<2xi64>}
       ins(%padded, %filter : tensor<2x11x12x128xf16>, tensor<3x3x128x64xf16>) outs(%init : tensor<2x9x10x64xf32>) -> tensor<2x9x10x64xf32>
   return %r : tensor<2x9x10x64xf32>
@@ -124,7 +124,7 @@ func.func @walk(%image: tensor<4x16x15x64xf16>, %filter: tensor<3x3x64x128xf16>)
   } : tensor<4x16x15x64xf16> to tensor<4x18x17x64xf16>
   %empty = tensor.empty() : tensor<4x16x15x128xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x16x15x128xf32>) -> tensor<4x16x15x128xf32>
-  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 7, group = 4>,
+  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 7, subgroupsPerFragment = 4>,
       strides = dense<[1, 1]> : tensor<2xi64>, dilations = dense<[1, 1]> : tensor<2xi64>}
       ins(%padded, %filter : tensor<4x18x17x64xf16>, tensor<3x3x64x128xf16>) outs(%init : tensor<4x16x15x128xf32>) -> tensor<4x16x15x128xf32>
   return %r : tensor<4x16x15x128xf32>
@@ -140,7 +140,7 @@ func.func @parts(%image: tensor<2x7x7x64xf16>, %filter: tensor<3x3x64x64xf16>) -
   } : tensor<2x7x7x64xf16> to tensor<2x9x9x64xf16>
   %empty = tensor.empty() : tensor<2x7x7x64xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x7x7x64xf32>) -> tensor<2x7x7x64xf32>
-  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, splitK = 4, group = 4>,
+  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, splitK = 4, subgroupsPerFragment = 4>,
       strides = dense<[1, 1]> : tensor<2xi64>, dilations = dense<[1, 1]> : tensor<2xi64>}
       ins(%padded, %filter : tensor<2x9x9x64xf16>, tensor<3x3x64x64xf16>) outs(%init : tensor<2x7x7x64xf32>) -> tensor<2x7x7x64xf32>
   return %r : tensor<2x7x7x64xf32>
@@ -156,7 +156,7 @@ func.func @cluster(%image: tensor<2x7x7x128xf16>, %filter: tensor<3x3x128x64xf16
   } : tensor<2x7x7x128xf16> to tensor<2x9x9x128xf16>
   %empty = tensor.empty() : tensor<2x7x7x64xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x7x7x64xf32>) -> tensor<2x7x7x64xf32>
-  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, splitK = 2, splitKReduction = cluster, group = 4>,
+  %r = linalg.conv_2d_nhwc_hwcf {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4>,
       strides = dense<[1, 1]> : tensor<2xi64>, dilations = dense<[1, 1]> : tensor<2xi64>}
       ins(%padded, %filter : tensor<2x9x9x128xf16>, tensor<3x3x128x64xf16>) outs(%init : tensor<2x7x7x64xf32>) -> tensor<2x7x7x64xf32>
   return %r : tensor<2x7x7x64xf32>

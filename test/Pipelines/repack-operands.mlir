@@ -11,11 +11,11 @@
 // EXPLAIN-NEXT:   copies lhs of a matmul, 4097x4095xbf16, to rows that are aligned to 16 bytes
 // EXPLAIN:      kernel both_repack_1
 // EXPLAIN-NEXT:   copies rhs of a matmul, 4095x4093xbf16, to rows that are aligned to 16 bytes
-// EXPLAIN:      kernel both_kernel: #tessera.schedule<{{.*}} swizzle = true, {{.*}}group = 4>
+// EXPLAIN:      kernel both_kernel: #tessera.schedule<{{.*}} swizzle = true, {{.*}}subgroupsPerFragment = 4>
 // EXPLAIN-NEXT:   operands: bulk copies by a dedicated subgroup
 // EXPLAIN:      kernel batched_repack
 // EXPLAIN-NEXT:   copies lhs of a matmul, 4x1024x999xf16, to rows that are aligned to 16 bytes
-// EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} group = 4, cluster = [1, 2]>
+// EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} subgroupsPerFragment = 4, cluster = [1, 2]>
 
 // OTHER-NOT:    repack{{$}}
 

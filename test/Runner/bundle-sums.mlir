@@ -19,6 +19,6 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @main(%a: tensor<128x512xf8E4M3FN>, %b: tensor<128x512xf8E4M3FN>, %c: tensor<128x128xf32>) -> tensor<128x128xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<128x512xf8E4M3FN>, tensor<128x512xf8E4M3FN>) outs(%c : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<128x512xf8E4M3FN>, tensor<128x512xf8E4M3FN>) outs(%c : tensor<128x128xf32>) -> tensor<128x128xf32>
   return %r : tensor<128x128xf32>
 }

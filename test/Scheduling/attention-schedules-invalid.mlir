@@ -34,7 +34,7 @@ func.func @schedule_c24_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: me
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c24_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c24: vthread, splitK, raster, persistent, stageOutput, cluster and batches are not supported for attention}}
+  // expected-error @+1 {{schedule_c24: vthread is not supported for attention}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [32, 64], k = 64, kFragment = 32, stages = 1, vthread = [2, 1]>
   return
 }

@@ -13,7 +13,7 @@
 // output of two bytes is staged, which leaves room for three stages.
 
 // CHECK-LABEL: func @large
-// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, group = 4, stageOutput = true> {
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, subgroupsPerFragment = 4, stageOutput = true> {
 func.func @large(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf16>)
@@ -28,7 +28,7 @@ func.func @large(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memre
 // Four bytes leave the registers in whole sectors.
 
 // CHECK-LABEL: func @single
-// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 4, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, group = 4> {
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 4, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, subgroupsPerFragment = 4> {
 func.func @single(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf32>)
@@ -42,7 +42,7 @@ func.func @single(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memr
 // At most as many tiles as SMs: one for each workgroup.
 
 // CHECK-LABEL: func @one_wave
-// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = {{[0-9]+}}, vthread = [1, 1], swizzle = true, group = 4, stageOutput = true> {
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = {{[0-9]+}}, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4, stageOutput = true> {
 func.func @one_wave(%a: memref<1024x4096xf16>, %b: memref<4096x2048xf16>, %c: memref<1024x2048xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<1024x4096xf16>, memref<4096x2048xf16>) init(%zero : f32) outs(%c : memref<1024x2048xf16>)
@@ -57,7 +57,7 @@ func.func @one_wave(%a: memref<1024x4096xf16>, %b: memref<4096x2048xf16>, %c: me
 // Few rows and a long reduction: parts of it, whose accumulators are not staged.
 
 // CHECK-LABEL: func @few_rows
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], {{.+}}, swizzle = true, splitK = 4, group = 4> {
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], {{.+}}, swizzle = true, splitK = 4, subgroupsPerFragment = 4> {
 func.func @few_rows(%a: memref<64x16384xf16>, %b: memref<16384x2048xf16>, %c: memref<64x2048xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<64x16384xf16>, memref<16384x2048xf16>) init(%zero : f32) outs(%c : memref<64x2048xf16>)
@@ -72,7 +72,7 @@ func.func @few_rows(%a: memref<64x16384xf16>, %b: memref<16384x2048xf16>, %c: me
 // No more stages than a workgroup's only tile has steps.
 
 // CHECK-LABEL: func @four_steps
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, group = 4, stageOutput = true> {
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4, stageOutput = true> {
 func.func @four_steps(%a: memref<256x512xf16>, %b: memref<512x256xf16>, %c: memref<256x256xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<256x512xf16>, memref<512x256xf16>) init(%zero : f32) outs(%c : memref<256x256xf16>)
@@ -87,7 +87,7 @@ func.func @four_steps(%a: memref<256x512xf16>, %b: memref<512x256xf16>, %c: memr
 // The tiles of all matrices of a batch are walked through.
 
 // CHECK-LABEL: func @batched
-// CHECK:       schedule <workgroup = [128, 128], {{.+}}, stages = 6, {{.+}}, swizzle = true, persistent = 132, group = 4, stageOutput = true> {
+// CHECK:       schedule <workgroup = [128, 128], {{.+}}, stages = 6, {{.+}}, swizzle = true, persistent = 132, subgroupsPerFragment = 4, stageOutput = true> {
 func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: memref<96x512x512xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<96x512x64xf16>, memref<96x64x512xf16>) init(%zero : f32) outs(%c : memref<96x512x512xf16>)

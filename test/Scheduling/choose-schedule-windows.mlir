@@ -9,7 +9,7 @@
 // More tiles than SMs: copies for the next tile start early.
 
 // CHECK-LABEL: func @whole
-// CHECK:       schedule <workgroup = [256, 64], subgroup = [64, 64], k = 64, kFragment = 64, stages = 4, {{.*}}persistent = 132, group = 4, stageOutput = true>
+// CHECK:       schedule <workgroup = [256, 64], subgroup = [64, 64], k = 64, kFragment = 64, stages = 4, {{.*}}persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
 func.func @whole(%a: memref<32x56x56x64xf16>, %b: memref<3x3x64x64xf16>, %c: memref<32x56x56x64xf16>) {
   tessera.contract ins(%a, %b : memref<32x56x56x64xf16>, memref<3x3x64x64xf16>) outs(%c : memref<32x56x56x64xf16>)
       maps [#image, #hwcf, #out] accumulate f32 {
@@ -23,7 +23,7 @@ func.func @whole(%a: memref<32x56x56x64xf16>, %b: memref<3x3x64x64xf16>, %c: mem
 // 96 channels: steps of 32, and as many more of them in flight.
 
 // CHECK-LABEL: func @half
-// CHECK:       schedule <workgroup = [192, 128], subgroup = [64, 128], k = 32, kFragment = 32, stages = {{[89]}}, {{.*}}persistent = 132, group = 4, stageOutput = true>
+// CHECK:       schedule <workgroup = [192, 128], subgroup = [64, 128], k = 32, kFragment = 32, stages = {{[89]}}, {{.*}}persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
 func.func @half(%a: memref<32x28x28x96xf16>, %b: memref<3x3x96x160xf16>, %c: memref<32x28x28x160xf16>) {
   tessera.contract ins(%a, %b : memref<32x28x28x96xf16>, memref<3x3x96x160xf16>) outs(%c : memref<32x28x28x160xf16>)
       maps [#image, #hwcf, #out] accumulate f32 {
@@ -38,7 +38,7 @@ func.func @half(%a: memref<32x28x28x96xf16>, %b: memref<3x3x96x160xf16>, %c: mem
 // tiling's, and a workgroup has one tile.
 
 // CHECK-LABEL: func @gathered
-// CHECK:       schedule <{{.*}} k = 64, {{.*}}swizzle = true, {{.*}}group = 4
+// CHECK:       schedule <{{.*}} k = 64, {{.*}}swizzle = true, {{.*}}subgroupsPerFragment = 4
 // CHECK-NOT:   persistent
 // CHECK:       return
 func.func @gathered(%a: memref<32x56x56x24xf16>, %b: memref<3x3x24x64xf16>, %c: memref<32x56x56x64xf16>) {

@@ -10,7 +10,7 @@ func.func @schedule_c21_few(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, 
   // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but a cluster of sm_90a has at most 8 workgroups}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 16, splitKReduction = cluster, group = 4> {
+      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 16, splitKReduction = cluster, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -27,7 +27,7 @@ func.func @schedule_c21_three(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>
   // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but the number of workgroups in a cluster must be a power of two}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 3, splitKReduction = cluster, group = 4> {
+      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 3, splitKReduction = cluster, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -41,7 +41,7 @@ func.func @schedule_c21_three(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @schedule_c21_alone(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
-  // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but the reduction in a cluster requires group > 1 and no virtual threads}}
+  // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but the reduction in a cluster requires subgroupsPerFragment > 1 and no virtual threads}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
       schedule <workgroup = [64, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 2, splitK = 2, splitKReduction = cluster> {
@@ -61,7 +61,7 @@ func.func @schedule_c21_columns(%a: memref<512x2048xf16>, %b: memref<2048x512xf1
   // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but the share of each workgroup in the 32 columns of a subgroup must be a multiple of 8; the nearest legal schedule has splitK = 4}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [64, 32], subgroup = [64, 32], k = 64, stages = 2, swizzle = true, splitK = 8, splitKReduction = cluster, group = 4> {
+      schedule <workgroup = [64, 32], subgroup = [64, 32], k = 64, stages = 2, swizzle = true, splitK = 8, splitKReduction = cluster, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -78,7 +78,7 @@ func.func @schedule_c21_persistent(%a: memref<512x2048xf16>, %b: memref<2048x512
   // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but the parts of a tile are adjacent in the grid only with persistent = 0 and raster = 0}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, persistent = 4, group = 4> {
+      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, persistent = 4, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -95,7 +95,7 @@ func.func @schedule_c21_staged(%a: memref<512x2048xf16>, %b: memref<2048x512xf16
   // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but each workgroup stores its share directly from registers: stageOutput is not supported}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, group = 4, stageOutput = true> {
+      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4, stageOutput = true> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

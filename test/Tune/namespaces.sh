@@ -65,7 +65,7 @@ start run run "$tune" run 64x64x64:f32 --target=cpu --trials=40 --leaders=2 --jo
   --listen='*' --key-file="$folder/key" --db="$folder/a.db" --timeout=600
 run=$pid
 wait_for 600 "the addresses" grep -q '^other hosts join with' "$folder/run.log"
-# They are told the addresses that are printed, and have the key.
+# They use the addresses that are printed, and have the key.
 words=$(sed -n 's/^other hosts join with: gpu-tune join \([^ ]*\) .*/\1/p' "$folder/run.log")
 export TESSERA_TUNE_KEY; TESSERA_TUNE_KEY=$(cat "$folder/key")
 # shellcheck disable=SC2086
@@ -81,7 +81,7 @@ kill -9 "$gone"
 before=$SECONDS
 echo "the host vanished $(count 'SELECT count(*) FROM records') records in"
 wait_for 600 "the warning" grep -q 'disconnected' "$folder/run.log"
-echo "told after $((SECONDS - before)) s: $(grep 'disconnected' "$folder/run.log")"
+echo "reported after $((SECONDS - before)) s: $(grep 'disconnected' "$folder/run.log")"
 # shellcheck disable=SC2086
 start later later "$tune" join $words --jobs=0 --measurers=1
 

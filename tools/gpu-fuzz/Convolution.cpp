@@ -87,7 +87,8 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
   for (char letter : filter)
     spatial += letter >= '0' && letter <= '2';
 
-  // Sizes of the letters; of the spatial ones, the output's and the window's.
+  // The sizes of the letters; for the spatial ones, those of the output and of
+  // the window.
   std::map<char, int64_t> sizes;
   std::vector<int64_t> strides(spatial), dilations(spatial), low(spatial),
       high(spatial), reach(spatial);

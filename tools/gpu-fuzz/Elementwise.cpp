@@ -40,7 +40,7 @@ static Value abs(Body &body, const Value &x) {
   return body.op("math.absi", clamped.name, x.type(), x.element, clamped.range);
 }
 
-/// A function whose results are rounded: of floats.
+/// A function of floats whose results are rounded.
 static Value transcendental(Body &body, const Value &x, int which) {
   auto inexact = [](double bound) { return Range{bound, -1074, false}; };
   auto unary = [&](const char *name, const Value &operand, double bound) {

@@ -1,4 +1,4 @@
-//===- Fusion.cpp - Products with what is fused into them -----------------===//
+//===- Fusion.cpp - Matmuls with fused ops --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -78,8 +78,8 @@ static Value makeProducer(Program &program, const Value &argument) {
   }
 }
 
-/// What is made of the rows of `value`: they are reduced, and each element is
-/// combined with what came of its row.
+/// Reduces the rows of `value`, and combines each element with the result of
+/// its row.
 static Value makeRows(Program &program, const Value &value,
                       const StepOptions &steps) {
   Rng &rng = program.rng;
@@ -133,7 +133,7 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
     options.types = ProductTypes{a, b, Element::F32};
     options.makeOperand = [](Program &inner, const Value &argument) {
       Value operand = makeProducer(inner, argument);
-      // No product mixes integers and floats.
+      // No matmul mixes integers and floats.
       return isFloat(operand.element) ? operand
                                       : makeCast(inner, operand, Element::F16);
     };

@@ -1,4 +1,4 @@
-//===- Illegal.cpp - Programs that are to be refused ----------------------===//
+//===- Illegal.cpp - Programs that must be rejected -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

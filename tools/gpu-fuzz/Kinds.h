@@ -39,10 +39,11 @@ Case generateVThread(Rng &rng, const Machine &machine);
 Case generateIllegal(Rng &rng, const Machine &machine);
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
-/// The types of a product: operands, and what it is summed and stored in.
+/// The types of a matmul: those of the operands, and that of the sums and the
+/// result.
 struct ProductTypes {
   Element a, b, accumulator;
 };
@@ -60,7 +61,7 @@ struct ProductOptions {
   /// Applied to each operand that is made: a cast, a dequantization.
   std::function<Value(Program &program, const Value &argument)> makeOperand;
 };
-/// A contraction in one of linalg's spellings; gives its result.
+/// Writes a contraction in one of linalg's forms; returns its result.
 Value makeProduct(Program &program, const ProductOptions &options = {});
 
 /// `{tessera.schedule = #tessera.schedule<...>}`, for about half of the calls

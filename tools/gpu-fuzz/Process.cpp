@@ -6,8 +6,9 @@
 
 #include "Process.h"
 
+#include "Support/ChildProcess.h"
+
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -16,11 +17,11 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace fuzz;
+using namespace tessera;
 
 std::string Outcome::describe() const {
   char text[64];
@@ -28,7 +29,7 @@ std::string Outcome::describe() const {
   case Exited:
     return "exit status " + std::to_string(number);
   case Signalled:
-    return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+    return support::describeSignal(number);
   case TimedOut:
     std::snprintf(text, sizeof(text), "did not end after %.0f s", seconds);
     return text;
@@ -44,19 +45,11 @@ std::string Outcome::describe() const {
 // Interrupts
 //===----------------------------------------------------------------------===//
 
-static std::atomic<int> interrupt = 0;
-
 void fuzz::handleInterrupts() {
-  struct sigaction action = {};
-  action.sa_handler = [](int number) { interrupt = number; };
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  support::handleInterrupts(support::InterruptHandling::All);
   // If the child has ended, its exit status is more informative.
   std::signal(SIGPIPE, SIG_IGN);
 }
-
-int fuzz::getInterrupt() { return interrupt; }
 
 //===----------------------------------------------------------------------===//
 // A child
@@ -141,10 +134,8 @@ private:
 class BatchRunner::Child {
 public:
   explicit Child(const std::vector<std::string> &command);
-  /// Kills what still runs.
-  ~Child();
 
-  bool isRunning() const { return pid > 0; }
+  bool isRunning() const { return process.isRunning(); }
   void closeInput() { input.closeIn(); }
   void write(const std::string &text);
 
@@ -153,63 +144,22 @@ public:
   Outcome wait(const std::string &mark, double seconds);
 
 private:
-  [[noreturn]] void execute(char *const *arguments, int failure);
-  void finish(int status, Outcome &outcome);
-
   Pipe input, output, errors;
-  pid_t pid = -1;
+  support::ChildProcess process;
   /// Why the process could not be started.
   int startError = 0;
 };
 
 BatchRunner::Child::Child(const std::vector<std::string> &command) {
-  std::vector<std::string> words = command;
-  std::vector<char *> arguments;
-  for (std::string &word : words)
-    arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-
-  Pipe failure;
-  if (!input.isOpen() || !output.isOpen() || !errors.isOpen() ||
-      !failure.isOpen()) {
+  if (!input.isOpen() || !output.isOpen() || !errors.isOpen()) {
     startError = errno;
     return;
   }
-  pid = fork();
-  if (pid == 0)
-    execute(arguments.data(), failure.in);
-  startError = errno;
-  failure.closeIn();
+  startError = process.start(command.front(), command,
+                             {{input.out, 0}, {output.in, 1}, {errors.in, 2}});
   input.closeOut();
   output.closeIn();
   errors.closeIn();
-  int error = 0;
-  if (pid > 0 && ::read(failure.out, &error, sizeof(error)) == sizeof(error)) {
-    waitpid(pid, nullptr, 0);
-    pid = -1;
-    startError = error;
-  }
-}
-
-/// In the child: what may be called between fork and exec only.
-void BatchRunner::Child::execute(char *const *arguments, int failure) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGPIPE, SIG_DFL);
-  if (dup2(input.out, 0) >= 0 && dup2(output.in, 1) >= 0 &&
-      dup2(errors.in, 2) >= 0)
-    execvp(arguments[0], arguments);
-  int error = errno;
-  // The pipe tells the parent that nothing ran.
-  ssize_t written = ::write(failure, &error, sizeof(error));
-  _exit(written == sizeof(error) ? 127 : 126);
-}
-
-BatchRunner::Child::~Child() {
-  if (pid <= 0)
-    return;
-  kill(-pid, SIGKILL);
-  waitpid(pid, nullptr, 0);
 }
 
 void BatchRunner::Child::write(const std::string &text) {
@@ -221,12 +171,8 @@ void BatchRunner::Child::write(const std::string &text) {
   }
 }
 
-/// The process has ended: kills what it may have left running.
-void BatchRunner::Child::finish(int status, Outcome &outcome) {
-  kill(-pid, SIGKILL);
-  pid = -1;
-  if (outcome.kind == Outcome::TimedOut || outcome.kind == Outcome::Interrupted)
-    return;
+/// Describes a process that has ended by itself.
+static void finish(int status, Outcome &outcome) {
   outcome.kind = WIFSIGNALED(status) ? Outcome::Signalled : Outcome::Exited;
   outcome.number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -249,13 +195,12 @@ Outcome BatchRunner::Child::wait(const std::string &mark, double seconds) {
     if (outcome.seconds > seconds || getInterrupt()) {
       outcome.kind = getInterrupt() ? Outcome::Interrupted : Outcome::TimedOut;
       outcome.seconds = std::min(outcome.seconds, seconds);
-      kill(-pid, SIGKILL);
+      (void)process.kill();
+      hasEnded = true;
+    } else if (std::optional<int> status = process.poll()) {
+      finish(*status, outcome);
+      hasEnded = true;
     }
-    int status = 0;
-    bool mustEnd = outcome.kind != Outcome::NotStarted;
-    hasEnded = waitpid(pid, &status, mustEnd ? 0 : WNOHANG) == pid;
-    if (hasEnded)
-      finish(status, outcome);
 
     // The remaining output of an ended process is available at once.
     do {

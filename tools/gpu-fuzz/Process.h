@@ -7,6 +7,8 @@
 #ifndef GPU_FUZZ_PROCESS_H
 #define GPU_FUZZ_PROCESS_H
 
+#include "Support/Interrupt.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,8 +33,7 @@ struct Outcome {
 
 /// From now on SIGINT and SIGTERM end the programs that run, and nothing else.
 void handleInterrupts();
-/// The signal that came; 0 for none.
-int getInterrupt();
+using tessera::support::getInterrupt;
 
 /// Runs a command. It gets a process group of its own, which is killed as a
 /// whole after that many seconds, and does not survive this process.

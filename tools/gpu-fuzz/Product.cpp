@@ -1,4 +1,4 @@
-//===- Product.cpp - Matrix products in linalg's spellings ----------------===//
+//===- Product.cpp - Matmuls in linalg's forms ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -31,7 +31,7 @@ namespace {
 /// The role of a loop of a matmul.
 enum class Role { Batch, M, N, K };
 
-/// A product's loops and operands. The loops of an operand stand in the order
+/// The loops and operands of a matmul. The loops of an operand are in the order
 /// of its dimensions.
 struct Shape {
   std::vector<Role> loops;

@@ -82,7 +82,7 @@ struct Machine {
   /// With instructions for 128 rows, which four or eight subgroups have, rather
   /// than for the 64 of a warpgroup.
   bool hasWideGroups = false;
-  /// Products of i4 with i4 are drawn.
+  /// Matmuls of i4 with i4 are drawn.
   bool drawsInt4 = false;
 };
 
@@ -109,11 +109,11 @@ public:
   Value constant(Element element, double value);
   std::string index(int64_t value);
 
-  /// A size as an SSA value: of `source`, whose dimension it is, or a constant.
+  /// A size as an SSA value: a dimension of `source`, or a constant.
   std::string size(const Dim &dim, const Value *source = nullptr,
                    size_t position = 0);
-  /// An output to write to: tensor.empty, or an argument. `find` says for each
-  /// dimension whose it is, where that is known.
+  /// An output to write to: tensor.empty, or an argument. `find` returns for
+  /// each dimension the value that has it, if known.
   using FindSource =
       std::function<std::pair<const Value *, size_t>(size_t dim)>;
   Value empty(Element element, const Dims &dims,

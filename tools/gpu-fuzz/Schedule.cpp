@@ -83,8 +83,9 @@ static std::string format(const char *name, const int64_t (&pair)[2]) {
 
 /// A schedule for groups of four subgroups, as Hopper's warpgroups: fragments
 /// of 64 rows, and operands in swizzled workgroup memory. Its instructions take
-/// some types only along K, and some not at all: then it is rejected. `isWide`:
-/// of 128 rows and 16 columns and more, of which eight subgroups have 256.
+/// some types only along K, and some not at all: then it is rejected. If
+/// `isWide`, fragments have 128 rows and at least 16 columns; eight subgroups
+/// own those of 256 columns.
 static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
   Schedule s;
   s.subgroup[0] = 64 * rng.pick({1, 1, 1, 2});
@@ -108,7 +109,7 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
       "{tessera.schedule = #tessera.schedule<" +
       format("workgroup", s.workgroup) + format("subgroup", s.subgroup) +
       "k = " + std::to_string(s.k) + ", stages = " + std::to_string(s.stages) +
-      ", swizzle = true, group = " +
+      ", swizzle = true, subgroupsPerFragment = " +
       (isWide && s.subgroup[1] == 256 ? "8" : "4");
   if (s.subgroup[0] == 128 && !isWide && rng.chance(50))
     text += ", vthread = [2, 1]";

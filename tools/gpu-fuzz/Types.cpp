@@ -61,7 +61,7 @@ Range fuzz::unite(const Range &a, const Range &b) {
 
 Range fuzz::getProductSum(Element accumulator, Element operand, const Range &a,
                           const Range &b, double count) {
-  // Matrix units sum products of 8-bit floats with fewer bits than f32 has.
+  // Matrix units sum 8-bit floats with fewer bits than f32 has.
   bool isNarrow = isFloat(operand) && getInfo(operand).bytes == 1 &&
                   accumulator == Element::F32;
   return asElement(accumulator,

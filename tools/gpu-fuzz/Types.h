@@ -44,7 +44,7 @@ struct Range {
 /// The range, as a value of that type: not exact any more if it has too many
 /// bits or is too large.
 Range asElement(Element element, Range range, int precision = 0);
-/// The sum of `count` products.
+/// The range of a sum of `count` terms.
 Range getProductSum(Element accumulator, Element operand, const Range &a,
                     const Range &b, double count);
 Range add(Element element, const Range &a, const Range &b);
@@ -63,7 +63,7 @@ int64_t countElements(const Dims &dims);
 /// 1, primes, powers of two and their neighbours, multiples of 8; at most
 /// `most`. Zero where that is allowed, seldom.
 int64_t pickSize(Rng &rng, int64_t most, bool allowZero = true);
-/// Sizes whose product is at most `budget`.
+/// Sizes that multiply to at most `budget`.
 std::vector<int64_t> pickSizes(Rng &rng, size_t count, int64_t budget,
                                int64_t most = 300);
 std::vector<size_t> pickPermutation(Rng &rng, size_t count);

@@ -17,14 +17,14 @@
 
 using namespace runner;
 
-int runner::runBatch(StringRef file,
+int runner::runBatch(StringRef file, Console &console,
                      llvm::function_ref<int(ArrayRef<const char *>)> run) {
   // Lines of standard input run as they come.
   std::istringstream stream;
   if (file != "-") {
     runtime::Expected<std::string> text = runtime::readInputFile(file.str());
     if (!text.ok()) {
-      Report report(/*json=*/false);
+      Report report(console, /*json=*/false);
       (void)report.fail(Exit::Usage, "cannot read '" + file +
                                          "': " + text.status().message());
       return report.finish();
@@ -46,7 +46,7 @@ int runner::runBatch(StringRef file,
     int lineStatus = run(words);
     if (status == 0)
       status = lineStatus;
-    for (llvm::raw_ostream *os : {&llvm::outs(), &llvm::errs()}) {
+    for (llvm::raw_ostream *os : {&console.output, &console.errors}) {
       *os << "=== line " << number << ": exit status " << lineStatus << "\n";
       os->flush();
     }

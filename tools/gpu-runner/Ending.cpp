@@ -1,4 +1,4 @@
-//===- Ending.cpp - How the process ends before its time ------------------===//
+//===- Ending.cpp - Early end of the process ------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,8 +6,10 @@
 
 #include "Ending.h"
 
+#include "Execution/Report.h"
 #include "Runtime/OutputFile.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -50,6 +52,45 @@ void runner::handleEndingSignals() {
     sigaction(signal, &action, nullptr);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+static const char *describeFault(int signal) {
+  switch (signal) {
+  case SIGFPE:
+    return "the program divided an integer by zero";
+  case SIGILL:
+    return "the program executed llvm.unreachable (undefined behaviour)";
+  case SIGABRT:
+    return "the program called abort";
+  default:
+    return "the program accessed unmapped memory; an index is out of bounds, "
+           "or a recursion is infinite";
+  }
+}
+
+static bool faultInJSON = false;
+
+/// An invalid operation of a program on the CPU ends the process: this prints
+/// what it was. Only what a signal handler may call is called here.
+static void reportFault(int signal) {
+  runtime::removeUnfinishedFiles();
+  const char *text = describeFault(signal);
+  writeText(STDERR_FILENO, "error: ");
+  writeText(STDERR_FILENO, text);
+  writeText(STDERR_FILENO, "\n");
+  if (faultInJSON) {
+    writeText(STDOUT_FILENO, "{\n  \"error\": \"");
+    writeText(STDOUT_FILENO, text);
+    writeText(STDOUT_FILENO, "\",\n  \"status\": 1\n}\n");
+  }
+  _exit(static_cast<int>(Exit::Failed));
+}
+
+static constexpr int faultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                                       SIGABRT};
 
 //===----------------------------------------------------------------------===//
 // Time
@@ -144,10 +185,61 @@ static Watch &getWatch() {
   return *watch;
 }
 
-void runner::setTimeLimit(std::optional<double> seconds, bool json) {
+//===----------------------------------------------------------------------===//
+// ProcessGuard
+//===----------------------------------------------------------------------===//
+
+/// Catches faults of the running program.
+class ProcessGuard::FaultHandler {
+public:
+  FaultHandler() = default;
+  FaultHandler(const FaultHandler &) = delete;
+  FaultHandler &operator=(const FaultHandler &) = delete;
+
+  void install() {
+    // A separate signal stack, since the program's stack may be exhausted.
+    stack_t stack = {};
+    stack.ss_sp = handlerStack;
+    stack.ss_size = sizeof(handlerStack);
+    sigaltstack(&stack, &previousStack);
+    struct sigaction action = {};
+    action.sa_handler = reportFault;
+    action.sa_flags = SA_ONSTACK;
+    for (auto [signal, old] : llvm::zip_equal(faultSignals, previous))
+      sigaction(signal, &action, &old);
+  }
+  void remove() {
+    for (auto [signal, old] : llvm::zip_equal(faultSignals, previous))
+      sigaction(signal, &old, nullptr);
+    sigaltstack(&previousStack, nullptr);
+  }
+
+private:
+  alignas(16) char handlerStack[64 * 1024];
+  stack_t previousStack = {};
+  struct sigaction previous[std::size(faultSignals)] = {};
+};
+
+ProcessGuard::ProcessGuard(bool json)
+    : json(json), faults(std::make_unique<FaultHandler>()) {}
+ProcessGuard::~ProcessGuard() = default;
+
+void ProcessGuard::setTimeLimit(std::optional<double> seconds) {
   getWatch().setLimit(seconds, json);
 }
-bool runner::hasTimeLimit() { return getWatch().hasLimit(); }
-void runner::beginTimedRun() { getWatch().begin(); }
-void runner::endTimedRun() { getWatch().end(); }
-void runner::noteLaunch(const char *kernel) { getWatch().launch(kernel); }
+
+void ProcessGuard::enter() {
+  faultInJSON = json;
+  faults->install();
+}
+void ProcessGuard::leave() { faults->remove(); }
+
+void ProcessGuard::beginRun() {
+  // Flush, so that the output is visible if the program does not return.
+  llvm::outs().flush();
+  getWatch().begin();
+}
+void ProcessGuard::endRun() { getWatch().end(); }
+
+bool ProcessGuard::watchesLaunches() { return getWatch().hasLimit(); }
+void ProcessGuard::noteLaunch(const char *kernel) { getWatch().launch(kernel); }

@@ -1,4 +1,4 @@
-//===- Ending.h - How the process ends before its time ----------*- C++ -*-===//
+//===- Ending.h - Early end of the process ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -7,8 +7,9 @@
 #ifndef GPU_RUNNER_ENDING_H
 #define GPU_RUNNER_ENDING_H
 
-#include "Report.h"
+#include "Execution/RunGuard.h"
 
+#include <memory>
 #include <optional>
 
 namespace runner {
@@ -18,18 +19,30 @@ namespace runner {
 /// that are ignored stay so.
 void handleEndingSignals();
 
-/// --timeout: how long a program may run from now on. A program that takes
-/// longer ends the process with status 1: nothing else stops a kernel that does
-/// not return. With `json`, an object says so as well.
-void setTimeLimit(std::optional<double> seconds, bool json);
-bool hasTimeLimit();
+/// Watches the runs of this process. A fault of a program on the CPU, or a run
+/// that exceeds the time limit, ends the process with status 1: nothing else
+/// stops a kernel that does not return.
+class ProcessGuard : public RunGuard {
+public:
+  /// With `json`, an object on standard output reports the end as well.
+  explicit ProcessGuard(bool json);
+  ~ProcessGuard() override;
 
-/// Between these two, the program runs; beginning again begins anew.
-void beginTimedRun();
-void endTimedRun();
+  /// --timeout: how long a program may run from now on; absent for any time.
+  void setTimeLimit(std::optional<double> seconds);
 
-/// The kernel that is launched now, for the message.
-void noteLaunch(const char *kernel);
+  void enter() override;
+  void leave() override;
+  void beginRun() override;
+  void endRun() override;
+  bool watchesLaunches() override;
+  void noteLaunch(const char *kernel) override;
+
+private:
+  class FaultHandler;
+  bool json;
+  std::unique_ptr<FaultHandler> faults;
+};
 
 } // namespace runner
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
+#include "CommandLine.h"
 
 #include "Target/Backend.h"
 #include "Tuning/Spelling.h"
@@ -18,10 +18,6 @@ using namespace runner;
 //===----------------------------------------------------------------------===//
 // Targets and stages
 //===----------------------------------------------------------------------===//
-
-std::vector<StringRef> runner::getTargets() {
-  return compiler::getTargetNames();
-}
 
 static constexpr std::pair<StringRef, EmitStage::Kind> stages[] = {
     {"schedule", EmitStage::Schedule}, {"tessera", EmitStage::Tessera},
@@ -52,60 +48,6 @@ static std::vector<StringRef> listStages() {
 static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
   StringRef nearest = compiler::tuning::findNearest(given, known);
   return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
-}
-
-/// TARGET[:ORDINAL][:CHIP[,CHIP]...].
-LogicalResult runner::parseTarget(StringRef value, Options &options,
-                                  Report &report, StringRef option) {
-  auto [name, rest] = value.split(':');
-  std::vector<StringRef> targets = getTargets();
-  if (llvm::is_contained(targets, name.split(',').first) && name.contains(','))
-    return report.fail(
-        Exit::Usage,
-        option + "=" + value +
-            ": several targets require --emit=bundle or --diff; name one");
-  if (!llvm::is_contained(targets, name) && name != "auto") {
-    std::vector<StringRef> known = targets;
-    known.push_back("auto");
-    return report.fail(Exit::Usage,
-                       "unknown target '" + name + "'" + suggest(name, known) +
-                           "; expected auto, " + llvm::join(targets, ", "));
-  }
-  if (name == "auto" && !rest.empty())
-    return report.fail(Exit::Usage,
-                       option + "=" + value +
-                           ": auto does not take a chip or a number; name the "
-                           "target, for example cuda:sm_90a");
-  options.target = name.str();
-  options.chip.clear();
-  options.otherChips.clear();
-  options.ordinal.reset();
-  auto [first, second] = rest.split(':');
-  unsigned ordinal;
-  if (!first.empty() && !first.getAsInteger(10, ordinal)) {
-    options.ordinal = ordinal;
-    first = second;
-    second = "";
-  }
-  if (first.contains(':') || !second.empty() || value.ends_with(":"))
-    return report.fail(
-        Exit::Usage,
-        option + "=" + value +
-            ": expected TARGET[:NUMBER][:CHIP], for example cuda:sm_90a");
-  llvm::SmallVector<StringRef> chips;
-  first.split(chips, ',');
-  if (chips.size() > 1 && llvm::is_contained(chips, ""))
-    return report.fail(Exit::Usage, option + "=" + value +
-                                        ": expected chips separated by commas, "
-                                        "for example hip:gfx942,gfx1100");
-  for (auto [i, chip] : llvm::enumerate(chips))
-    if (llvm::is_contained(ArrayRef(chips).take_front(i), chip))
-      return report.fail(Exit::Usage,
-                         "duplicate chip " + chip + " in " + option);
-  options.chip = chips.front().str();
-  for (StringRef chip : ArrayRef(chips).drop_front())
-    options.otherChips.push_back(chip.str());
-  return success();
 }
 
 /// TARGET,TARGET[,TARGET]...

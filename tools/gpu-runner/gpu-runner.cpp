@@ -6,59 +6,42 @@
 //
 //   Options      the command line
 //   Batch        many command lines, in one process
-//   Devices      which device, which chip
-//   Program      FILE.mlir, and what its entry takes and gives
-//   Emit         --emit: stop at a stage
-//   Arguments    what the arguments hold
-//   Compile      from the cache, or by the compiler
-//   Ending       signals, and runs that take too long
-//   Execution    buffers, the call, the outputs
-//   Explain      what was compiled, and how
-//   Verify       outputs against the reference
-//   Diff         targets against each other
-//   Bisect       the first op whose result differs
-//   Repeat       runs against each other, and what none of them wrote
-//   Statistics   how far outputs are off
-//   Bench        times
-//   Stages       the program at each stage
-//   HtmlReport   all of it on a page
-//   Roofline     what a product could reach at most
-//   TraceFile    a timeline for a viewer
-//   Work         what the products come to
-//   Report       what is said, and the exit status
+//   Ending       signals, faults, and runs that take too long
+//
+// The steps are in lib/Execution, their results in lib/Report, and comparisons
+// in lib/Debugging.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
 #include "Batch.h"
-#include "Bench.h"
-#include "BundledProgram.h"
-#include "Compile.h"
-#include "Devices.h"
-#include "Diff.h"
-#include "Emit.h"
+#include "CommandLine.h"
+#include "Debugging/Diff.h"
+#include "Debugging/PlantedFault.h"
+#include "Debugging/Repeat.h"
+#include "Debugging/Verify.h"
 #include "Ending.h"
-#include "Execution.h"
-#include "Explain.h"
-#include "HtmlReport.h"
-#include "Options.h"
-#include "PlantedFault.h"
-#include "Program.h"
-#include "Repeat.h"
-#include "TraceFile.h"
-#include "Verify.h"
+#include "Execution/Arguments.h"
+#include "Execution/BundledProgram.h"
+#include "Execution/Compile.h"
+#include "Execution/Devices.h"
+#include "Execution/Emit.h"
+#include "Execution/Execution.h"
+#include "Execution/Program.h"
+#include "Report/Bench.h"
+#include "Report/Explain.h"
+#include "Report/OutputText.h"
+#include "Report/ProgramPage.h"
+#include "Report/StartClock.h"
+#include "Report/TraceFile.h"
 
 #include "Driver/LargeStack.h"
 #include "Driver/ProgramCache.h"
 #include "Driver/ScheduleDatabase.h"
+#include "Runtime/OutputFile.h"
+#include "Runtime/Vulkan.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/CRC.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
-
-#include <chrono>
-#include <cmath>
 
 using namespace runner;
 using runtime::HostArray;
@@ -66,78 +49,6 @@ using runtime::HostArray;
 //===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
-
-/// An element with as many digits as a person reads.
-static std::string formatElement(const HostArray &array, int64_t index) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (!runtime::isFloat(array.type))
-    os << array.getInt(index);
-  else if (double value = array.getDouble(index); std::isnan(value))
-    os << "nan";
-  else
-    os << llvm::format("%.6g", value);
-  return text;
-}
-
-/// The elements of a small array, a line for each row or for 16 of a vector.
-static void printElements(const HostArray &array, llvm::raw_ostream &os) {
-  constexpr int64_t most = 64;
-  int64_t size = array.size();
-  if (size > most || size == 0)
-    return;
-  int64_t row = array.shape.size() > 1 ? array.shape.back() : 16;
-  size_t width = 0;
-  for (int64_t i = 0; i < size; ++i)
-    width = std::max(width, formatElement(array, i).size());
-  for (int64_t i = 0; i < size; ++i)
-    os << (i % row == 0 ? "  " : " ")
-       << llvm::right_justify(formatElement(array, i), width)
-       << (i % row == row - 1 || i == size - 1 ? "\n" : "");
-}
-
-static void printOutput(size_t index, const Output &output, Report &report,
-                        llvm::json::Array &list) {
-  const HostArray &array = output.array;
-  double least = INFINITY, greatest = -INFINITY, sum = 0;
-  int64_t nans = 0, size = array.size();
-  for (int64_t i = 0; i < size; ++i) {
-    double value = array.getDouble(i);
-    if (std::isnan(value)) {
-      ++nans;
-      continue;
-    }
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
-    sum += value;
-  }
-  bool hasNumbers = size > nans;
-  double mean = sum / static_cast<double>(size - nans);
-  uint32_t checksum = llvm::crc32(ArrayRef(
-      reinterpret_cast<const uint8_t *>(array.data.data()), array.data.size()));
-  StringRef element = runtime::elementTypeName(array.type);
-
-  llvm::raw_ostream &os = report.text();
-  os << "out " << index << " = " << output.name << ": "
-     << formatType(array.shape, element);
-  if (hasNumbers)
-    os << llvm::format(", min %.6g, max %.6g, mean %.6g", least, greatest,
-                       mean);
-  if (nans)
-    os << ", " << nans << " NaN";
-  os << llvm::format(", checksum %08x\n", checksum);
-  printElements(array, os);
-  list.push_back(llvm::json::Object{
-      {"name", output.name},
-      {"element_type", element},
-      {"shape", llvm::json::Array(array.shape)},
-      {"min", hasNumbers ? toJSON(least) : nullptr},
-      {"max", hasNumbers ? toJSON(greatest) : nullptr},
-      {"mean", hasNumbers ? toJSON(mean) : nullptr},
-      {"nans", nans},
-      {"checksum",
-       llvm::utohexstr(checksum, /*LowerCase=*/true, /*Width=*/8)}});
-}
 
 /// The number of an output that an option names.
 static LogicalResult checkOutputNumber(StringRef option, unsigned number,
@@ -175,16 +86,13 @@ static LogicalResult handleOutputs(const Options &options,
     std::string planted =
         plant(options.plantedFault, outputs[*options.corruptOutput].array);
     if (planted.empty())
-      Report::note("output " + Twine(*options.corruptOutput) +
-                   " has no elements: no fault is planted");
+      report.note("output " + Twine(*options.corruptOutput) +
+                  " has no elements: no fault is planted");
     else
       report.text() << "planted in out " << *options.corruptOutput << ": "
                     << planted << "\n";
   }
-  llvm::json::Array list;
-  for (auto [i, output] : llvm::enumerate(outputs))
-    printOutput(i, output, report, list);
-  report.root["outputs"] = std::move(list);
+  printOutputs(outputs, report);
   return saveOutputs(options, outputs, report);
 }
 
@@ -204,60 +112,6 @@ static LogicalResult checkOutputNumbers(const Options &options,
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Notes how long each step up to the first launch takes.
-namespace {
-class StartClock {
-public:
-  explicit StartClock(runtime::Trace *trace) : trace(trace) {}
-
-  void done(const char *step) {
-    auto now = std::chrono::steady_clock::now();
-    if (trace) {
-      runtime::TraceEvent event;
-      event.name = step;
-      event.category = "step";
-      event.track = trace->getTrack();
-      event.start = trace->toTime(last);
-      event.duration = trace->toTime(now) - event.start;
-      trace->add(std::move(event));
-    }
-    steps.emplace_back(step, milliseconds(last, now));
-    last = now;
-  }
-
-  /// "first launch after 20.3 ms: read 1.2, ...".
-  void report(const std::optional<std::chrono::steady_clock::time_point> &end,
-              bool print, Report &report) const {
-    if (!end)
-      return;
-    double total = milliseconds(begin, *end);
-    llvm::json::Object object;
-    if (print)
-      report.text() << llvm::format("first launch: after %.1f ms", total);
-    for (auto [i, step] : llvm::enumerate(steps)) {
-      object[step.first] = toJSON(step.second);
-      if (print)
-        report.text() << (i == 0 ? ": " : ", ") << step.first << " "
-                      << llvm::format("%.1f", step.second);
-    }
-    if (print)
-      report.text() << "\n";
-    report.root["first_launch_ms"] = toJSON(total);
-    report.root["start"] = std::move(object);
-  }
-
-private:
-  using Time = std::chrono::steady_clock::time_point;
-  static double milliseconds(Time from, Time to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
-  }
-
-  runtime::Trace *trace;
-  Time begin = std::chrono::steady_clock::now(), last = begin;
-  std::vector<std::pair<const char *, double>> steps;
-};
-} // namespace
-
 static LogicalResult runProgram(const Options &options, const Target &target,
                                 compiler::CompiledProgram &program,
                                 const CacheUse &cache, StartClock &clock,
@@ -274,15 +128,15 @@ static LogicalResult runProgram(const Options &options, const Target &target,
     execution.getSession().setGuard(canaryBytes);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
-      Report::note("the program is from the cache (" + cache.key +
-                   "); --cache=off recompiles it");
+      report.note("the program is from the cache (" + cache.key +
+                  "); --cache=off recompiles it");
     return failure();
   }
   clock.done("load");
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
-      Report::note("cannot cache the driver's compiled kernels: " +
-                   status.message());
+      report.note("cannot cache the driver's compiled kernels: " +
+                  status.message());
   std::vector<Output> outputs;
   {
     runtime::TraceScope scope(report.trace, "step", "run");
@@ -311,7 +165,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
         return isAsReference(options, chip, entry, program.products, arguments,
                              again, report);
       };
-    // Wrong numbers are told of all the same.
+    // Wrong numbers are verified nevertheless.
     if (failed(repeat(options, device, program, entry, execution, outputs,
                       compareRun, report)) &&
         report.exit() != Exit::WrongNumbers)
@@ -358,12 +212,41 @@ makeHtmlReport(const Options &options,
                const compiler::CompileOptions &compileOptions,
                mlir::ModuleOp module, const llvm::MemoryBuffer &source,
                StringRef explained, Report &report) {
-  // What was compiled for the run, without its being told once more.
+  // This compiles the program again, without reports.
   FailureOr<std::vector<StageText>> stages = collectStages(
       module, source.getBufferIdentifier(), source.getBuffer(), compileOptions);
   if (failed(stages))
     return report.failDiagnosed("--report");
   return writeHtmlReport(options, *stages, explained, report);
+}
+
+/// Rejects writing binary data to a terminal.
+static LogicalResult checkTerminal(const Options &options, Report &report) {
+  if (isBinary(*options.emit) && options.outputFile.empty() &&
+      llvm::outs().is_displayed())
+    return report.fail(Exit::Usage, "--emit=" + options.emit->name +
+                                        " is binary: add -o FILE");
+  return success();
+}
+
+/// Writes the result of --emit to where -o says.
+static LogicalResult writeCode(const Options &options,
+                               const FailureOr<std::string> &text,
+                               Report &report) {
+  if (failed(text))
+    return failure();
+  if (options.outputFile.empty() || options.outputFile == "-") {
+    llvm::outs() << *text;
+    llvm::outs().flush();
+    if (std::error_code error = llvm::outs().error()) {
+      llvm::outs().clear_error();
+      return report.fail(Exit::Failed,
+                         "cannot write to standard output: " + error.message());
+    }
+    return success();
+  }
+  runtime::Status status = runtime::writeFile(options.outputFile, {*text});
+  return status.ok() ? success() : report.fail(status);
 }
 
 static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
@@ -418,8 +301,13 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     // All of them, unless one is asked for.
     if (options.hasEntry)
       compileOptions.entry = options.entry;
-    return emitProgram(options, compileOptions, *module, source.getBuffer(),
-                       source.getBufferIdentifier(), report);
+    if (failed(checkTerminal(options, report)))
+      return failure();
+    return writeCode(options,
+                     emitProgram(options, compileOptions, *module,
+                                 source.getBuffer(),
+                                 source.getBufferIdentifier(), report),
+                     report);
   }
 
   Target target;
@@ -438,7 +326,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     if (!why.empty())
       return report.fail(Exit::Usage, "--schedule-db: " + why);
     for (const std::string &note : notes)
-      Report::note(note);
+      report.note(note);
   }
   clock.done("device");
   report.root["target"] = target.name;
@@ -469,7 +357,10 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     if (hasReport && failed(makeHtmlReport(options, compileOptions, *module,
                                            source, explained, report)))
       return failure();
-    return emitStage(options, compileOptions, *module, report);
+    if (failed(checkTerminal(options, report)))
+      return failure();
+    return writeCode(
+        options, emitStage(options, compileOptions, *module, report), report);
   }
 
   Entry entry;
@@ -507,9 +398,9 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
 
 /// Runs one command line. With `batch`, it may ask for a batch, whose file is
 /// then all that is done here.
-static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
-                          std::string *batch) {
-  Report report(wantsJSON(arguments));
+static int runCommandLine(ArrayRef<const char *> arguments, Console &console,
+                          KeptDevices &kept, std::string *batch) {
+  Report report(console, wantsJSON(arguments));
   Options options;
   options.isOneOfMany = !batch;
   if (failed(parseOptions(arguments, options, report)))
@@ -522,17 +413,19 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
     options.help ? printHelp(llvm::outs()) : printVersion(llvm::outs());
     return 0;
   }
-  if (options.vulkanValidation)
-    runtime::requestVulkanValidation();
-  if (options.turnSelfTests)
-    runtime::turnVulkanSelfTests();
+  runtime::VulkanSettings vulkan = runtime::getVulkanSettings();
+  vulkan.validates |= options.vulkanValidation;
+  vulkan.failsSelfTests |= options.turnSelfTests;
+  runtime::setVulkanSettings(vulkan);
   if (options.listDevices) {
     listDevices(report);
     return report.finish();
   }
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
-  setTimeLimit(options.timeout, options.json);
+  ProcessGuard guard(options.json);
+  guard.setTimeLimit(options.timeout);
+  report.guard = &guard;
   runtime::Trace trace;
   if (!options.traceFile.empty())
     report.trace = &trace;
@@ -552,15 +445,17 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
 
 /// Runs the command line, or each of a batch.
 static int runAll(int argc, char **argv) {
+  Console console(llvm::outs(), llvm::errs());
   KeptDevices kept;
   std::string batch;
   int status = runCommandLine(
-      ArrayRef<const char *>(argv + std::min(argc, 1), argv + argc), kept,
-      &batch);
+      ArrayRef<const char *>(argv + std::min(argc, 1), argv + argc), console,
+      kept, &batch);
   if (batch.empty())
     return status;
-  return runBatch(batch, [&](ArrayRef<const char *> arguments) {
-    int lineStatus = runCommandLine(arguments, kept, /*batch=*/nullptr);
+  return runBatch(batch, console, [&](ArrayRef<const char *> arguments) {
+    int lineStatus =
+        runCommandLine(arguments, console, kept, /*batch=*/nullptr);
     if (lineStatus != 0)
       kept.close();
     return lineStatus;

@@ -45,11 +45,11 @@ public:
   /// A whole number from 1.
   void addNumber(StringRef name, std::optional<int64_t> &number);
   void addFlag(StringRef name, bool &flag);
-  /// Refuses the command line if the option, which has a value, is not given.
+  /// Rejects the command line if the option, which has a value, is not given.
   void addRequiredText(StringRef name, std::string &text);
 
-  /// Takes the command line apart. An exit status if the subcommand ends here:
-  /// it is wrong, which is said, or help was asked for.
+  /// Parses the command line. Returns an exit status if the subcommand ends
+  /// here: after an error, which is printed, or after help.
   std::optional<int> parse(ArrayRef<StringRef> args);
 
   /// The positional arguments, in order.

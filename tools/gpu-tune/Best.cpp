@@ -6,7 +6,7 @@
 
 #include "Arguments.h"
 #include "Commands.h"
-#include "Summary.h"
+#include "Report/TaskSummary.h"
 
 #include "Driver/TunedSchedules.h"
 #include "Tuning/Interchange.h"

@@ -1,383 +1,24 @@
-//===- Join.cpp - A host that works for a run elsewhere -------------------===//
+//===- Join.cpp - The command line of gpu-tune join -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The agent decides nothing: it starts the workers that the run asks for,
-// relays to each a connection of its own to the run, and tells how those ended
-// that did so by themselves. It does so for nobody but a run that has proven to
-// have the key. The messages are described in Cluster.h.
-//
-//===----------------------------------------------------------------------===//
 
-#include "Join.h"
-#include "Child.h"
-#include "Cluster.h"
-#include "Interrupt.h"
-#include "Key.h"
-#include "Relay.h"
-#include "Socket.h"
-#include "Tls.h"
+#include "Commands.h"
 
-#include "Driver/DeviceChip.h"
-#include "Driver/ProgramCache.h"
-#include "Runtime/Device.h"
 #include "Runtime/PrivateFile.h"
+#include "Support/Interrupt.h"
+#include "Tuning/Cluster/Agent.h"
+#include "Tuning/Cluster/Key.h"
+#include "Tuning/Cluster/Socket.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <map>
-#include <poll.h>
-#include <sched.h>
-#include <sys/socket.h>
-#include <thread>
-#include <unistd.h>
-
 using namespace tune;
-using llvm::StringRef;
-namespace json = llvm::json;
 namespace runtime = ::tessera::runtime;
 
-/// Seconds for each address, and for the run to answer.
-static constexpr double connectLimit = 3, answerLimit = 60;
-
-static std::string getText(const json::Object &head, StringRef name) {
-  auto text = head.getString(name);
-  return text ? text->str() : "";
-}
-
-unsigned tune::countCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
-bool tune::parseDevices(StringRef value, JoinOptions &options) {
-  options.devices.reset();
-  options.isOwn = value == "own";
-  if (value == "all" || value == "own")
-    return true;
-  options.devices.emplace();
-  if (value == "none")
-    return true;
-  llvm::SmallVector<StringRef> parts;
-  value.split(parts, ',');
-  for (StringRef part : parts) {
-    int ordinal;
-    if (part.getAsInteger(10, ordinal) || ordinal < 0)
-      return false;
-    options.devices->push_back(ordinal);
-  }
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// The agent
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-class Agent {
-public:
-  explicit Agent(const JoinOptions &options) : options(options), control(-1) {}
-  int run();
-
-private:
-  bool connect();
-  Channel call(const std::string &one, std::string &why, bool &isOtherKey);
-  json::Object makeHello(StringRef kind) const;
-  void offer(const std::string &target, const std::string &chip);
-  void start(int64_t number, const json::Array *list);
-  void tellEnd(int64_t number, const std::string &how) {
-    (void)control.send(
-        {json::Object{{"op", "died"}, {"worker", number}, {"how", how}}, ""});
-  }
-
-  /// A worker, and its line to the run.
-  struct Worker {
-    std::unique_ptr<Child> child;
-    std::unique_ptr<Relay> relay;
-  };
-
-  const JoinOptions &options;
-  /// Outlives the connections.
-  std::unique_ptr<TlsContext> tls;
-  Channel control;
-  /// The one that answered.
-  std::string place;
-  std::map<int64_t, Worker> workers;
-};
-
-} // namespace
-
-json::Object Agent::makeHello(StringRef kind) const {
-  return json::Object{{"op", "hello"},
-                      {"kind", kind.str()},
-                      {"protocol", clusterProtocol},
-                      {"build", mlir::tessera::getCompilerIdentity().str()}};
-}
-
-/// Waits for a message, `seconds` at most.
-static std::optional<Message> receiveWithin(Channel &channel, double seconds) {
-  auto end =
-      std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (std::chrono::steady_clock::now() < end) {
-    pollfd wait = {channel.getFile(), POLLIN, 0};
-    poll(&wait, 1, 100);
-    bool isThere = channel.take();
-    if (std::optional<Message> message = channel.next())
-      return message;
-    if (!isThere)
-      break;
-  }
-  return std::nullopt;
-}
-
-/// Connects to an address, and makes sure that a run with the same key is
-/// there: before that nothing that it sends is looked at. A channel without a
-/// file, and the reason in `why`, if not. `isOtherKey`: it need not be tried
-/// again.
-Channel Agent::call(const std::string &one, std::string &why,
-                    bool &isOtherKey) {
-  llvm::Expected<int> file = connectTo(one, connectLimit);
-  if (!file) {
-    why = llvm::toString(file.takeError());
-    return Channel(-1);
-  }
-  Channel line(*file, tls->connect(*file));
-  if (!line.getTls()) {
-    why = "OpenSSL has no memory";
-    return Channel(-1);
-  }
-  auto end = std::chrono::steady_clock::now() +
-             std::chrono::duration<double>(answerLimit);
-  while (true) {
-    switch (line.getTls()->handshake()) {
-    case TlsSession::State::Done:
-      return line;
-    case TlsSession::State::Failed:
-      isOtherKey = line.getTls()->isOtherKey();
-      why = isOtherKey
-                ? "the peer at " + one + " has a different key (--key-file, " +
-                      keyVariable + ")"
-                : one + ": the peer is not a gpu-tune run, or it ended (" +
-                      line.getTls()->getFailure() + ")";
-      return Channel(-1);
-    case TlsSession::State::Working:
-      break;
-    }
-    if (std::chrono::steady_clock::now() >= end || getInterrupt()) {
-      why = one + ": the peer does not answer";
-      return Channel(-1);
-    }
-    pollfd wait = {line.getFile(), POLLIN, 0};
-    poll(&wait, 1, 100);
-  }
-}
-
-/// Reaches the run, and tells what there is here. False after an error, which
-/// was said.
-bool Agent::connect() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  auto end = std::chrono::steady_clock::now() +
-             std::chrono::duration<double>(options.wait);
-  while (true) {
-    std::string why;
-    for (const std::string &one : options.places) {
-      std::string problem;
-      bool isOtherKey = false;
-      control = call(one, problem, isOtherKey);
-      if (control.getFile() < 0) {
-        if (isOtherKey) {
-          llvm::errs() << "error: " << problem << "\n";
-          return false;
-        }
-        why += (why.empty() ? "" : "; ") + problem;
-        continue;
-      }
-      json::Object hello = makeHello("agent");
-      hello["host"] = name;
-      std::optional<Message> answer;
-      if (control.send({std::move(hello), ""}))
-        answer = receiveWithin(control, answerLimit);
-      std::string op = answer ? getText(answer->head, "op") : "";
-      if (op == "refused") {
-        llvm::errs() << "error: the run at " << one << " rejected this host: "
-                     << getText(answer->head, "error") << "\n";
-        return false;
-      }
-      if (op == "welcome") {
-        place = one;
-        offer(getText(answer->head, "target"), getText(answer->head, "chip"));
-        return true;
-      }
-      why += (why.empty() ? "" : "; ") + one +
-             ": the peer is not a gpu-tune run, or it ended";
-    }
-    if (std::chrono::steady_clock::now() >= end || getInterrupt()) {
-      llvm::errs() << "error: cannot reach the run: " << why << "\n";
-      return false;
-    }
-    usleep(500'000);
-  }
-}
-
-void Agent::offer(const std::string &target, const std::string &chip) {
-  namespace compiler = mlir::tessera;
-  json::Array devices, notes;
-  auto leaveOut = [&](const std::string &why) {
-    llvm::errs() << "note: " << why << "\n";
-    notes.push_back(why);
-  };
-  bool isNone = options.devices && options.devices->empty();
-  std::string why;
-  std::vector<runtime::DeviceInfo> known;
-  if (!isNone)
-    known = runtime::listDevices(&why, target);
-  std::vector<int> wanted;
-  if (options.devices)
-    wanted = *options.devices;
-  else
-    for (const runtime::DeviceInfo &info : known)
-      if (info.target == target)
-        wanted.push_back(info.ordinal);
-  if (wanted.empty() && !isNone)
-    leaveOut("no device of " + target + " is here" +
-             (why.empty() ? "" : " (" + StringRef(why).trim().str() + ")"));
-  for (int ordinal : wanted) {
-    std::string word = target + ":" + std::to_string(ordinal);
-    const runtime::DeviceInfo *info = nullptr;
-    for (const runtime::DeviceInfo &one : known)
-      if (one.target == target && one.ordinal == ordinal)
-        info = &one;
-    if (!info) {
-      leaveOut("no device " + word + " is here");
-      continue;
-    }
-    std::string own = compiler::getChipFor(*info);
-    if (own != chip && info->chip != chip &&
-        !compiler::runsOn(target, chip, info->chip, /*isCubin=*/false)) {
-      leaveOut(word + " (" + info->name + ", " + own +
-               ") does not run code for " + chip + ": it is left out");
-      continue;
-    }
-    std::string identity =
-        getMachineIdentity() + " " + getDeviceIdentity(target, ordinal);
-    if (options.isOwn)
-      identity += " of process " + std::to_string(getpid());
-    devices.push_back(json::Object{
-        {"number", ordinal}, {"identity", identity}, {"name", info->name}});
-  }
-  llvm::errs() << "joined the run at " << place << " for " << target << ":"
-               << chip << ": " << options.jobs
-               << (options.jobs == 1 ? " compile worker, "
-                                     : " compile workers, ")
-               << devices.size()
-               << (devices.size() == 1 ? " device" : " devices") << "\n";
-  (void)control.send({json::Object{{"op", "offer"},
-                                   {"jobs", options.jobs},
-                                   {"measurers", options.measurers},
-                                   {"devices", std::move(devices)},
-                                   {"notes", std::move(notes)}},
-                      ""});
-}
-
-void Agent::start(int64_t number, const json::Array *list) {
-  std::vector<std::string> arguments;
-  if (list)
-    for (const json::Value &value : *list)
-      arguments.push_back(value.getAsString().value_or("").str());
-  // Nothing but a worker is started for anyone.
-  if (arguments.empty() ||
-      (arguments.front() != "compile" && arguments.front() != "measure"))
-    return tellEnd(number, "not a worker command");
-  std::string why;
-  bool isOtherKey = false;
-  Channel line = call(place, why, isOtherKey);
-  if (line.getFile() < 0)
-    return tellEnd(number, why);
-  json::Object hello = makeHello("worker");
-  hello["worker"] = number;
-  if (!line.send({std::move(hello), ""}))
-    return tellEnd(number, "its connection ended");
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return tellEnd(number, std::string("socketpair: ") + std::strerror(errno));
-  std::unique_ptr<Child> child = Child::start(arguments, ends[1], why);
-  if (!child) {
-    close(ends[0]);
-    return tellEnd(number, "cannot start it: " + why);
-  }
-  Worker &worker = workers[number];
-  worker.child = std::move(child);
-  worker.relay = std::make_unique<Relay>(std::move(line), ends[0]);
-}
-
-int Agent::run() {
-  llvm::Expected<std::unique_ptr<TlsContext>> made =
-      TlsContext::create(options.key, /*isServer=*/false);
-  if (!made) {
-    llvm::errs() << "error: " << llvm::toString(made.takeError()) << "\n";
-    return 1;
-  }
-  tls = std::move(*made);
-  if (!connect())
-    return 1;
-  while (true) {
-    pollfd wait = {control.getFile(), POLLIN, 0};
-    poll(&wait, 1, 50);
-    bool isThere = control.take();
-    while (std::optional<Message> message = control.next()) {
-      std::string op = getText(message->head, "op");
-      int64_t number = message->head.getInteger("worker").value_or(0);
-      if (op == "start") {
-        start(number, message->head.getArray("arguments"));
-      } else if (op == "end") {
-        workers.erase(number);
-      } else if (op == "done") {
-        workers.clear();
-        return 0;
-      }
-    }
-    if (!isThere) {
-      llvm::errs()
-          << "error: the run at " << place
-          << " ended early; join again after restarting it, and it resumes\n";
-      return 1;
-    }
-    for (auto worker = workers.begin(); worker != workers.end();) {
-      if (!worker->second.child->hasEnded()) {
-        ++worker;
-        continue;
-      }
-      tellEnd(worker->first, worker->second.child->end(/*isGone=*/true));
-      worker = workers.erase(worker);
-    }
-    if (getInterrupt() && !options.ignoresInterrupt) {
-      llvm::errs() << "note: this host leaves the run\n";
-      return 0;
-    }
-  }
-}
-
-int tune::joinRun(const JoinOptions &options) {
-  handleInterrupts();
-  return Agent(options).run();
-}
-
-//===----------------------------------------------------------------------===//
-// The command line
-//===----------------------------------------------------------------------===//
-
-static void printHelp(llvm::raw_ostream &os) {
+static void printJoinHelp(llvm::raw_ostream &os) {
   os << "usage: gpu-tune join ADDRESS:PORT[,...] --key-file=FILE [options]\n"
         "       gpu-tune join --join-file=FILE [options]\n"
         "\n"
@@ -423,7 +64,7 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
              result >= static_cast<std::decay_t<decltype(result)>>(least);
     };
     if (name == "--help") {
-      printHelp(llvm::outs());
+      printJoinHelp(llvm::outs());
       return 0;
     }
     if (!argument.starts_with("-")) {
@@ -485,5 +126,7 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
     return fail(problem);
   if (options.jobs == 0 && options.devices && options.devices->empty())
     return fail("--jobs=0 with --devices=none leaves nothing to do");
-  return joinRun(options);
+  ::tessera::support::handleInterrupts(
+      ::tessera::support::InterruptHandling::First);
+  return joinRun(options, llvm::errs()) ? 0 : 1;
 }

@@ -4,27 +4,31 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run.h"
-#include "Cluster.h"
-#include "Join.h"
-#include "Key.h"
-#include "Mpi.h"
-#include "RunOptions.h"
-#include "Tuner.h"
-#include "Values.h"
+#include "Commands.h"
+#include "RunCommandLine.h"
+#include "Tuning/Cluster/Agent.h"
+#include "Tuning/Cluster/Cluster.h"
+#include "Tuning/Cluster/Key.h"
+#include "Tuning/Cluster/Mpi.h"
+#include "Tuning/Run/RunReport.h"
+#include "Tuning/Run/Values.h"
 
 #include "Runtime/OutputFile.h"
+#include "Support/Interrupt.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <random>
+#include <unistd.h>
 
 using namespace tune;
 using mlir::ArrayRef;
 using mlir::StringRef;
 namespace json = llvm::json;
+using ::tessera::support::handleInterrupts;
+using ::tessera::support::InterruptHandling;
 
 /// Exit statuses, as those of gpu-runner.
 static constexpr int failedStatus = 1, usageStatus = 2, wrongStatus = 3,
@@ -35,7 +39,7 @@ static int fail(llvm::Error error, int status) {
   return status;
 }
 
-/// What `run` and `space` begin with: the tasks, and how the space is edited.
+/// `run` and `space` begin with the tasks, and how the space is edited.
 static std::optional<int> prepare(const RunOptions &options,
                                   mlir::MLIRContext &context,
                                   std::vector<Task> &tasks,
@@ -48,9 +52,11 @@ static std::optional<int> prepare(const RunOptions &options,
     if (!read)
       return fail(read.takeError(), usageStatus);
     config = std::move(*read);
+    for (const std::string &warning : config.warnings)
+      llvm::errs() << "warning: " << warning << "\n";
   }
   mlir::FailureOr<std::vector<Task>> found =
-      collectTasks(options.work, options.compile, context);
+      collectTasks(options.work, options.compile, context, llvm::errs());
   if (failed(found))
     return failedStatus;
   tasks = std::move(*found);
@@ -64,82 +70,6 @@ static std::optional<int> prepare(const RunOptions &options,
 //===----------------------------------------------------------------------===//
 // run
 //===----------------------------------------------------------------------===//
-
-static std::string formatTime(double median, double low, double high) {
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format("%.4f ms (%.4f to %.4f)", median, low, high);
-  return text;
-}
-
-/// The result of one task, as text and JSON. Adds to the logarithms of the
-/// ratios.
-static json::Object report(const TaskState &state, llvm::raw_ostream &os,
-                           double &logOwn, double &logLibrary, unsigned &owns,
-                           unsigned &libraries) {
-  const Task &task = *state.task;
-  os << task.text.description;
-  if (task.count > 1)
-    os << ", " << task.count << " times";
-  if (!task.place.empty())
-    os << ", " << task.place;
-  os << "\n";
-  json::Object object{{"task", task.text.key},
-                      {"description", task.text.description},
-                      {"count", task.count},
-                      {"candidates", static_cast<int64_t>(state.begun)},
-                      {"error", state.failure}};
-  if (!state.failure.empty()) {
-    os << "  given up: " << state.failure << "\n";
-    return object;
-  }
-  if (!state.winner) {
-    os << "  " << state.begun << " candidates, none measured\n";
-    return object;
-  }
-  const tuning::Record &winner = *state.winner;
-  double rate = task.text.operations / (winner.median * 1e-3);
-  os << "  " << formatTime(winner.median, winner.low, winner.high)
-     << llvm::format(", %.1f TFLOP/s, ", rate / 1e12);
-  if (winner.schedule.empty())
-    os << "by the compiler's own choice: " << winner.chosen << "\n";
-  else
-    os << "by " << winner.schedule << "\n";
-  object["schedule"] = winner.schedule;
-  object["chosen"] = winner.chosen;
-  object["median_ms"] = winner.median;
-  object["low_ms"] = winner.low;
-  object["high_ms"] = winner.high;
-  if (state.own && !winner.schedule.empty()) {
-    double ratio = state.own->median / winner.median;
-    os << "  the compiler's own choice: "
-       << formatTime(state.own->median, state.own->low, state.own->high)
-       << llvm::format(", %.3f times as long\n", ratio);
-  }
-  if (state.own) {
-    double ratio = state.own->median / winner.median;
-    object["own_ms"] = state.own->median;
-    object["own_ratio"] = ratio;
-    logOwn += std::log(ratio);
-    ++owns;
-  }
-  if (state.baseline) {
-    double ratio = state.baseline->median / winner.median;
-    os << "  " << state.baseline->library << ": "
-       << formatTime(state.baseline->median, state.baseline->low,
-                     state.baseline->high)
-       << llvm::format("; tuned reaches %.3f of its rate\n", ratio);
-    object["library"] = state.baseline->library;
-    object["library_ms"] = state.baseline->median;
-    object["library_ratio"] = ratio;
-    logLibrary += std::log(ratio);
-    ++libraries;
-  } else if (!state.libraryError.empty()) {
-    os << "  no library: " << state.libraryError << "\n";
-    object["library_error"] = state.libraryError;
-  }
-  return object;
-}
 
 /// Prints where other hosts find the run, and leaves it in a file with the key.
 static llvm::Expected<std::unique_ptr<Cluster>>
@@ -221,53 +151,23 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
     llvm::errs() << "; nothing is measured"
                  << (options.listen ? " here: " : ": ") << options.noDevice;
   llvm::errs() << "\n";
+  Progress progress(llvm::errs(), isatty(STDERR_FILENO));
   Tuner tuner(
       options, tasks,
       [&](tuning::SpaceValues &values) { applyConfig(config, values); },
-      **database, *run);
+      **database, *run, progress);
   if (cluster)
     tuner.setCluster(*cluster);
+  handleInterrupts(InterruptHandling::First);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
-  double logOwn = 0, logLibrary = 0;
-  unsigned owns = 0, libraries = 0, lost = 0;
-  json::Array list;
-  for (const TaskState &state : tuner.getStates()) {
-    list.push_back(report(state, os, logOwn, logLibrary, owns, libraries));
-    lost += !state.failure.empty();
-  }
-  const Counts &counts = tuner.getCounts();
-  const tuning::Environment &environment = tuner.getEnvironment();
-  os << counts.made << " candidates, " << counts.compiled << " compiled, "
-     << counts.measured << " measured, " << counts.failed << " failed";
-  if (tuner.getCompileRate() > 0)
-    os << llvm::format("; %.1f compiled a second", tuner.getCompileRate());
-  os << "\n";
-  json::Object root{{"tasks", std::move(list)},
-                    {"run", *run},
-                    {"db", options.db},
-                    {"device", environment.device},
-                    {"driver", environment.driver},
-                    {"candidates", static_cast<int64_t>(counts.made)},
-                    {"compiled", static_cast<int64_t>(counts.compiled)},
-                    {"measured", static_cast<int64_t>(counts.measured)},
-                    {"failed", static_cast<int64_t>(counts.failed)},
-                    {"compiled_per_s", tuner.getCompileRate()}};
-  if (owns > 0) {
-    double mean = std::exp(logOwn / owns);
-    os << llvm::format("geometric mean over %u tasks: %.3f times the rate of "
-                       "the compiler's own choices",
-                       owns, mean);
-    root["own_ratio"] = mean;
-    if (libraries > 0) {
-      double libraryMean = std::exp(logLibrary / libraries);
-      os << llvm::format(", %.3f times the library's (%u tasks)", libraryMean,
-                         libraries);
-      root["library_ratio"] = libraryMean;
-    }
-    os << "\n";
-  }
+  json::Object root = reportRun(tuner, os);
+  root["run"] = *run;
+  root["db"] = options.db;
+  unsigned lost = llvm::count_if(tuner.getStates(), [](const TaskState &state) {
+    return !state.failure.empty();
+  });
   os << "records: run " << *run << " in " << options.db << "\n";
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root)))
@@ -327,7 +227,8 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
                   failedStatus);
     options.key = *own;
   }
-  return joinRun(options);
+  handleInterrupts(InterruptHandling::First);
+  return joinRun(options, llvm::errs()) ? 0 : failedStatus;
 }
 
 int tune::runTune(ArrayRef<StringRef> arguments) {
@@ -360,8 +261,8 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
       tuning::Database::open(options.db, tuning::Database::Mode::Write);
   if (!database)
     return fail(database.takeError(), failedStatus);
-  mlir::FailureOr<std::vector<Task>> tasks =
-      readTasks(**database, options.task, options.compile, context);
+  mlir::FailureOr<std::vector<Task>> tasks = readTasks(
+      **database, options.task, options.compile, context, llvm::errs());
   if (failed(tasks))
     return failedStatus;
   if (tasks->empty()) {
@@ -378,63 +279,26 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
   llvm::Expected<int64_t> run = (*database)->beginRun(command, "{}");
   if (!run)
     return fail(run.takeError(), failedStatus);
-  Tuner tuner(options, *tasks, [](tuning::SpaceValues &) {}, **database, *run);
+  Progress progress(llvm::errs(), isatty(STDERR_FILENO));
+  Tuner tuner(
+      options, *tasks, [](tuning::SpaceValues &) {}, **database, *run,
+      progress);
+  handleInterrupts(InterruptHandling::First);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
-  json::Array list;
-  unsigned lost = 0, slower = 0;
-  for (const TaskState &state : tuner.getStates()) {
-    os << state.task->text.description << "\n";
-    json::Object object{{"task", state.task->text.key},
-                        {"description", state.task->text.description},
-                        {"error", state.failure}};
-    if (!state.failure.empty()) {
-      os << "  given up: " << state.failure << "\n";
-      ++lost;
-    }
-    json::Array schedules;
-    for (const tuning::Record &record : state.compared) {
-      auto recorded = state.recorded.find(record.schedule);
-      double before = recorded == state.recorded.end() ? 0 : recorded->second;
-      bool isSlower = before > 0 && record.low > 1.1 * before;
-      slower += isSlower;
-      os << "  " << formatTime(record.median, record.low, record.high);
-      if (before > 0)
-        os << llvm::format(", %.3f times the recorded %.4f ms%s",
-                           record.median / before, before,
-                           isSlower ? ": SLOWER" : "");
-      os << " by "
-         << (record.schedule.empty()
-                 ? "the compiler's own choice: " + record.chosen
-                 : record.schedule)
-         << "\n";
-      schedules.push_back(json::Object{{"schedule", record.schedule},
-                                       {"median_ms", record.median},
-                                       {"recorded_ms", before}});
-    }
-    object["schedules"] = std::move(schedules);
-    list.push_back(std::move(object));
-  }
-  const Counts &counts = tuner.getCounts();
-  os << counts.made << " candidates, " << counts.measured
-     << " correct and measured, " << counts.failed << " failed";
-  if (slower)
-    os << "; " << slower << " more than a tenth slower than recorded";
-  os << "\nrecords: run " << *run << " in " << options.db << "\n";
+  json::Object root = reportReplay(tuner, os);
+  root["run"] = *run;
+  os << "records: run " << *run << " in " << options.db << "\n";
   if (options.json)
-    llvm::outs() << llvm::formatv(
-                        "{0:2}",
-                        json::Value(json::Object{
-                            {"tasks", std::move(list)},
-                            {"run", *run},
-                            {"measured", static_cast<int64_t>(counts.measured)},
-                            {"failed", static_cast<int64_t>(counts.failed)},
-                            {"slower", slower}}))
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root)))
                  << "\n";
   if (!isGood)
     return failedStatus;
-  return lost || counts.failed ? wrongStatus : 0;
+  bool isLost = llvm::any_of(tuner.getStates(), [](const TaskState &state) {
+    return !state.failure.empty();
+  });
+  return isLost || tuner.getCounts().failed ? wrongStatus : 0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RunOptions.h"
-#include "Join.h"
-#include "Key.h"
-#include "Work.h"
+#include "RunCommandLine.h"
+#include "Tuning/Cluster/Agent.h"
+#include "Tuning/Cluster/Key.h"
+#include "Tuning/Run/TaskList.h"
 
 #include "Driver/DeviceChip.h"
 #include "Runtime/Device.h"

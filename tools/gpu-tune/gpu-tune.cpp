@@ -4,41 +4,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   Run           run and space
+//   Run           run, replay and space
 //   RunOptions    their command line
-//   Work          what is to be tuned
-//   Values        a configuration, applied to a space
-//   Tuner         the process that has it all done, by
-//   CompileWorker  those that compile, and
-//   MeasureWorker  those that measure, on a
-//   Workbench     device with the tasks' data; they are a
-//   Child         process each, with a
-//   Channel       line to it
-//   Process       one of them, here or on another host
-//   Cluster       the other hosts of a run, each with an agent,
-//   Join          which starts its processes there
-//   Socket        TCP between them
-//   Mpi           where a launcher starts them all
-//   Progress      what is told meanwhile
-//   Interrupt     the first Ctrl-C
-//   Arguments     the command line of a subcommand
-//   Summary       the best of each task, and what it is compared with
+//   Join          join
+//   Worker        the processes that a run starts
+//   Arguments     the command line of the other subcommands
 //   Best          best
 //   Transfer      export, import, merge
-//   HtmlReport    report
-//   Chart         drawings for it
-//   ScheduleText  a schedule's entries, for it
+//   Page          report
 //
-// What is kept, and where, is in lib/Tuning.
+// The tuner itself is in lib/Tuning: Run proposes and schedules candidates,
+// Worker compiles and measures them in processes of their own, Cluster connects
+// processes and hosts.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
-#include "Child.h"
 #include "Commands.h"
-#include "Join.h"
-#include "Run.h"
-#include "Workers.h"
+#include "Tuning/Cluster/Child.h"
 
 #include "Driver/ProgramCache.h"
 #include "Tuning/Spelling.h"

@@ -524,7 +524,7 @@ TEST_F(LoadedProgram, MistakesOfACallAreTold) {
   EXPECT_EQ(std::string(tesseraGetLastError())
                 .find("target cpu does not accept a caller's queue"),
             0u);
-  // It works all the same.
+  // It works nevertheless.
   EXPECT_EQ(tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr),
             TESSERA_OK);
   TesseraExecutable *none = nullptr;
@@ -730,7 +730,7 @@ TEST_F(LoadedProgram, ThreadsShareAnExecutableOfWhichSomeRunsFail) {
 }
 
 TEST_F(LoadedProgram, SizesThatOverflowAreErrors) {
-  // The result has n x n elements: of 2^64 bytes for n = 2^31.
+  // The result has n x n elements: 2^64 bytes for n = 2^31.
   open(R"(
 func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
   %one = arith.constant 1.0 : f32
@@ -933,7 +933,125 @@ TEST(CAPI, DevicesAreListed) {
   EXPECT_EQ(tesseraGetAbiVersion(), TESSERA_ABI_VERSION);
 }
 
+/// A matmul of fixed sizes.
+const char *const staticMultiply = R"(
+func.func @main(%a: tensor<16x8xf32>, %b: tensor<8x24xf32>, %c: tensor<16x24xf32>)
+    -> tensor<16x24xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<16x8xf32>, tensor<8x24xf32>)
+      outs(%c : tensor<16x24xf32>) -> tensor<16x24xf32>
+  return %d : tensor<16x24xf32>
+})";
+
+/// Takes a text of the library.
+std::string take(char *text) {
+  std::string own = text ? text : "";
+  tesseraStringFree(text);
+  return own;
+}
+
+TEST(CAPI, ProgramsAreExplained) {
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  options.target = "cuda:sm_90a";
+  options.fileName = "test.mlir";
+  char *json = nullptr;
+  ASSERT_EQ(tesseraExplain(staticMultiply, std::strlen(staticMultiply),
+                           &options, &json),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  std::string text = take(json);
+  for (const char *part :
+       {"\"explain_version\": 1", "\"chip\": \"sm_90a\"",
+        "\"location\": \"test.mlir:4:8\"", "\"operations\": 6144",
+        "\"matrix_unit\": false", "\"schedule\": \"#tessera.schedule<"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+
+  options.target = "cuda:sm_90a,cpu";
+  EXPECT_EQ(tesseraExplain(staticMultiply, std::strlen(staticMultiply),
+                           &options, &json),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(json, nullptr);
+  options.target = "cuda:sm_90a";
+  options.requireMatrixUnit = 1;
+  EXPECT_EQ(tesseraExplain(staticMultiply, std::strlen(staticMultiply),
+                           &options, &json),
+            TESSERA_COMPILE_ERROR);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("test.mlir:4:8"),
+            std::string::npos)
+      << tesseraGetLastError();
+}
+
+TEST(CAPI, ProgramsAreVerified) {
+  int passed = 0;
+  char *json = nullptr;
+  ASSERT_EQ(tesseraVerify(staticMultiply, std::strlen(staticMultiply), nullptr,
+                          nullptr, &passed, &json),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  EXPECT_EQ(passed, 1);
+  std::string text = take(json);
+  for (const char *part : {"\"target\": \"cpu\"", "\"passed\": true",
+                           "\"checked\": 384", "\"mismatches\": 0"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+
+  // Dynamic sizes come from the arguments, and a wrong number of these is an
+  // error that names the fix.
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  options.entry = "multiply";
+  const char *sizes[] = {"int:1:4x6", "random:2:6x5", "zeros:4x5", "zeros"};
+  TesseraVerifyOptions verify = {};
+  verify.structSize = sizeof(verify);
+  verify.arguments = sizes;
+  verify.numArguments = 3;
+  EXPECT_EQ(tesseraVerify(multiply, std::strlen(multiply), &options, &verify,
+                          &passed, nullptr),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  EXPECT_EQ(passed, 1);
+  verify.numArguments = 4;
+  EXPECT_EQ(tesseraVerify(multiply, std::strlen(multiply), &options, &verify,
+                          &passed, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(passed, 0);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("takes 3 arguments"),
+            std::string::npos)
+      << tesseraGetLastError();
+
+  // Results that depend on the last bits of a rounded value have no bound.
+  const char *const open = R"(
+func.func @main(%a: tensor<4xf32>) -> tensor<4xi32> {
+  %c = arith.constant 1.1 : f32
+  %d = arith.constant 1.3 : f32
+  %e = tensor.empty() : tensor<4xi32>
+  %r = linalg.map ins(%a : tensor<4xf32>) outs(%e : tensor<4xi32>) (%x: f32, %o: i32) {
+    %p = arith.mulf %x, %c : f32
+    %q = arith.mulf %p, %d : f32
+    %i = arith.bitcast %q : f32 to i32
+    linalg.yield %i : i32
+  }
+  return %r : tensor<4xi32>
+})";
+  const char *fill[] = {"fill:1.2"};
+  verify.arguments = fill;
+  verify.numArguments = 1;
+  for (int accept : {0, 1}) {
+    verify.acceptUnverified = accept;
+    EXPECT_EQ(tesseraVerify(open, std::strlen(open), nullptr, &verify, &passed,
+                            &json),
+              TESSERA_OK)
+        << tesseraGetLastError();
+    EXPECT_EQ(passed, accept);
+    EXPECT_NE(take(json).find("\"unverified\": 4"), std::string::npos);
+  }
+}
+
 TEST(CAPI, NothingIsTakenForGranted) {
+  int passed = 0;
+  EXPECT_EQ(tesseraExplain("", 0, nullptr, nullptr), TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraVerify(nullptr, 0, nullptr, nullptr, &passed, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  tesseraStringFree(nullptr);
   EXPECT_EQ(tesseraCompile(nullptr, 0, nullptr, nullptr),
             TESSERA_INVALID_ARGUMENT);
   EXPECT_EQ(tesseraDeviceOpen(nullptr, 0, nullptr), TESSERA_INVALID_ARGUMENT);

@@ -68,7 +68,7 @@ static Number getNumber(llvm::StringRef type, bool isUnsigned) {
   if (semantics) {
     number.semantics = semantics;
     number.bits = static_cast<int>(APFloat::getSizeInBits(*semantics));
-    // Exact sums: 64 products of 4 at most in 8 bits of mantissa.
+    // Exact sums: 64 terms of 4 at most in 8 bits of mantissa.
     if (type == "bf16" || type == "f16")
       number.least = -2, number.most = 2;
     return number;
@@ -135,7 +135,7 @@ static void multiply(void **args, const tessera_workgroup *workgroup) {
   tessera_cpu_mma(workgroup,
                   reinterpret_cast<const tessera_matrix_instruction *>(
                       product.words.data()),
-                  "the product", a.data(), b.data(), acc.data());
+                  "the matmul", a.data(), b.data(), acc.data());
   product.results[lane] = std::move(acc);
 }
 

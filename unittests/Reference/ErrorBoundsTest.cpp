@@ -331,8 +331,8 @@ std::string gelu(StringRef form) {
   })";
 }
 
-// 9 * 29 + 1 = 262 is a bf16 number, and 261 is not: a device rounds the
-// product to 260 and then 261 to 260.
+// 9 * 29 + 1 = 262 is a bf16 number, and 261 is not: a device rounds 9 * 29 to
+// 260 and then 261 to 260.
 TEST_F(ErrorBoundsTest, SumsOfRoundedNumbersAreRounded) {
   const char *source = R"(
     func.func @main(%x: tensor<1xbf16>) -> tensor<1xbf16> {

@@ -428,7 +428,7 @@ TEST_F(InterpreterTest, MathAndErrors) {
   EXPECT_EQ(outcome.results[0].getDouble(0), std::exp(0.7));
   EXPECT_GT(outcome.results[0].getError(0), 0);
   EXPECT_LT(outcome.results[0].getError(0), 1e-5);
-  // The interpreter does not round the product, but a program's result is
+  // The interpreter does not round the result, but a program's result is
   // rounded.
   EXPECT_EQ(outcome.results[1].getDouble(0), 0.7 * 0.7);
   EXPECT_GE(outcome.results[1].getError(0),

@@ -236,8 +236,8 @@ TEST_F(VerifyTest, ConvolutionAndContract) {
   EXPECT_EQ(verification.status, Status::Done) << verification.message;
   EXPECT_TRUE(verification.ok) << verification.comparisons[0].describe();
   EXPECT_EQ(verification.checked,
-            "of output 0 2 rows and 2 columns in full of 2 of 7 matrices, 1 "
-            "random projection; of output 1 2 rows and 2 columns in full, 1 "
+            "output 0: 2 rows and 2 columns in full of 2 of 7 matrices, 1 "
+            "random projection; output 1: 2 rows and 2 columns in full, 1 "
             "random projection");
 }
 

@@ -280,7 +280,7 @@ TEST(CodeObjectTest, RefusesWhatIsNone) {
   };
   EXPECT_EQ(why(".version 8.0"),
             "no code object for HIP: not an AMD GPU ELF file");
-  // Whatever is cut off is missed, and nothing is read past the end.
+  // A truncated file is an error, and nothing is read past the end.
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(readCodeObject(bytes.substr(0, size)).ok()) << size;
   EXPECT_TRUE(

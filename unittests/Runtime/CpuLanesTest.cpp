@@ -64,7 +64,7 @@ void productKernel(void **args, const tessera_workgroup *group) {
     row[1] += static_cast<float>(argument<int64_t>(args, 1));
   tessera_cpu_mma(
       group, reinterpret_cast<const tessera_matrix_instruction *>(&instruction),
-      "the product", &a[lane % 4], row, &acc);
+      "the matmul", &a[lane % 4], row, &acc);
   argument<float *>(args, 0)[lane] = acc;
 }
 
@@ -112,7 +112,7 @@ protected:
     };
     add("exchange", exchangeKernel);
     add("divergent", divergentKernel);
-    add("product", productKernel);
+    add("multiply", productKernel);
     add("copy", copyKernel);
     add("access", accessKernel);
     ASSERT_TRUE(device->loadImage(image).ok());
@@ -176,7 +176,7 @@ TEST_F(CpuLanesTest, ALaneThatDoesNotComeIsAnError) {
 
 TEST_F(CpuLanesTest, AProductTakesItsLanes) {
   float out[8] = {};
-  Status status = launch("product", 4, out, int64_t(0));
+  Status status = launch("multiply", 4, out, int64_t(0));
   ASSERT_TRUE(status.ok()) << status.message();
   // Lane bit 0 steps a column, lane bit 1 a row.
   EXPECT_EQ(out[0], 100 + 1 * 5 + 2 * 7);
@@ -184,14 +184,14 @@ TEST_F(CpuLanesTest, AProductTakesItsLanes) {
   EXPECT_EQ(out[2], 100 + 3 * 5 + 4 * 7);
   EXPECT_EQ(out[3], 100 + 3 * 6 + 4 * 8);
 
-  EXPECT_EQ(fail("product", 6, out, int64_t(0)),
-            "kernel 'product', workgroup (0, 0, 0), subgroup 1: the product "
+  EXPECT_EQ(fail("multiply", 6, out, int64_t(0)),
+            "kernel 'multiply', workgroup (0, 0, 0), subgroup 1: the matmul "
             "requires 4 lanes, but this subgroup of the workgroup has 2");
-  EXPECT_EQ(fail("product", 1, out, int64_t(0)),
-            "kernel 'product', workgroup (0, 0, 0): the product requires 4 "
+  EXPECT_EQ(fail("multiply", 1, out, int64_t(0)),
+            "kernel 'multiply', workgroup (0, 0, 0): the matmul requires 4 "
             "lanes, but the workgroup has one thread");
-  EXPECT_EQ(fail("product", 4, out, int64_t(1)),
-            "kernel 'product', workgroup (0, 0, 0), subgroup 0: the product: "
+  EXPECT_EQ(fail("multiply", 4, out, int64_t(1)),
+            "kernel 'multiply', workgroup (0, 0, 0), subgroup 0: the matmul: "
             "lanes 1 and 3 hold different values of element (1, 1) of operand "
             "b, which they replicate");
 }

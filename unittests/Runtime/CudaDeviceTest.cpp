@@ -404,7 +404,7 @@ CudaDriver makeFakeDriver() {
   return driver;
 }
 
-class FakeCudaTest : public testing::Test {
+class FakeCudaTest : public FakeDeviceTest {
 protected:
   void SetUp() override {
     fake = &state;
@@ -420,34 +420,15 @@ protected:
   }
 
   void open() {
-    Expected<std::unique_ptr<Device>> opened = openCudaDevice(driver, 0);
-    ASSERT_TRUE(opened.ok()) << opened.status().message();
-    device = opened.take();
+    ASSERT_NO_FATAL_FAILURE(keep(openCudaDevice(driver, 0)));
     ASSERT_TRUE(load("kernels").ok());
   }
   Status load(const char *name) {
-    KernelImage image;
-    image.kind = KernelImage::PTX;
-    image.name = name;
-    image.bytes = "kernels";
-    return device->loadImage(image);
-  }
-  using Shape = LaunchShape;
-  Status launchSmall(Shape shape) {
-    int64_t pointer = 0;
-    int32_t number = 0;
-    void *args[] = {&pointer, &number};
-    int64_t sizes[] = {8, 4};
-    return launch("small", shape, 2, args, sizes);
-  }
-  Status launch(const char *kernel, Shape shape, int64_t numArgs = 0,
-                void **args = nullptr, const int64_t *sizes = nullptr) {
-    return launchKernel(*device, kernel, shape, numArgs, args, sizes);
+    return FakeDeviceTest::load(KernelImage::PTX, name, "kernels");
   }
 
   FakeDriver state;
   CudaDriver driver;
-  std::unique_ptr<Device> device;
 };
 
 TEST_F(FakeCudaTest, WorkGoesToTheCallersQueue) {

@@ -96,7 +96,7 @@ static cl_int enter(const char *symbol) {
 
 template <typename Handle> static Handle make(const char *kind) {
   World &world = *getWorld();
-  // A handle is a number: nobody may look behind it.
+  // A handle is a number that must not be dereferenced.
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto *handle = reinterpret_cast<void *>(world.nextHandle += 16);
   world.state.handles[handle] = kind;

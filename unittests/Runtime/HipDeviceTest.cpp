@@ -22,7 +22,7 @@ using namespace tessera::runtime;
 
 namespace {
 
-class FakeHipTest : public testing::Test {
+class FakeHipTest : public FakeDeviceTest {
 protected:
   void SetUp() override {
     fake = &state;
@@ -41,34 +41,15 @@ protected:
     return makeCodeObject(target, {{"small", {8, 4}, 1024}, {"big", {}, 256}});
   }
   void open() {
-    Expected<std::unique_ptr<Device>> opened = openHipDevice(driver, 0);
-    ASSERT_TRUE(opened.ok()) << opened.status().message();
-    device = opened.take();
+    ASSERT_NO_FATAL_FAILURE(keep(openHipDevice(driver, 0)));
     ASSERT_TRUE(load("kernels", makeCode("gfx90a")).ok());
   }
   Status load(const char *name, std::string bytes) {
-    KernelImage image;
-    image.kind = KernelImage::HSACO;
-    image.name = name;
-    image.bytes = std::move(bytes);
-    return device->loadImage(image);
-  }
-  using Shape = LaunchShape;
-  Status launchSmall(Shape shape) {
-    int64_t pointer = 1234567890123;
-    int32_t number = -5;
-    void *args[] = {&pointer, &number};
-    int64_t sizes[] = {8, 4};
-    return launch("small", shape, 2, args, sizes);
-  }
-  Status launch(const char *kernel, Shape shape, int64_t numArgs = 0,
-                void **args = nullptr, const int64_t *sizes = nullptr) {
-    return launchKernel(*device, kernel, shape, numArgs, args, sizes);
+    return FakeDeviceTest::load(KernelImage::HSACO, name, std::move(bytes));
   }
 
   FakeHip state;
   HipDriver driver;
-  std::unique_ptr<Device> device;
 };
 
 //===----------------------------------------------------------------------===//

@@ -711,7 +711,7 @@ TEST_F(FakeLevelZeroTest, TakesTimes) {
     device.reset();
   };
   fake->ticksOfKernel = 62500;
-  measure(10); // Of 12.5 MHz.
+  measure(10); // Ticks of 12.5 MHz.
   // The counter begins again.
   fake->clock = UINT32_MAX - 70000;
   measure(10);

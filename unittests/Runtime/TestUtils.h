@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 /// Whether a message has a part; shows the message if not.
@@ -55,5 +56,39 @@ tessera::runtime::Status launchWith(tessera::runtime::Device &device,
   int64_t sizes[] = {sizeof(Args)..., 0};
   return launchKernel(device, kernel, shape, sizeof...(values), args, sizes);
 }
+
+/// A fixture of tests with a device on a fake driver.
+class FakeDeviceTest : public testing::Test {
+protected:
+  using Shape = LaunchShape;
+
+  /// Keeps the device that a test opens.
+  void
+  keep(tessera::runtime::Expected<std::unique_ptr<tessera::runtime::Device>>
+           opened) {
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    device = opened.take();
+  }
+  tessera::runtime::Status load(tessera::runtime::KernelImage::Kind kind,
+                                const char *name, std::string bytes) {
+    tessera::runtime::KernelImage image;
+    image.kind = kind;
+    image.name = name;
+    image.bytes = std::move(bytes);
+    return device->loadImage(image);
+  }
+  tessera::runtime::Status launch(const char *kernel, Shape shape,
+                                  int64_t numArgs = 0, void **args = nullptr,
+                                  const int64_t *sizes = nullptr) {
+    return launchKernel(*device, kernel, shape, numArgs, args, sizes);
+  }
+  /// Launches the kernel `small`, which takes 8 and 4 bytes.
+  tessera::runtime::Status launchSmall(Shape shape) {
+    return launchWith(*device, "small", shape, int64_t(1234567890123),
+                      int32_t(-5));
+  }
+
+  std::unique_ptr<tessera::runtime::Device> device;
+};
 
 #endif // TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H

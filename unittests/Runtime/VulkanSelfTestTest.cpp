@@ -303,7 +303,7 @@ TEST(VulkanSelfTestTest, RemembersProducts) {
   VkPhysicalDeviceProperties properties = {};
   VkPhysicalDeviceVulkan11Properties identity = {};
   auto path = [&](unsigned version) {
-    DriverFile file("tessera products 1\n", ".products");
+    DriverFile file("tessera matmuls 1\n", ".products");
     std::string why;
     properties.driverVersion = version;
     file.open(folder, properties, identity, why);

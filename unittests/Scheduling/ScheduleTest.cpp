@@ -167,12 +167,23 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
             k = kFragment * pick({1, 2, 3, 4, 8, 16});
     std::array<int64_t, 2> grid{pick({1, 1, 2}), pick({1, 1, 2})};
     int64_t stages = pick({0, 1, 2, 3, 4, 8});
-    ScheduleAttr schedule = ScheduleAttr::get(
-        &context, workgroup, subgroup, k, kFragment, stages, grid, pick({0, 1}),
-        stages && random() % 4 == 0, pick({1, 1, 2, 64}),
-        SplitReduction(pick({0, 1})), pick({0, 8, int64_t(1) << 40}),
-        pick({0, 132, int64_t(1) << 33}), 1, random() % 4 == 0, pick({1, 1, 2}),
-        1, pick({1, 1, 2, 8}), 1);
+    ScheduleFields fields;
+    fields.workgroup = workgroup;
+    fields.subgroup = subgroup;
+    fields.k = k;
+    fields.kFragment = kFragment;
+    fields.stages = stages;
+    fields.vthread = grid;
+    fields.interleave = pick({0, 1});
+    fields.swizzle = stages && random() % 4 == 0;
+    fields.splitK = pick({1, 1, 2, 64});
+    fields.splitKReduction = SplitReduction(pick({0, 1}));
+    fields.raster = pick({0, 8, int64_t(1) << 40});
+    fields.persistent = pick({0, 132, int64_t(1) << 33});
+    fields.stageOutput = random() % 4 == 0;
+    fields.cluster = {pick({1, 1, 2}), 1};
+    fields.batches = pick({1, 1, 2, 8});
+    ScheduleAttr schedule = ScheduleAttr::get(&context, fields);
     SmallVector<ScheduleProblem> problems =
         getScheduleProblems(op, schedule, chip);
     if (problems.empty())
@@ -213,9 +224,12 @@ TEST_F(ScheduleTest, CountsRegisters) {
   ASSERT_EQ(rows[0]->name, "mma.m16n8k16.f32.f16");
   auto make = [&](std::array<int64_t, 2> tile, std::array<int64_t, 2> grid,
                   int64_t interleave) {
-    return ScheduleAttr::get(&context, tile, tile, 16, 16, 1, grid, interleave,
-                             false, 1, SplitReduction::Ordered, 0, 0, 1, false,
-                             1, 1, 1, 1);
+    ScheduleFields fields;
+    fields.workgroup = fields.subgroup = tile;
+    fields.k = fields.kFragment = 16;
+    fields.vthread = grid;
+    fields.interleave = interleave;
+    return ScheduleAttr::get(&context, fields);
   };
   RegisterEstimate one =
       estimateRegisters(op, make({16, 8}, {1, 1}, 0), *chip, *rows[0]);

@@ -111,7 +111,7 @@ Holder a32x16(int64_t l, int64_t e) { return {l % 32, 8 * (l / 32) + e}; }
 Holder a16x32(int64_t l, int64_t e) { return {l % 16, 8 * (l / 16) + e}; }
 Holder a32x32(int64_t l, int64_t e) { return {l % 32, 16 * (l / 32) + e}; }
 Holder a16x64(int64_t l, int64_t e) { return {l % 16, 16 * (l / 16) + e}; }
-// Four registers at a time: of all lanes, then the next four.
+// Four registers of all lanes, then the next four.
 Holder a32x64(int64_t l, int64_t e) {
   return {l % 32, e < 16 ? 16 * (l / 32) + e : 32 + 16 * (l / 32) + (e - 16)};
 }
@@ -264,8 +264,8 @@ TEST(AmdLayoutTest, TablesAgreeWithTheCalculator) {
   EXPECT_EQ(reordered, 3);
 }
 
-// The chips' instructions, as listed in their reference guides: of one block,
-// dense, and without sums in bf16.
+// The chips' instructions, as listed in their reference guides, limited to one
+// block, dense, without sums in bf16.
 TEST(AmdLayoutTest, ChipsHaveWhatTheirGuidesList) {
   const std::pair<const char *, int> counts[] = {
       {"gfx906", 0},

@@ -472,7 +472,7 @@ TEST_F(ChipTest, NearestProductsAreNear) {
             "none");
   EXPECT_EQ(find("sm_90a", {"f16", "f16", "f32", Precision::Ieee, 64, 8, 16}),
             "wgmma.m64n8k16.f32.f16: fragments owned by 4 subgroups together "
-            "(group = 4 in a schedule); ");
+            "(subgroupsPerFragment = 4 in a schedule); ");
 }
 
 TEST(PeaksTest, SheetsAreOfOneMind) {

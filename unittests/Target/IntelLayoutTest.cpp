@@ -52,7 +52,7 @@ Contribution passA(int64_t m, int64_t k, int64_t n, int64_t invocation) {
   return passed;
 }
 
-/// Of matrix B, and of C and the result: "a single column ... with the
+/// Rules for matrix B, and for C and the result: "a single column ... with the
 /// lower-numbered invocations passing the lower-numbered columns", its "rows
 /// passed as the lower-numbered components of the vector, and lowered-numbered
 /// rows passed as the lower-numbered bits of each value".

@@ -48,12 +48,11 @@ static std::vector<Measured> getMeasured() {
   auto group = [&](int64_t m, int64_t n, int64_t k, const char *workgroup,
                    const char *subgroup, int64_t step, int64_t stages,
                    const char *more, double time) {
-    kept.push_back("workgroup = [" + std::string(workgroup) +
-                   "], subgroup = [" + subgroup +
-                   "], k = " + std::to_string(step) +
-                   ", kFragment = " + std::to_string(step) +
-                   ", stages = " + std::to_string(stages) +
-                   ", vthread = [1, 1], swizzle = true, group = 4" + more);
+    kept.push_back(
+        "workgroup = [" + std::string(workgroup) + "], subgroup = [" +
+        subgroup + "], k = " + std::to_string(step) + ", kFragment = " +
+        std::to_string(step) + ", stages = " + std::to_string(stages) +
+        ", vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4" + more);
     list.push_back({"bf16", m, n, k, kept.back().c_str(), time});
   };
   mma(4096, 4096, 4096, "", 0.4158);

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
-using Entry = ScheduleEntry;
+using Field = ScheduleField;
 
 namespace {
 
@@ -146,20 +146,20 @@ TEST_F(SearchTest, MachineKnowsWhatIsWaste) {
   EXPECT_DOUBLE_EQ(model.getBytes(), 3.0 * 4096 * 4096 * 2);
   ScheduleNumbers own(getDefaultSchedule(cast<ContractOp>(op), chip));
   ScheduleNumbers tiny = own;
-  tiny[Entry::WorkgroupM] = tiny[Entry::WorkgroupN] = 16;
-  tiny[Entry::SubgroupM] = tiny[Entry::SubgroupN] = 16;
-  tiny[Entry::Group] = 1;
+  tiny[Field::WorkgroupM] = tiny[Field::WorkgroupN] = 16;
+  tiny[Field::SubgroupM] = tiny[Field::SubgroupN] = 16;
+  tiny[Field::SubgroupsPerFragment] = 1;
   EXPECT_GT(model.estimate(tiny), 4 * model.estimate(own));
   EXPECT_GE(model.estimate(own), model.getRoof());
 }
 
 /// A time for each point, whose least is known.
 static double getTime(const ScheduleNumbers &point, const MachineModel &model) {
-  double m = std::log2(static_cast<double>(point[Entry::WorkgroupM])) - 6,
-         n = std::log2(static_cast<double>(point[Entry::WorkgroupN])) - 7,
-         s = static_cast<double>(point[Entry::Stages]) - 3;
+  double m = std::log2(static_cast<double>(point[Field::WorkgroupM])) - 6,
+         n = std::log2(static_cast<double>(point[Field::WorkgroupN])) - 7,
+         s = static_cast<double>(point[Field::Stages]) - 3;
   return model.estimate(point) * (1 + 0.5 * (m * m + n * n) + 0.2 * s * s +
-                                  0.3 * (point[Entry::Raster] != 8));
+                                  0.3 * (point[Field::Raster] != 8));
 }
 
 TEST_F(SearchTest, ModelLearns) {
@@ -236,7 +236,7 @@ TEST_F(SearchTest, FailuresAreLearntFrom) {
   MachineModel machine(op, chip);
   // Most points fail, and for a reason.
   auto fails = [](const ScheduleNumbers &point) {
-    return point[Entry::Swizzle] == 1 || point[Entry::Stages] >= 4;
+    return point[Field::Swizzle] == 1 || point[Field::Stages] >= 4;
   };
   TaskSearch search(space, machine, SearchOptions());
   int failed = 0;

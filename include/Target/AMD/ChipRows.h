@@ -49,8 +49,8 @@ struct AmdChipRow {
   /// W7900; RX 7800 XT; RX 7600; Ryzen AI Max; RX 9060 XT; RX 9070 XT. 0: there
   /// is none.
   int64_t lastCacheMiB = 0;
-  /// A unit is what the driver counts: of RDNA a workgroup processor, which is
-  /// two of the sheet's compute units.
+  /// A unit is one that the driver counts: on RDNA a workgroup processor, which
+  /// is two of the sheet's compute units.
   DeviceSheet devices[maxSheets] = {};
 };
 

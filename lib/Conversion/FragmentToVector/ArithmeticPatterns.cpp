@@ -236,7 +236,8 @@ struct MapPattern : FragmentPattern<MapOp> {
     Location loc = op.getLoc();
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     bool vectorize = isVectorizable(op, *layout);
     IndexMath math(rewriter, loc);
     std::array<Value, 2> lane;
@@ -346,7 +347,8 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
     FailureOr<TileLayout> layout = getLayout(op.getSource());
     FailureOr<TileLayout> result = getLayout(op.getResult());
     if (failed(layout) || failed(result))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     unsigned dropped = op.getDimension(), kept = 1 - dropped;
     ValueRange source = adaptor.getSource();
     SmallVector<Value> tiles;

@@ -147,7 +147,8 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
     FailureOr<TileLayout> from = getLayout(op.getSource());
     FailureOr<TileLayout> to = getLayout(op.getResult());
     if (failed(from) || failed(to))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     // Cast on the side where the elements are narrow in number of bits moved.
     Type element = to->vectorType.getElementType();
     SmallVector<Value> source;

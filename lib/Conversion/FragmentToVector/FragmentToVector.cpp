@@ -291,7 +291,7 @@ struct SelectPattern : OpConversionPattern<arith::SelectOp> {
   matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (!isa<FragmentType>(op.getType()))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a fragment");
     SmallVector<Value> tiles;
     for (auto [t, f] :
          llvm::zip(adaptor.getTrueValue(), adaptor.getFalseValue()))
@@ -315,7 +315,8 @@ struct TileCastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)) ||
         TypeRange(types) != ValueRange(tiles).getTypes())
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "not a cast between a fragment and its tiles");
     if (op.getNumResults() == 1)
       rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     else
@@ -370,8 +371,8 @@ static bool isUniform(Value value) {
          op->getNumRegions() == 0 && llvm::all_of(op->getOperands(), isUniform);
 }
 
-/// Attributes for alignments that are known in addition to the op's: of source
-/// and target, and of the target alone.
+/// Attributes for alignments that are known in addition to the op's: those of
+/// source and target, and that of the target alone.
 template <typename CopyLike> static void describeCopy(CopyLike op) {
   ValueRange from = op.getSourceIndices();
   if (!op.isGather() && llvm::all_of(from, isUniform))

@@ -1,4 +1,4 @@
-//===- InterleavedTiles.cpp - Tiles that keep words of a column together --===//
+//===- InterleavedTiles.cpp - k-packed (VNNI) tiles -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -55,7 +55,7 @@ Value mlir::tessera::emitInterleavedView(OpBuilder &builder, Location loc,
   SmallVector<int64_t> strides, shape(type.getShape());
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    llvm_unreachable("interleaved tiles have known strides");
+    llvm_unreachable("k-packed tiles have known strides");
   int64_t cols = shape.pop_back_val(), rows = shape.pop_back_val();
   shape.append({cols / by.columns, rows, by.columns * by.rows});
   strides.resize(strides.size() - 2);

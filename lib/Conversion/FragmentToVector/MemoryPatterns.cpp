@@ -256,7 +256,8 @@ struct FillPattern : FragmentPattern<FillOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     Value splat = vector::BroadcastOp::create(
         rewriter, op.getLoc(), layout->vectorType, op.getValue());
     SmallVector<Value> tiles(layout->getNumTiles(), splat);
@@ -362,7 +363,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     return success();
   }
 
-  /// Words of columns of an interleaved tile.
+  /// Loads words of columns of a k-packed (VNNI) tile.
   static SmallVector<Value> emitInterleaved(OpBuilder &builder, LoadOp op,
                                             const TileLayout &layout,
                                             const TileAccess &access,
@@ -487,7 +488,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     Location loc = op.getLoc();
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     if (layout->inMemory)
       return describe(op, *layout, rewriter);
     SmallVector<Value> tiles = target.emitFragmentLoad(rewriter, op, *layout);
@@ -619,7 +621,8 @@ struct StorePattern : FragmentPattern<StoreOp> {
     Location loc = op.getLoc();
     FailureOr<TileLayout> layout = getLayout(op.getValue());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     ValueRange tiles = adaptor.getValue();
     if (op.getAtomicAdd())
       enterOneOf(rewriter, op, layout->map);
@@ -746,7 +749,8 @@ struct BroadcastPattern : FragmentPattern<BroadcastOp> {
     FragmentType type = op.getResult().getType();
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     unsigned dropped = op.getDimension(), along = 1 - dropped;
     FailureOr<TileLayout> vector = getTileLayout(
         target.chip,

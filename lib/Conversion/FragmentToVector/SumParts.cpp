@@ -46,7 +46,8 @@ struct SumPartsPattern : FragmentPattern<SumPartsOp> {
     FailureOr<TileLayout> whole = getLayout(op.getValue()),
                           share = getLayout(op.getResult());
     if (failed(whole) || failed(share))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     if (!isRun(*whole, *share))
       return op.emitOpError()
              << "no part of " << op.getValue().getType()

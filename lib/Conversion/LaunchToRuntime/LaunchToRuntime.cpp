@@ -29,12 +29,19 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTLAUNCHTORUNTIME
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-launch-to-runtime"
+
+STATISTIC(numConvertedLaunches,
+          "Number of launches converted to calls of the runtime");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -131,7 +138,7 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     FailureOr<SmallVector<Value>> maps =
         makeTensorMaps(op, adaptor.getKernelOperands(), rewriter);
     if (failed(maps))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "no tensor maps");
     for (Value map : *maps)
       append(map, ::tessera::runtime::tensorMapBytes);
 
@@ -171,7 +178,10 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
         LLVM::lookupOrCreateFn(rewriter, module, launchName, types,
                                LLVM::LLVMVoidType::get(rewriter.getContext()));
     if (failed(callee))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "another symbol has the name of a function of the runtime");
+    LDBG() << loc << ": " << kernel << " with " << count << " arguments";
+    ++numConvertedLaunches;
     LLVM::CallOp::create(rewriter, loc, *callee, operands);
     LLVM::StackRestoreOp::create(rewriter, loc, saved);
     rewriter.eraseOp(op);
@@ -243,7 +253,8 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
         LLVM::lookupOrCreateFn(rewriter, module, allocateName,
                                {i64, i64, pointer, i64, pointer}, pointer);
     if (failed(callee))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "another symbol has the name of a function of the runtime");
     Value memory =
         LLVM::CallOp::create(rewriter, loc, *callee, operands).getResult();
     LLVM::StackRestoreOp::create(rewriter, loc, saved);
@@ -289,7 +300,8 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
     FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
         rewriter, module, constantName, {pointer, i64}, pointer);
     if (failed(callee))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "another symbol has the name of a function of the runtime");
     Value device =
         LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{host, bytes})
             .getResult();

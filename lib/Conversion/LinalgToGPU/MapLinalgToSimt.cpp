@@ -43,11 +43,17 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAMAPLINALGTOSIMT
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-map-linalg-to-simt"
+
+STATISTIC(numMappedOps, "Number of linalg ops mapped to threads");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -225,18 +231,22 @@ LogicalResult Mapper::emitReduction() {
   Block &body = *op.getBlock();
   SmallVector<Operation *> combiners;
   Reduction what(op.getLoc());
-  if (op.hasIndexSemantics() && body.getNumArguments() == 0)
+  auto reject = [&](StringRef why) -> LogicalResult {
+    LDBG() << op.getLoc() << ": one thread for each result: " << why;
     return failure();
+  };
+  if (op.hasIndexSemantics() && body.getNumArguments() == 0)
+    return reject("it has indices and no operands");
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     AffineMap map = op.getMatchingIndexingMap(&output);
     if (llvm::any_of(reduction,
                      [&](unsigned d) { return map.isFunctionOfDim(d); }) ||
         !llvm::all_of(parallel,
                       [&](unsigned d) { return map.isFunctionOfDim(d); }))
-      return failure();
+      return reject("an output's map is not of the parallel dimensions");
     Operation *combiner = getCombiner(op, i);
     if (!combiner || llvm::is_contained(combiners, combiner))
-      return failure();
+      return reject("an output is not combined by a single known op");
     combiners.push_back(combiner);
     what.results.push_back({combiner->getResult(0).getType(),
                             *linalg::getCombinerOpKind(combiner),
@@ -246,7 +256,7 @@ LogicalResult Mapper::emitReduction() {
   // The combiners end the body: nothing else sees a partial result.
   for (Operation *combiner : combiners)
     if (!combiner->hasOneUse())
-      return failure();
+      return reject("the body uses a partial result");
   for (OpOperand *input : op.getDpsInputOperands())
     if (getReadArgument(*input))
       what.operands.push_back(getOperand(*input));
@@ -724,6 +734,10 @@ struct TesseraMapLinalgToSimtPass
       linalg::LinalgOp mapped = collapse(generalize(op));
       if (repack)
         mapped->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(), repack);
+      LDBG() << mapped.getLoc() << ": " << mapped.getNumParallelLoops()
+             << " parallel and " << mapped.getNumReductionLoops()
+             << " reduction loops";
+      ++numMappedOps;
       Mapper(mapped, chip).run();
       return success();
     };

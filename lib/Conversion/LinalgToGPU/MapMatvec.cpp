@@ -22,11 +22,18 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAMAPMATVEC
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-map-matvec"
+
+STATISTIC(numMappedMatvecs,
+          "Number of tessera.contract of vectors mapped to threads");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -193,7 +200,10 @@ struct TesseraMapMatvecPass
 
   void runOnOperation() override {
     auto map = [](ContractOp op, const Chip &chip) {
-      mapMatvec(op, chip);
+      Location loc = op.getLoc();
+      ReductionReport report = mapMatvec(op, chip);
+      LDBG() << loc << ": " << report.how;
+      ++numMappedMatvecs;
       return success();
     };
     if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,

@@ -42,7 +42,7 @@ struct Place {
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// The product of the constants in `sizes` at `dims`; empty if one is unknown.
+/// Multiplies the constants in `sizes` at `dims`; empty if one is unknown.
 std::optional<int64_t> getStaticProduct(ArrayRef<Value> sizes,
                                         ArrayRef<unsigned> dims);
 

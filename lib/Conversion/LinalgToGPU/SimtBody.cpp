@@ -127,7 +127,7 @@ std::optional<unsigned> simt::getFastestDim(const Operand &operand,
   for (unsigned d = 0; d < operand.map.getNumDims(); ++d)
     if (!llvm::is_contained(preferred, d))
       order.push_back(d);
-  // A dimension of one element is contiguous, and of no use.
+  // A dimension of one element is contiguous, but useless.
   for (bool anySize : {false, true})
     for (unsigned d : order)
       if (std::optional<unsigned> r = getContiguousIndex(operand, d))

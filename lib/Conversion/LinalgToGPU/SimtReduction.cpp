@@ -178,7 +178,8 @@ Emitter::Values Emitter::combine(ValueRange a, ValueRange b) {
 Emitter::Values Emitter::combineElements(ValueRange vectors) {
   Values values(vectors);
   // Integers are combined in any order, floats always in the same order. (LLVM
-  // 22 also miscompiles sums of halves of products of i8 on CPUs with VNNI.)
+  // 22 also miscompiles partial sums of multiplied i8 values on CPUs with
+  // VNNI.)
   if (width > 1 && llvm::all_of(r.results, [](const Reduction::Result &result) {
         return isa<IntegerType>(result.type);
       })) {

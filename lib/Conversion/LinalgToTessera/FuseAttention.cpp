@@ -6,7 +6,7 @@
 //
 //   query  key
 //      \   /
-//     product -> * scale -> select(j <= i + C, ., -inf) -> x
+//      matmul -> * scale -> select(j <= i + C, ., -inf) -> x
 //                                                          |
 //        max over j <------------------------------------- +
 //            |                                             |
@@ -14,7 +14,7 @@
 //                                          |         |     v
 //                     value                +-------> e / sum -> truncf
 //                         \                                     /
-//                          +------------> product <------------+
+//                          +------------> matmul  <------------+
 //                                            |
 //                                            +--> truncf -->
 //
@@ -33,8 +33,14 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <cmath>
+
+#define DEBUG_TYPE "convert-linalg-to-tessera"
+
+STATISTIC(numFusedAttentions, "Number of attentions fused");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -529,12 +535,17 @@ void mlir::tessera::fuseAttention(Operation *root, const Chip &chip) {
       continue;
     AttentionMatcher matcher(op, *product, chip);
     AttentionOp attention = matcher.run(rewriter);
+    LDBG() << op.getLoc() << ": "
+           << (attention             ? "the second matmul of an attention"
+               : matcher.why.empty() ? "no softmax precedes it"
+                                     : matcher.why);
     if (!attention) {
       if (!matcher.why.empty())
         op->emitRemark("not fused with the preceding softmax into one kernel: ")
             << matcher.why;
       continue;
     }
+    ++numFusedAttentions;
     matcher.replace(attention, rewriter);
   }
 }

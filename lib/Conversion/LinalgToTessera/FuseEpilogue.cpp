@@ -9,6 +9,13 @@
 #include "FuseConsumers.h"
 #include "ProductBody.h"
 
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-linalg-to-tessera"
+
+STATISTIC(numFusedConsumers, "Number of element-wise ops fused into epilogues");
+
 using namespace mlir;
 using namespace mlir::tessera;
 
@@ -22,13 +29,14 @@ struct FuseConsumer : public OpRewritePattern<ContractOp> {
                                 PatternRewriter &rewriter) const override {
     Value product = op.getResult();
     if (!product || product.use_empty())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "its result is not used");
     auto consumer = dyn_cast<linalg::LinalgOp>(*product.user_begin());
     if (!consumer || consumer->getBlock() != op->getBlock() ||
         !llvm::all_of(product.getUsers(), [&](Operation *user) {
           return user == consumer.getOperation();
         }))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "its users are not a single linalg op of the same block");
     return fuse(op, consumer, rewriter);
   }
 
@@ -42,7 +50,9 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
                                  PatternRewriter &rewriter) {
   if (!isElementwise(consumer) ||
       !canBeOutput(getElementTypeOrSelf(consumer->getResult(0).getType())))
-    return failure();
+    return rewriter.notifyMatchFailure(
+        consumer, "not element-wise, or of an element type that fragments "
+                  "do not support");
   Value product = op.getResult();
 
   // The map by which the consumer reads the contraction: a single permutation.
@@ -51,14 +61,19 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
     AffineMap map = consumer.getMatchingIndexingMap(&operand);
     if (operand.get() == product) {
       if (productMap && map != productMap)
-        return failure();
+        return rewriter.notifyMatchFailure(consumer,
+                                           "reads the contraction by two maps");
       productMap = map;
     } else if (!canBeExtra(consumer, operand)) {
-      return failure();
+      return rewriter.notifyMatchFailure(
+          consumer, "an operand cannot be an input of the epilogue");
     }
   }
   if (!productMap || !productMap.isPermutation())
-    return failure();
+    return rewriter.notifyMatchFailure(
+        consumer, "does not read the contraction by a permutation");
+  LDBG() << op.getLoc() << ": epilogue " << consumer.getLoc();
+  ++numFusedConsumers;
 
   // The consumer's loops, as dimensions of the contraction.
   AffineMap outMap = op.getMap(2);

@@ -24,6 +24,12 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-linalg-to-tessera"
+
+STATISTIC(numFusedProducers, "Number of element-wise ops fused into operands");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -246,10 +252,13 @@ struct FuseProducer : public OpRewritePattern<ContractOp> {
       std::optional<Producer> producer = matchProducer(op, side);
       if (!producer)
         continue;
+      LDBG() << op.getLoc() << ": producer " << producer->op.getLoc()
+             << " of operand " << side;
+      ++numFusedProducers;
       fuse(op, side, *producer, rewriter);
       return success();
     }
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no operand has a fusible producer");
   }
 
 private:

@@ -6,7 +6,7 @@
 //
 // A matmul and the ops on its rows form a diamond; softmax is an example:
 //
-//   product --+--> max over n --+
+//    matmul --+--> max over n --+
 //             |                 v
 //             +------------> exp(x - max) --+--> sum over n --+
 //                                           |                 v
@@ -26,6 +26,13 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-linalg-to-tessera"
+
+STATISTIC(numFusedRowChains,
+          "Number of chains of row reductions fused into epilogues");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -220,16 +227,20 @@ struct FuseRows : public OpRewritePattern<ContractOp> {
                                 PatternRewriter &rewriter) const override {
     if (!op.getResult() || op.getResult().use_empty() || !hasRows(op) ||
         !canReduceRows(op, chip))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a subgroup cannot hold whole rows of it, or it is not used");
     RowConsumers consumers(op);
     for (size_t i = consumers.size(); i-- > 0;) {
       SmallVector<Consumer> chain = consumers.getClosed(i);
       if (chain.empty())
         continue;
+      LDBG() << op.getLoc() << ": fuses " << chain.size()
+             << " consumers with reductions of rows";
+      ++numFusedRowChains;
       fuseConsumers(op, chain, rewriter);
       return success();
     }
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no chain of consumers along rows");
   }
 
 private:

@@ -33,11 +33,18 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTLINALGTOTESSERA
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-linalg-to-tessera"
+
+STATISTIC(numContractions,
+          "Number of linalg ops converted to tessera.contract");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -63,10 +70,19 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    FailureOr<LinalgProduct> product = matchLinalgProduct(op);
-    if (failed(product) || lacksProduct(*product, chip))
-      return failure();
+    std::string why;
+    FailureOr<LinalgProduct> product = matchLinalgProduct(op, &why);
+    if (failed(product))
+      return rewriter.notifyMatchFailure(op, why.empty() ? "not a contraction"
+                                                         : why);
+    if (lacksProduct(*product, chip))
+      return rewriter.notifyMatchFailure(
+          op, chip.name + " has no matrix instruction for i4 x i4");
     Location loc = op.getLoc();
+    LDBG() << loc << ": " << op->getName() << " of " << product->lhs.getType()
+           << " and " << product->rhs.getType() << ", accumulated in "
+           << product->accumulatorType;
+    ++numContractions;
     Type acc = product->accumulatorType;
     InitialValue start = findInitialValue(op, *product, rewriter);
     product->lhs =

@@ -52,7 +52,8 @@ struct GeneralizeConsumer : public OpInterfaceRewritePattern<linalg::LinalgOp> {
         llvm::none_of(op->getOpOperands(), [](OpOperand &operand) {
           return isReshapedProduct(&operand);
         }))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "generic already, or not of a reshaped contraction");
     return linalg::generalizeNamedOp(rewriter, op);
   }
 };

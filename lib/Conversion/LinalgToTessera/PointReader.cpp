@@ -1,4 +1,4 @@
-//===- PointReader.cpp - How an element of a tensor is computed -----------===//
+//===- PointReader.cpp - Scalar evaluation of a tensor --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

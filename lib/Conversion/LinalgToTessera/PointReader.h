@@ -1,4 +1,4 @@
-//===- PointReader.h - How an element of a tensor is computed ---*- C++ -*-===//
+//===- PointReader.h - Scalar evaluation of a tensor ------*- C++ -*-------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -248,11 +248,12 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
       matchProductBody(op))
-    return failure();
+    return rewriter.notifyMatchFailure(
+        op, "not a reduction of tensors, or a plain contraction");
   Block *body = op.getBody();
   Operation *mul = findProduct(body, body->getArgument(op.getNumDpsInputs()));
   if (!mul)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "does not sum a multiplication");
 
   Factor factors[2];
   for (unsigned i : {0, 1}) {
@@ -261,17 +262,19 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
     factor.narrow = lookThroughWidening(factor.value).source;
     if (failed(findInputs(factor.value, body, op.getNumDpsInputs(),
                           factor.inputs)))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a factor is not scalar arithmetic of inputs");
     factor.main = findMain(op, factor);
     if (!factor.main)
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "no input has all dimensions of a factor");
   }
   // The first input is lhs.
   if (factors[0].inputs.front() > factors[1].inputs.front())
     std::swap(factors[0], factors[1]);
   if (llvm::any_of(factors[0].inputs,
                    [&](unsigned i) { return factors[1].inputs.contains(i); }))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "both factors read an input");
   auto isProduct = [&] {
     Type a = factors[0].narrow.getType(), b = factors[1].narrow.getType();
     return isValidProduct(a, b, getAccumulatorType(a));
@@ -280,7 +283,8 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
     for (Factor &factor : factors)
       factor.narrow = factor.value;
   if (!isProduct())
-    return failure();
+    return rewriter.notifyMatchFailure(
+        op, "no contraction supports the types of the factors");
 
   OpOperand *output = op.getDpsInitOperand(0);
   ProductMaps productMaps{op.getMatchingIndexingMap(factors[0].main),
@@ -289,7 +293,7 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
                           op.getStaticLoopRanges()};
   dropUnitDims(productMaps);
   if (failed(checkProductMaps(productMaps)))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "its maps are not a contraction's");
 
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;

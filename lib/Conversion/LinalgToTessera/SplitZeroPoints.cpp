@@ -270,11 +270,12 @@ LogicalResult
 SplitZeroPoints::matchAndRewrite(linalg::LinalgOp op,
                                  PatternRewriter &rewriter) const {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "not a reduction of tensors");
   std::optional<ProductBody> body = matchShiftedProductBody(op);
   if (!body || (!body->zeroPoints[0].source && !body->zeroPoints[1].source) ||
       !isProductOfBytes(op, *body))
-    return failure();
+    return rewriter.notifyMatchFailure(
+        op, "not a contraction of bytes with a zero point");
   // One for all elements, or for each element of the output.
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (const Widened &zeroPoint : body->zeroPoints) {
@@ -289,7 +290,8 @@ SplitZeroPoints::matchAndRewrite(linalg::LinalgOp op,
         !llvm::all_of(map.getResults(), [&](AffineExpr expr) {
           return llvm::is_contained(out.getResults(), expr);
         }))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a zero point is not a function of the output's dimensions");
   }
   Splitter splitter(op, *body, rewriter);
   Value product = splitter.createProduct();

@@ -24,11 +24,17 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTSUBGROUPMMATOTESSERA
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-subgroup-mma-to-tessera"
+
+STATISTIC(numRaisedLaunches, "Number of launches with gpu.subgroup_mma raised");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -104,7 +110,7 @@ struct LoadPattern : Pattern<gpu::SubgroupMmaLoadMatrixOp> {
     auto matrix = cast<gpu::MMAMatrixType>(op.getType());
     FragmentType type = getFragmentType(matrix);
     if (!type)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "no fragment has such elements");
     bool transpose = op.getTranspose().value_or(false);
     Place place = getPlace(
         rewriter, op.getLoc(), adaptor.getSrcMemref(), adaptor.getIndices(),
@@ -140,7 +146,7 @@ struct ConstantPattern : Pattern<gpu::SubgroupMmaConstantMatrixOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = getFragmentType(cast<gpu::MMAMatrixType>(op.getType()));
     if (!type || adaptor.getValue().getType() != type.getElementType())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "no fragment has such elements");
     rewriter.replaceOpWithNewOp<FillOp>(op, type, adaptor.getValue());
     return success();
   }
@@ -213,7 +219,7 @@ struct ElementwisePattern : Pattern<gpu::SubgroupMmaElementwiseOp> {
     Location loc = op.getLoc();
     FragmentType type = getFragmentType(cast<gpu::MMAMatrixType>(op.getType()));
     if (!type)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "no fragment has such elements");
     auto map = MapOp::create(rewriter, loc, type, adaptor.getArgs());
     OpBuilder::InsertionGuard guard(rewriter);
     Block *body = rewriter.createBlock(&map.getBody());
@@ -223,7 +229,7 @@ struct ElementwisePattern : Pattern<gpu::SubgroupMmaElementwiseOp> {
     Value value = emit(rewriter, loc, op.getOpType(), body->getArguments(),
                        type.getElementType());
     if (!value)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "unknown element-wise operation");
     YieldOp::create(rewriter, loc, value);
     rewriter.replaceOp(op, map);
     return success();
@@ -260,9 +266,13 @@ struct ConvertSubgroupMmaToTesseraPass
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    for (gpu::LaunchOp launch : launches)
+    for (gpu::LaunchOp launch : launches) {
+      LDBG() << launch.getLoc() << ": for subgroups of "
+             << subgroupSize.getValue();
+      ++numRaisedLaunches;
       if (failed(makePortable(launch, subgroupSize)))
         return signalPassFailure();
+    }
 
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

@@ -69,7 +69,7 @@ public:
 
   /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
   LogicalResult convertLaneOps() const;
-  /// Adds a check before each access to memory: of its alignment, and of its
+  /// Adds checks before each access to memory, for its alignment, and for its
   /// bounds in workgroup memory. Must run while memory spaces are present.
   void checkAccesses() const;
   /// Replaces the placeholder for the context of a kernel by the context

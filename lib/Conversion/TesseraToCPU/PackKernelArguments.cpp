@@ -1,4 +1,4 @@
-//===- PackKernelArguments.cpp - How the runtime calls a CPU kernel -------===//
+//===- PackKernelArguments.cpp - Calling convention of CPU kernels --------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -10,11 +10,18 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_PACKKERNELARGUMENTS
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-pack-kernel-arguments"
+
+STATISTIC(numPackedKernels,
+          "Number of kernels that take an array of arguments");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -38,6 +45,11 @@ struct PackKernelArgumentsPass
   }
 
   void pack(LLVM::LLVMFuncOp kernel) {
+    assert(kernel.getNumArguments() >= numTrailing &&
+           "convert-tessera-to-cpu adds the context and the memory");
+    LDBG() << kernel.getName() << ": " << kernel.getNumArguments()
+           << " arguments";
+    ++numPackedKernels;
     OpBuilder builder(kernel);
     Location loc = kernel.getLoc();
     MLIRContext *context = &getContext();

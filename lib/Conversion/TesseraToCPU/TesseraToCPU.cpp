@@ -31,17 +31,142 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTTESSERATOCPU
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
 
+#define DEBUG_TYPE "convert-tessera-to-cpu"
+
 using namespace mlir;
 using namespace mlir::tessera;
 
 static constexpr llvm::StringLiteral barrierName = "tessera_cpu_barrier";
+
+//===----------------------------------------------------------------------===//
+// The gpu dialect
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The first of the fields of tessera_workgroup that have one value for each
+/// dimension.
+enum Field { BlockId = 0, GridDim = 3, BlockDim = 6, ThreadId = 9 };
+
+/// A pattern that reads the context of a workgroup.
+template <typename Op> struct ContextPattern : OpRewritePattern<Op> {
+  ContextPattern(MLIRContext *context, Value workgroup)
+      : OpRewritePattern<Op>(context), workgroup(workgroup) {}
+
+  /// Reads a field, of 8 bytes.
+  Value read(OpBuilder &builder, Location loc, Field first,
+             gpu::Dimension dimension) const {
+    Type i64 = builder.getI64Type();
+    int32_t index = first + static_cast<int32_t>(dimension);
+    Value address = LLVM::GEPOp::create(
+        builder, loc, workgroup.getType(), i64, workgroup,
+        ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
+    Value value = LLVM::LoadOp::create(builder, loc, i64, address,
+                                       /*alignment=*/8, /*isVolatile=*/false,
+                                       /*isNonTemporal=*/false,
+                                       /*isInvariant=*/true);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      value);
+  }
+
+  Value workgroup;
+};
+
+/// Replaces a query by the field of its dimension.
+template <typename Op, Field first> struct FieldPattern : ContextPattern<Op> {
+  using ContextPattern<Op>::ContextPattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(
+        op, this->read(rewriter, op.getLoc(), first, op.getDimension()));
+    return success();
+  }
+};
+
+struct GlobalIdPattern : ContextPattern<gpu::GlobalIdOp> {
+  using ContextPattern::ContextPattern;
+  LogicalResult matchAndRewrite(gpu::GlobalIdOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    gpu::Dimension d = op.getDimension();
+    Value block = read(rewriter, loc, BlockId, d);
+    Value size = read(rewriter, loc, BlockDim, d);
+    Value thread = read(rewriter, loc, ThreadId, d);
+    Value first = arith::MulIOp::create(rewriter, loc, block, size);
+    rewriter.replaceOpWithNewOp<arith::AddIOp>(op, first, thread);
+    return success();
+  }
+};
+
+/// A barrier is a call: the runtime runs the threads as fibers.
+struct BarrierPattern : ContextPattern<gpu::BarrierOp> {
+  using ContextPattern::ContextPattern;
+  LogicalResult matchAndRewrite(gpu::BarrierOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<func::CallOp>(op, barrierName, TypeRange(),
+                                              ValueRange{workgroup});
+    return success();
+  }
+};
+
+struct ReturnPattern : OpRewritePattern<gpu::ReturnOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(gpu::ReturnOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<func::ReturnOp>(op);
+    return success();
+  }
+};
+
+/// Workgroup memory is a parameter of the function.
+struct WorkgroupMemoryPattern : OpRewritePattern<gpu::DynamicSharedMemoryOp> {
+  WorkgroupMemoryPattern(MLIRContext *context, Value memory)
+      : OpRewritePattern(context), memory(memory) {}
+  LogicalResult matchAndRewrite(gpu::DynamicSharedMemoryOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, memory);
+    return success();
+  }
+
+  Value memory;
+};
+
+} // namespace
+
+/// Converts the ops of the gpu dialect in a function with these parameters.
+static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
+                                   Value memory) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  patterns.add<FieldPattern<gpu::BlockIdOp, BlockId>,
+               FieldPattern<gpu::GridDimOp, GridDim>,
+               FieldPattern<gpu::BlockDimOp, BlockDim>,
+               FieldPattern<gpu::ThreadIdOp, ThreadId>, GlobalIdPattern,
+               BarrierPattern>(context, workgroup);
+  patterns.add<WorkgroupMemoryPattern>(context, memory);
+  patterns.add<ReturnPattern>(context);
+  walkAndApplyPatterns(function, std::move(patterns));
+  WalkResult result = function.walk([](Operation *op) {
+    if (!isa_and_nonnull<gpu::GPUDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitError() << "target cpu does not support " << op->getName();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -62,6 +187,8 @@ struct ConvertTesseraToCPUPass
   }
 
   LogicalResult convertFragments(gpu::GPUModuleOp module, const Chip &chip) {
+    LDBG() << module.getName() << ": "
+           << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip),
                                        directCopies);
@@ -96,21 +223,6 @@ struct ConvertTesseraToCPUPass
     });
   }
 
-  /// Reads field `index` (8 bytes each) of the context.
-  static Value emitField(OpBuilder &builder, Location loc, Value context,
-                         int32_t index) {
-    Type i64 = builder.getI64Type();
-    Value address = LLVM::GEPOp::create(builder, loc, context.getType(), i64,
-                                        context, ArrayRef<LLVM::GEPArg>{index},
-                                        LLVM::GEPNoWrapFlags::inbounds);
-    Value value = LLVM::LoadOp::create(builder, loc, i64, address,
-                                       /*alignment=*/8, /*isVolatile=*/false,
-                                       /*isNonTemporal=*/false,
-                                       /*isInvariant=*/true);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      value);
-  }
-
   LogicalResult convertKernel(gpu::GPUFuncOp kernel) {
     OpBuilder builder(kernel);
     Location loc = kernel.getLoc();
@@ -138,56 +250,7 @@ struct ConvertTesseraToCPUPass
     Value memory = entry.addArgument(bytes, loc);
     EmulatedTarget::setContext(function, context);
 
-    // Fields of tessera_workgroup, in order.
-    enum { BlockId = 0, GridDim = 3, BlockDim = 6, ThreadId = 9 };
-    WalkResult result = function.walk([&](Operation *op) -> WalkResult {
-      builder.setInsertionPoint(op);
-      auto replace = [&](Value value) {
-        op->getResult(0).replaceAllUsesWith(value);
-        op->erase();
-        return WalkResult::advance();
-      };
-      auto field = [&](int32_t first, gpu::Dimension dimension) {
-        return replace(emitField(builder, op->getLoc(), context,
-                                 first + static_cast<int32_t>(dimension)));
-      };
-      if (auto id = dyn_cast<gpu::BlockIdOp>(op))
-        return field(BlockId, id.getDimension());
-      if (auto id = dyn_cast<gpu::GridDimOp>(op))
-        return field(GridDim, id.getDimension());
-      if (auto id = dyn_cast<gpu::BlockDimOp>(op))
-        return field(BlockDim, id.getDimension());
-      if (auto id = dyn_cast<gpu::ThreadIdOp>(op))
-        return field(ThreadId, id.getDimension());
-      if (auto id = dyn_cast<gpu::GlobalIdOp>(op)) {
-        int32_t d = static_cast<int32_t>(id.getDimension());
-        Value block = emitField(builder, op->getLoc(), context, BlockId + d);
-        Value size = emitField(builder, op->getLoc(), context, BlockDim + d);
-        Value thread = emitField(builder, op->getLoc(), context, ThreadId + d);
-        Value first = arith::MulIOp::create(builder, op->getLoc(), block, size);
-        return replace(
-            arith::AddIOp::create(builder, op->getLoc(), first, thread));
-      }
-      if (isa<gpu::DynamicSharedMemoryOp>(op))
-        return replace(memory);
-      if (isa<gpu::BarrierOp>(op)) {
-        func::CallOp::create(builder, op->getLoc(), barrierName, TypeRange(),
-                             ValueRange{context});
-        op->erase();
-        return WalkResult::advance();
-      }
-      if (isa<gpu::ReturnOp>(op)) {
-        func::ReturnOp::create(builder, op->getLoc());
-        op->erase();
-        return WalkResult::advance();
-      }
-      if (isa_and_nonnull<gpu::GPUDialect>(op->getDialect())) {
-        op->emitError() << "target cpu does not support " << op->getName();
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
-    if (result.wasInterrupted())
+    if (failed(convertGpuOps(function, context, memory)))
       return failure();
     kernel.erase();
 

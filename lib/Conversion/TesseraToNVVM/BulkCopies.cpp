@@ -1,4 +1,4 @@
-//===- BulkCopies.cpp - Copies by the bulk copy engine --------------------===//
+//===- BulkCopies.cpp - Copies by TMA -------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -18,11 +18,19 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_USEBULKCOPIES
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-use-bulk-copies"
+
+STATISTIC(numTmaKernels, "Number of kernels that copy by TMA");
+STATISTIC(numOtherCopyKernels,
+          "Number of kernels of groups that copy by all threads");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -115,6 +123,8 @@ static LogicalResult convert(gpu::GPUFuncOp kernel, const Chip &chip) {
       text += "; workgroups do not share tiles";
     if (!isBulk)
       kernel->removeAttr(TesseraDialect::SharersAttrHelper::getNameStr());
+    LDBG() << kernel.getName() << ": " << text;
+    ++(isBulk ? numTmaKernels : numOtherCopyKernels);
     kernel->setAttr(TesseraDialect::CopiesAttrHelper::getNameStr(),
                     builder.getStringAttr(text));
   };

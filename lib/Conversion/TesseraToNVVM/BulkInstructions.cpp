@@ -70,6 +70,9 @@ static Value emitI32(OpBuilder &builder, Location loc, int64_t value) {
 // mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions")
 //===----------------------------------------------------------------------===//
 
+// docs/Rationale/Upstream.md explains where NVVM's ops would emit other code
+// than the inline assembly.
+
 Value BulkInstructions::addBarriers(Location loc, int64_t count) {
   Builder builder(kernel.getContext());
   return kernel.addWorkgroupAttribution(
@@ -101,11 +104,10 @@ void BulkInstructions::emitInit(OpBuilder &builder, Location loc,
 void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
                                        Value barriers, Value number,
                                        int64_t bytes) {
-  emitAssembly(builder, loc,
-               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
-               {emitPointer(builder, loc, barriers, number),
-                emitI32(builder, loc, bytes)},
-               /*updated=*/{}, /*touchesMemory=*/true);
+  NVVM::MBarrierArriveExpectTxOp::create(
+      builder, loc, /*res=*/Type(), emitPointer(builder, loc, barriers, number),
+      emitI32(builder, loc, bytes), NVVM::MemScopeKind::CTA, /*relaxed=*/false,
+      /*predicate=*/Value());
 }
 
 /// The number of lanes (i32), or zero if not `when`.

@@ -64,7 +64,8 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
                                    arith::FastMathFlags::afn) ||
         !getElementTypeOrSelf(op.getType()).isF32() ||
         (vector && (vector.getRank() != 1 || vector.isScalable())))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "not an approximate exp2 of f32 or a vector of it");
     Location loc = op.getLoc();
     auto emit = [&](Value x) -> Value {
       return LLVM::CallIntrinsicOp::create(

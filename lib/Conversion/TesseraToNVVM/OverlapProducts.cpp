@@ -17,11 +17,18 @@
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_OVERLAPPRODUCTS
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-overlap-products"
+
+STATISTIC(numOverlappedMatmuls,
+          "Number of asynchronous matmuls that overlap with other work");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -60,8 +67,10 @@ static void overlap(MmaOp op, const Chip &chip) {
   if (!isAsynchronous(op, chip))
     return;
   Operation *first = findFirstUse(op);
-  if (!first)
+  if (!first) {
+    LDBG() << op.getLoc() << ": not overlapped: used outside of its block";
     return;
+  }
   int64_t pending = 0;
   bool isBeside = false;
   for (Operation *next = op->getNextNode(); next != first;
@@ -80,8 +89,10 @@ static void overlap(MmaOp op, const Chip &chip) {
         (product &&
          product->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()));
   }
-  if (!isBeside)
+  if (!isBeside) {
+    LDBG() << op.getLoc() << ": not overlapped: no work before its first use";
     return;
+  }
   OpBuilder builder(first);
   SmallVector<Value> kept;
   // An operand in memory does not occupy registers.
@@ -94,6 +105,9 @@ static void overlap(MmaOp op, const Chip &chip) {
     if (isa<MapOp, ReduceOp, ConvertOp>(next) &&
         isUsedFrom(next->getResult(0), first))
       kept.push_back(next->getResult(0));
+  LDBG() << op.getLoc() << ": overlapped, with " << pending
+         << " later matmuls in flight and " << kept.size() << " values kept";
+  ++numOverlappedMatmuls;
   auto await = AwaitOp::create(builder, op.getLoc(), op.getResult().getType(),
                                op.getResult(), kept, pending);
   op.getResult().replaceAllUsesExcept(await.getResult(), await);

@@ -11,11 +11,17 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_PLACETENSORMAPS
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-place-tensor-maps"
+
+STATISTIC(numPlacedMaps, "Number of tensor maps made parameters of kernels");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -77,6 +83,9 @@ struct PlaceTensorMapsPass
         FailureOr<LLVM::GlobalOp> global = find(kernel, symbol, symbols);
         if (failed(global))
           return failure();
+        LDBG() << kernel.getName() << ": " << symbol << " is parameter "
+               << kernel.getNumArguments();
+        ++numPlacedMaps;
         placed.insert(*global);
         parameters.try_emplace(symbol.getValue(), kernel.getNumArguments());
         addParameter(kernel);

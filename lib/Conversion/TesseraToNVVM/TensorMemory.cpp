@@ -38,11 +38,18 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_USETENSORMEMORY
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-use-tensor-memory"
+
+STATISTIC(numTensorMemoryChains,
+          "Number of accumulators kept in tensor memory");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -285,6 +292,10 @@ LogicalResult Converter::run() {
     Chain chain = findChain(op);
     for (MmaOp product : chain.products)
       taken.insert(product);
+    LDBG() << op.getLoc() << ": accumulator of " << chain.products.size()
+           << " matmuls and " << chain.loops.size() << " loops, from column "
+           << columns;
+    ++numTensorMemoryChains;
     chain.firstColumn = columns;
     columns += chain.tiles * chain.row->n;
     chains.push_back(std::move(chain));

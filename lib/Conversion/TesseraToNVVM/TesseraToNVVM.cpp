@@ -29,11 +29,14 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTTESSERATONVVM
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-tessera-to-nvvm"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -63,6 +66,7 @@ struct ConvertTesseraToNVVMPass
     if (failed(found))
       return signalPassFailure();
     NvidiaTarget target(**found);
+    LDBG() << getOperation().getName() << ": for " << (*found)->name;
     orderAccesses(getOperation(), target);
     if (failed(convertFragmentsToVectors(getOperation(), target)) ||
         failed(expandMath(getOperation())))

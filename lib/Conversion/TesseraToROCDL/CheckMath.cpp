@@ -1,4 +1,4 @@
-//===- CheckMath.cpp - Functions that there is no code for ----------------===//
+//===- CheckMath.cpp - Rejects functions without code ---------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -17,11 +17,17 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_SCOPEDIRECTLOADS
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-scope-direct-loads"
+
+STATISTIC(numScopedLoads, "Number of loads to LDS given an alias scope");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -48,6 +54,8 @@ struct ScopeDirectLoadsPass
       kernel.walk([&](ROCDL::LoadToLDSOp load) { loads.push_back(load); });
       if (loads.empty())
         return;
+      LDBG() << kernel.getName() << ": " << loads.size() << " loads to LDS";
+      numScopedLoads += loads.size();
       auto domain = LLVM::AliasScopeDomainAttr::get(
           &getContext(), builder.getStringAttr("workgroup memory"));
       auto scope = builder.getArrayAttr(LLVM::AliasScopeAttr::get(

@@ -32,11 +32,14 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTTESSERATOROCDL
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-tessera-to-rocdl"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -141,8 +144,10 @@ struct ConvertTesseraToROCDLPass
       return signalPassFailure();
     SmallVector<gpu::GPUFuncOp> lean;
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-      if (hasLeanLoops(kernel))
+      if (hasLeanLoops(kernel)) {
+        LDBG() << kernel.getName() << ": orders matmuls and loads of its loops";
         lean.push_back(kernel);
+      }
     AmdTarget target(**found);
     orderAccesses(getOperation(), target);
     if (failed(checkMath(getOperation())) ||

@@ -247,7 +247,7 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getType();
     if (!isOpaque(target.chip, type))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
     Location loc = op.getLoc();
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
@@ -269,7 +269,7 @@ struct MatrixStorePattern : MatrixPattern<StoreOp> {
                   ConversionPatternRewriter &rewriter) const override {
     auto type = cast<FragmentType>(op.getValue().getType());
     if (!isOpaque(target.chip, type))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
     Location loc = op.getLoc();
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
@@ -292,7 +292,7 @@ struct MatrixFillPattern : MatrixPattern<FillOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getResult().getType();
     if (!isOpaque(target.chip, type))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
     auto [rows, cols] = getTile(target.chip, type);
     Value tile = spirv::CompositeConstructOp::create(
         rewriter, op.getLoc(), getMatrixType(target.chip, type), op.getValue());
@@ -347,7 +347,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     FragmentType from = op.getSource().getType(), to = op.getResult().getType();
     bool fromMatrix = isOpaque(chip, from), toMatrix = isOpaque(chip, to);
     if (!fromMatrix && !toMatrix)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of cooperative matrices");
     Location loc = op.getLoc();
     Type element = to.getElementType();
     if (!needsScratch(chip, op)) {
@@ -495,7 +495,7 @@ Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
     return multiply(a, b, acc, O::None);
   using Signs = MatrixInstruction::Signs;
   bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
-  // Of two alternatives, the one with fewer sign changes: signed matmuls.
+  // Use signed matmuls, the alternative with fewer sign changes.
   bool isSigned = row.signs == Signs::Signed ||
                   (row.signs == Signs::Both && !(unsignedA && unsignedB));
   bool turnsA = unsignedA == isSigned, turnsB = unsignedB == isSigned;

@@ -1,5 +1,4 @@
-//===- Dpas.cpp - Products of SPV_INTEL_subgroup_matrix_multiply_accumulate
-//===//
+//===- Dpas.cpp - Matmuls of Intel's extension ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -7,7 +6,7 @@
 //
 //   a, b       vectors of 16 or 32 bits, elements of fewer packed in them
 //   the sums   a vector, or a scalar, of as many elements as rows
-//   product    a call of a function that is imported, which becomes
+//   matmul     a call of a function that is imported, which becomes
 //              OpSubgroupMatrixMultiplyAccumulateINTEL when the module is
 //              written: upstream's dialect has no such op
 //              (lib/Target/Intel/SubgroupMatrix.cpp)

@@ -113,7 +113,7 @@ struct ExpandHalfExtF : OpRewritePattern<arith::ExtFOp> {
   LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getIn().getType()).isF16())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of f16");
     Emitter e(rewriter, op.getLoc(), op.getType());
     Value bits = arith::ExtUIOp::create(
         e.b, e.i32, arith::BitcastOp::create(e.b, e.i16, op.getIn()));
@@ -141,7 +141,7 @@ struct ExpandHalfTruncF : OpRewritePattern<arith::TruncFOp> {
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF16())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not to f16");
     Emitter e(rewriter, op.getLoc(), op.getType());
     Value in = op.getIn();
     if (in.getType() != e.f32)

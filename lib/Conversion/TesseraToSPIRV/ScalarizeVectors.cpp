@@ -19,11 +19,14 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_SCALARIZEVECTORS
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-scalarize-vectors"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -437,6 +440,7 @@ struct ScalarizeVectorsPass
     if (failed(
             widenNarrowIntegers(getOperation(), *getFlavour((*found)->target))))
       return signalPassFailure();
+    LDBG() << getOperation().getName() << ": for " << (*found)->name;
     widenNarrowFloats(getOperation(), **found);
     ScalarConverter converter(**found);
     ConversionTarget legal(*context);

@@ -34,11 +34,14 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTTESSERATOSPIRV
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-tessera-to-spirv"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -105,6 +108,7 @@ struct ConvertTesseraToSPIRVPass
     if (failed(found))
       return signalPassFailure();
     SpirvTarget device(**found);
+    LDBG() << module.getName() << ": for " << (*found)->name;
     orderAccesses(module, device);
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       relaxBarriers(kernel, *getFlavour((*found)->target));

@@ -1,4 +1,4 @@
-//===- CpuInfo.cpp - What is known of the host ----------------------------===//
+//===- CpuInfo.cpp - Properties of the host CPU ---------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

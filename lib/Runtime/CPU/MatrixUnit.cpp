@@ -255,7 +255,7 @@ bool Operand::gather(const Pointer *values, std::vector<Number> &matrix,
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matrix instructions
 //===----------------------------------------------------------------------===//
 
 template <typename Number>

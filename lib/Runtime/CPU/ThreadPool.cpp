@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Uses pthread_create rather than std::thread, whose constructor can only
-// report a refused thread by an exception.
+// report a failure by an exception.
 //
 //===----------------------------------------------------------------------===//
 

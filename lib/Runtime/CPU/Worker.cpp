@@ -113,9 +113,9 @@ struct tessera::runtime::Thread {
                   static_cast<long long>(workgroup.blockId[2]));
   }
 
-  /// Ends the launch. Of a workgroup of several threads, this one does not come
-  /// back, and nothing that its stack holds is destroyed: so the message is
-  /// taken from there.
+  /// Ends the launch. In a workgroup of several threads, this one does not
+  /// return, and nothing on its stack is destroyed: so the message is moved
+  /// from there.
   void fail(std::string &&message) {
     job->fail(StatusCode::LaunchFailed,
               describe() + ": " + std::exchange(message, std::string()));
@@ -234,8 +234,8 @@ void Worker::runThreads(Job &job) {
     fibers.start(index, Thread::main, threads[index].get());
     runnable.push_back(index);
   }
-  // The order of threads turns around at each barrier, and differs from one
-  // workgroup to the next: what depends on it is wrong somewhere.
+  // The order of threads is reversed at each barrier, and differs from one
+  // workgroup to the next: code that depends on it fails somewhere.
   const int64_t *id = threads[0]->workgroup.blockId;
   bool backward = (id[0] + id[1] + id[2]) % 2 != 0;
   for (;;) {
@@ -279,7 +279,7 @@ void Worker::runThreads(Job &job) {
 // Meetings
 //===----------------------------------------------------------------------===//
 
-/// What lanes are at, in place of a meeting that others wait at.
+/// The operation that lanes are at, instead of a meeting that others wait at.
 static std::string describeState(const Thread &thread, size_t lanes) {
   std::string wait = lanes == 1 ? " waits at " : " wait at ";
   switch (thread.state) {
@@ -343,7 +343,8 @@ describeAbsence(const std::vector<std::unique_ptr<Thread>> &threads,
       present.push_back(lane - first);
       continue;
     }
-    // Of those elsewhere, the ones that are where the first of them is.
+    // Report the lanes elsewhere that are at the same operation as the first of
+    // them.
     if (!elsewhere)
       elsewhere = &thread;
     if (describeState(thread, 1) == describeState(*elsewhere, 1))
@@ -402,7 +403,7 @@ bool Worker::holdMeeting(Job &job, size_t first, size_t end) {
 }
 
 //===----------------------------------------------------------------------===//
-// What kernels call
+// Functions that kernels call
 //===----------------------------------------------------------------------===//
 
 void tessera_cpu_barrier(const tessera_workgroup *workgroup) {

@@ -41,7 +41,7 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
   bool isCubin = variant.imageKind == KernelImage::Cubin;
   if (!code || !own || !runsOnCudaChip(*code, *own, isCubin))
     return 0;
-  // What one chip alone runs uses all of it.
+  // Code for one chip alone may use all of its features.
   return 2 * code->level + code->isSpecific;
 }
 

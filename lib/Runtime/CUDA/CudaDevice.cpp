@@ -12,6 +12,7 @@
 #include "CudaDevice.h"
 
 #include "../DriverDevice.h"
+#include "../DriverListing.h"
 #include "../Format.h"
 #include "TensorMap.h"
 
@@ -22,7 +23,7 @@ using namespace tessera::runtime;
 
 namespace {
 
-/// True for errors of running kernels, after which the context is of no use.
+/// True for errors of running kernels, after which the context is unusable.
 bool isFault(CUresult result) {
   switch (result) {
   case CUDA_ERROR_ECC_UNCORRECTABLE:
@@ -85,8 +86,8 @@ private:
 
 class CudaDevice final : public DriverDevice {
 public:
-  CudaDevice(const CudaDriver &driver, CUdevice handle, DeviceInfo info)
-      : DriverDevice(std::move(info)), driver(driver), handle(handle) {}
+  CudaDevice(const CudaDriver &driver, DeviceInfo info)
+      : DriverDevice(std::move(info)), driver(driver) {}
   ~CudaDevice() override;
 
   /// Second half of construction.
@@ -208,7 +209,7 @@ private:
   int attribute(CUFunctionAttribute which, CUfunction function) const;
 
   const CudaDriver &driver;
-  CUdevice handle;
+  CUdevice handle = 0;
   CUcontext context = nullptr;
   CUstream ownStream = nullptr;
   /// Where work goes at present.
@@ -245,6 +246,8 @@ Status CudaDevice::open() {
                          info().ordinal, info().name.c_str(),
                          driver.describe(call, result).c_str()));
   };
+  if (CUresult result = driver.deviceGet(&handle, info().ordinal))
+    return fail("cuDeviceGet", result);
   if (CUresult result = driver.primaryCtxRetain(&context, handle)) {
     context = nullptr;
     return fail("cuDevicePrimaryCtxRetain", result);
@@ -287,8 +290,8 @@ CudaDevice::~CudaDevice() {
   if (ownStream)
     driver.streamDestroy(ownStream);
   driver.ctxSetCurrent(callers);
-  // The context outlives us where others use it. After a fault it is of no use
-  // to anyone: a reset lets the next one start afresh.
+  // The context outlives this device where others use it. After a fault it is
+  // unusable: a reset lets the next user start afresh.
   if (hasFault())
     driver.primaryCtxReset(handle);
   driver.primaryCtxRelease(handle);
@@ -527,93 +530,59 @@ static std::string getKernelDriverVersion() {
   return "";
 }
 
-/// The properties that the driver reports without opening the device; a reason
-/// on failure.
-static Expected<DeviceInfo> query(const CudaDriver &driver, int ordinal,
-                                  CUdevice *handle) {
-  auto fail = [&](const char *call, CUresult result) {
-    return Status(StatusCode::NoDevice,
-                  format("device %d: %s", ordinal,
-                         driver.describe(call, result).c_str()));
-  };
-  if (CUresult result = driver.deviceGet(handle, ordinal))
-    return fail("cuDeviceGet", result);
-  DeviceInfo info;
-  info.target = "cuda";
-  info.ordinal = ordinal;
-  char name[256] = {};
-  if (CUresult result = driver.deviceGetName(name, sizeof(name) - 1, *handle))
-    return fail("cuDeviceGetName", result);
-  info.name = name;
-  if (CUresult result = driver.deviceTotalMem(&info.memoryBytes, *handle))
-    return fail("cuDeviceTotalMem", result);
+namespace {
 
-  int major = 0, minor = 0, workgroupBytes = 0, l2Bytes = 0, clock = 0;
-  const std::pair<CUDeviceAttribute, int *> attributes[] = {
-      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
-      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
-      {CU_DEVICE_ATTRIBUTE_WARP_SIZE, &info.subgroupSize},
-      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &workgroupBytes},
-      {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2Bytes},
-      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &info.computeUnits},
-      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clock},
+struct CudaApi {
+  using Driver = CudaDriver;
+  using DeviceT = CudaDevice;
+  static constexpr const char *target = "cuda", *name = "CUDA", *prefix = "cu",
+                              *countCall = "cuDeviceGetCount",
+                              *noDevice = "the driver reports no device";
+  static constexpr std::pair<CUDeviceAttribute, int DriverAttributes::*>
+      attributes[] = {
+          {CU_DEVICE_ATTRIBUTE_WARP_SIZE, &DriverAttributes::subgroupSize},
+          {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+           &DriverAttributes::workgroupBytes},
+          {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &DriverAttributes::l2Bytes},
+          {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+           &DriverAttributes::computeUnits},
+          {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &DriverAttributes::clockKHz},
   };
-  for (const auto &[which, value] : attributes)
-    if (CUresult result = driver.deviceGetAttribute(value, which, *handle))
-      return fail("cuDeviceGetAttribute", result);
-  // From 9.0 on each chip has an architecture-specific form, whose code runs
-  // on that chip alone and may use all of its matrix instructions.
-  info.chip = format("sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
-  info.workgroupMemoryBytes = static_cast<size_t>(workgroupBytes);
-  info.l2Bytes = static_cast<size_t>(l2Bytes);
-  info.clockMHz = clock / 1000;
 
-  int version = 0;
-  driver.driverGetVersion(&version);
-  info.driver = format("CUDA %d.%d", version / 1000, version % 1000 / 10);
-  std::string kernelDriver = getKernelDriverVersion();
-  if (!kernelDriver.empty())
-    info.driver += ", driver " + kernelDriver;
-  return info;
-}
+  static CUresult getCount(const CudaDriver &driver, int &count) {
+    return driver.deviceGetCount(&count);
+  }
+
+  static Status finish(const CudaDriver &driver, CUdevice handle,
+                       DeviceInfo &info) {
+    int major = 0, minor = 0;
+    for (auto [which, value] :
+         {std::pair(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major),
+          {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor}})
+      if (CUresult result = driver.deviceGetAttribute(value, which, handle))
+        return queryFailed<CudaApi>(driver, info.ordinal,
+                                    "cuDeviceGetAttribute", result);
+    // From 9.0 on each chip has an architecture-specific form, whose code runs
+    // on that chip alone and may use all of its matrix instructions.
+    info.chip = format("sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
+    int version = 0;
+    driver.driverGetVersion(&version);
+    info.driver = describeVersions(
+        format("CUDA %d.%d", version / 1000, version % 1000 / 10),
+        getKernelDriverVersion());
+    return Status::success();
+  }
+};
+
+} // namespace
 
 std::string
 tessera::runtime::listCudaDevices(const CudaDriver &driver,
                                   std::vector<DeviceInfo> &devices) {
-  int count = 0;
-  if (CUresult result = driver.deviceGetCount(&count))
-    return driver.describe("cuDeviceGetCount", result);
-  if (count == 0)
-    return "the driver reports no device";
-  std::string reason;
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    CUdevice handle = 0;
-    Expected<DeviceInfo> info = query(driver, ordinal, &handle);
-    if (info.ok())
-      devices.push_back(info.take());
-    else
-      reason += (reason.empty() ? "" : "; ") + info.status().message();
-  }
-  return reason;
+  return listByOrdinal<CudaApi>(driver, devices);
 }
 
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openCudaDevice(const CudaDriver &driver, int ordinal) {
-  int count = 0;
-  if (CUresult result = driver.deviceGetCount(&count))
-    return Status(StatusCode::NoDevice,
-                  "no CUDA device: " +
-                      driver.describe("cuDeviceGetCount", result));
-  if (ordinal < 0 || ordinal >= count)
-    return Status(
-        StatusCode::NoDevice,
-        format("no cuda device %d: this machine has %d", ordinal, count));
-  CUdevice handle = 0;
-  Expected<DeviceInfo> info = query(driver, ordinal, &handle);
-  if (!info.ok())
-    return info.status();
-  auto device = std::make_unique<CudaDevice>(driver, handle, info.take());
-  if (Status status = device->open(); !status.ok())
-    return status;
-  return std::unique_ptr<Device>(std::move(device));
+  return openByOrdinal<CudaApi>(driver, ordinal);
 }

@@ -6,7 +6,7 @@
 
 #include "CudaDriver.h"
 
-#include <dlfcn.h>
+#include "../DriverLibrary.h"
 
 using namespace tessera::runtime;
 
@@ -29,21 +29,14 @@ struct LoadedDriver {
   std::string reason;
 
   LoadedDriver() {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char *error = dlerror();
-      std::string text = error ? error : "no reason given";
-      reason = text.find("No such file") != std::string::npos
-                   ? "libcuda.so.1 not found"
-                   : "libcuda.so.1 cannot be loaded: " + text;
+    void *library = nullptr;
+    openDriverLibrary("libcuda.so.1", library, reason);
+    if (!library)
       return;
-    }
 #define TESSERA_FIND(member, symbol, parameters)                               \
-  driver.member =                                                              \
-      reinterpret_cast<decltype(driver.member)>(dlsym(library, #symbol));
+  findDriverFunction(library, #symbol, driver.member);
 #define TESSERA_REQUIRE(member, symbol, parameters)                            \
-  TESSERA_FIND(member, symbol, parameters)                                     \
-  if (!driver.member && reason.empty())                                        \
+  if (!findDriverFunction(library, #symbol, driver.member) && reason.empty())  \
     reason = "libcuda.so.1 does not export " #symbol                           \
              ": the driver is too old; update it";
     TESSERA_CUDA_FUNCTIONS(TESSERA_REQUIRE)
@@ -58,10 +51,5 @@ struct LoadedDriver {
 } // namespace
 
 const CudaDriver *tessera::runtime::getCudaDriver(std::string *why) {
-  static const LoadedDriver loaded;
-  if (loaded.reason.empty())
-    return &loaded.driver;
-  if (why)
-    *why = loaded.reason;
-  return nullptr;
+  return getLoadedDriver<LoadedDriver>(why);
 }

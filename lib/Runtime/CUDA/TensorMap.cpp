@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The limits are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col
-// (CUDA driver API). The corners of the latter stand in the order of the sizes,
+// (CUDA driver API). The corners of the latter are in the order of the sizes,
 // the innermost dimension's first.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- CodeObject.cpp - What an AMD code object says of itself ------------===//
+//===- CodeObject.cpp - Metadata of AMD code objects ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

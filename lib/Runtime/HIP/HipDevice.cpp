@@ -12,6 +12,7 @@
 #include "HipDevice.h"
 
 #include "../DriverDevice.h"
+#include "../DriverListing.h"
 #include "../Format.h"
 #include "Runtime/CodeObject.h"
 #include "Runtime/OffloadBundle.h"
@@ -138,7 +139,8 @@ protected:
     return driver.describe(result.call, result.code);
   }
   DriverFailure classify(int code) const override;
-  Status checkOwnLimits(const LaunchRequest &request) const override;
+  Status checkOwnLimits(const LaunchRequest &request,
+                        const LoadedKernel &kernel) const override;
   LoadedKernel describeKernel(void *function, void *module,
                               const char *name) const override;
   std::vector<std::string> listKernels(void *module) const override;
@@ -229,8 +231,8 @@ HipDevice::~HipDevice() {
     if (event)
       driver.eventDestroy(event);
   driver.streamDestroy(ownStream);
-  // After a fault the device is of no use to anyone: a reset lets the next one
-  // start afresh.
+  // After a fault the device is unusable: a reset lets the next user start
+  // afresh.
   if (hasFault())
     driver.deviceReset();
 }
@@ -354,7 +356,8 @@ LoadedKernel HipDevice::describeKernel(void *loaded, void *module,
   return function;
 }
 
-Status HipDevice::checkOwnLimits(const LaunchRequest &request) const {
+Status HipDevice::checkOwnLimits(const LaunchRequest &request,
+                                 const LoadedKernel &) const {
   static const char axis[] = "xyz";
   // A dispatch counts threads, not workgroups, in 32 bits.
   for (int dim = 0; dim < 3; ++dim)
@@ -420,100 +423,64 @@ static std::string getKernelDriverVersion() {
   return "";
 }
 
-/// The properties that HIP reports without opening the device; a reason on
-/// failure.
-static Expected<DeviceInfo> query(const HipDriver &driver, int ordinal) {
-  auto fail = [&](const char *call, hipError_t result) {
-    return Status(StatusCode::NoDevice,
-                  format("device %d: %s", ordinal,
-                         driver.describe(call, result).c_str()));
+namespace {
+
+struct HipApi {
+  using Driver = HipDriver;
+  using DeviceT = HipDevice;
+  static constexpr const char *target = "hip", *name = "HIP", *prefix = "hip",
+                              *countCall = "hipGetDeviceCount",
+                              *noDevice = "HIP reports no device";
+  static constexpr std::pair<hipDeviceAttribute_t, int DriverAttributes::*>
+      attributes[] = {
+          {hipDeviceAttributeWarpSize, &DriverAttributes::subgroupSize},
+          {hipDeviceAttributeMaxSharedMemoryPerBlock,
+           &DriverAttributes::workgroupBytes},
+          {hipDeviceAttributeL2CacheSize, &DriverAttributes::l2Bytes},
+          {hipDeviceAttributeMultiprocessorCount,
+           &DriverAttributes::computeUnits},
+          {hipDeviceAttributeClockRate, &DriverAttributes::clockKHz},
   };
-  hipDevice_t handle = 0;
-  if (hipError_t result = driver.deviceGet(&handle, ordinal))
-    return fail("hipDeviceGet", result);
-  DeviceInfo info;
-  info.target = "hip";
-  info.ordinal = ordinal;
-  char name[256] = {};
-  if (hipError_t result = driver.deviceGetName(name, sizeof(name) - 1, handle))
-    return fail("hipDeviceGetName", result);
-  info.name = name;
-  if (hipError_t result = driver.deviceTotalMem(&info.memoryBytes, handle))
-    return fail("hipDeviceTotalMem", result);
 
-  // More than any version's structure takes.
-  std::vector<char> properties(64 << 10);
-  if (hipError_t result = driver.getProperties(properties.data(), ordinal))
-    return fail(driver.getPropertiesName, result);
-  info.targetId = findTargetId(properties);
-  std::optional<TargetId> target = parseTargetId(info.targetId);
-  if (!target)
-    return Status(StatusCode::NoDevice,
-                  format("device %d: %s reports no gcnArchName for %s", ordinal,
-                         driver.getPropertiesName, name));
-  info.chip = target->processor;
-  if (info.name.empty())
-    info.name = "AMD " + info.chip;
+  static hipError_t getCount(const HipDriver &driver, int &count) {
+    return driver.getDeviceCount(&count);
+  }
 
-  int workgroupBytes = 0, l2Bytes = 0, clock = 0;
-  const std::pair<hipDeviceAttribute_t, int *> attributes[] = {
-      {hipDeviceAttributeWarpSize, &info.subgroupSize},
-      {hipDeviceAttributeMaxSharedMemoryPerBlock, &workgroupBytes},
-      {hipDeviceAttributeL2CacheSize, &l2Bytes},
-      {hipDeviceAttributeMultiprocessorCount, &info.computeUnits},
-      {hipDeviceAttributeClockRate, &clock},
-  };
-  for (const auto &[which, value] : attributes)
-    if (hipError_t result = driver.deviceGetAttribute(value, which, ordinal))
-      return fail("hipDeviceGetAttribute", result);
-  info.workgroupMemoryBytes = static_cast<size_t>(workgroupBytes);
-  info.l2Bytes = static_cast<size_t>(l2Bytes);
-  info.clockMHz = clock / 1000;
+  static Status finish(const HipDriver &driver, hipDevice_t, DeviceInfo &info) {
+    // More than the structure of any version takes.
+    std::vector<char> properties(64 << 10);
+    if (hipError_t result =
+            driver.getProperties(properties.data(), info.ordinal))
+      return queryFailed<HipApi>(driver, info.ordinal, driver.getPropertiesName,
+                                 result);
+    info.targetId = findTargetId(properties);
+    std::optional<TargetId> target = parseTargetId(info.targetId);
+    if (!target)
+      return Status(StatusCode::NoDevice,
+                    format("device %d: %s reports no gcnArchName for %s",
+                           info.ordinal, driver.getPropertiesName,
+                           info.name.c_str()));
+    info.chip = target->processor;
+    if (info.name.empty())
+      info.name = "AMD " + info.chip;
+    int version = 0;
+    driver.runtimeGetVersion(&version);
+    info.driver =
+        describeVersions(format("HIP %d.%d.%d", version / 10000000,
+                                version / 100000 % 100, version % 100000),
+                         getKernelDriverVersion());
+    return Status::success();
+  }
+};
 
-  int version = 0;
-  driver.runtimeGetVersion(&version);
-  info.driver = format("HIP %d.%d.%d", version / 10000000,
-                       version / 100000 % 100, version % 100000);
-  std::string kernelDriver = getKernelDriverVersion();
-  if (!kernelDriver.empty())
-    info.driver += ", driver " + kernelDriver;
-  return info;
-}
+} // namespace
 
 std::string tessera::runtime::listHipDevices(const HipDriver &driver,
                                              std::vector<DeviceInfo> &devices) {
-  int count = 0;
-  if (hipError_t result = driver.getDeviceCount(&count))
-    return driver.describe("hipGetDeviceCount", result);
-  if (count == 0)
-    return "HIP reports no device";
-  std::string reason;
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    Expected<DeviceInfo> info = query(driver, ordinal);
-    if (info.ok())
-      devices.push_back(info.take());
-    else
-      reason += (reason.empty() ? "" : "; ") + info.status().message();
-  }
-  return reason;
+  return listByOrdinal<HipApi>(driver, devices);
 }
 
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openHipDevice(const HipDriver &driver, int ordinal) {
-  int count = 0;
-  if (hipError_t result = driver.getDeviceCount(&count))
-    return Status(StatusCode::NoDevice,
-                  "no HIP device: " +
-                      driver.describe("hipGetDeviceCount", result));
-  if (ordinal < 0 || ordinal >= count)
-    return Status(
-        StatusCode::NoDevice,
-        format("no hip device %d: this machine has %d", ordinal, count));
-  Expected<DeviceInfo> info = query(driver, ordinal);
-  if (!info.ok())
-    return info.status();
-  auto device = std::make_unique<HipDevice>(driver, info.take());
-  if (Status status = device->open(); !status.ok())
-    return status;
-  return std::unique_ptr<Device>(std::move(device));
+  return openByOrdinal<HipApi>(driver, ordinal);
 }

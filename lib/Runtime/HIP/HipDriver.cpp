@@ -6,9 +6,10 @@
 
 #include "HipDriver.h"
 
+#include "../DriverLibrary.h"
+
 #include <cerrno>
 #include <cstring>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -61,8 +62,7 @@ struct LoadedDriver {
     for (const char *symbol :
          {"hipGetDevicePropertiesR0600", "hipGetDeviceProperties"})
       if (!driver.getProperties) {
-        driver.getProperties = reinterpret_cast<decltype(driver.getProperties)>(
-            dlsym(library, symbol));
+        findDriverFunction(library, symbol, driver.getProperties);
         driver.getPropertiesName = symbol;
       }
     if (!driver.getProperties && reason.empty())
@@ -81,17 +81,19 @@ private:
     for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6",
                              "libamdhip64.so.5", "libamdhip64.so"}) {
       libraryName = name;
-      if (void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+      void *library = nullptr;
+      std::string why;
+      switch (openDriverLibrary(name, library, why)) {
+      case DriverLibraryState::Loaded:
         reason.clear();
         return library;
+      case DriverLibraryState::NotFound:
+        break;
+      case DriverLibraryState::Broken:
+        // The message is about the first file that exists.
+        if (reason.empty())
+          reason = why;
       }
-      const char *error = dlerror();
-      std::string text = error ? error : "no reason given";
-      // One that is there and cannot be loaded is the one to speak of.
-      if (text.rfind(libraryName + ": cannot open shared object file: No such",
-                     0) != 0 &&
-          reason.empty())
-        reason = libraryName + " cannot be loaded: " + text;
     }
     if (reason.empty())
       reason = "libamdhip64.so.7, .6, .5 and libamdhip64.so not found; if ROCm "
@@ -101,8 +103,7 @@ private:
 
   template <typename Function>
   void find(void *library, Function &function, const char *symbol) {
-    function = reinterpret_cast<Function>(dlsym(library, symbol));
-    if (!function && reason.empty())
+    if (!findDriverFunction(library, symbol, function) && reason.empty())
       reason =
           libraryName + " has no " + symbol + ": HIP 5 or later is required";
   }
@@ -112,10 +113,5 @@ private:
 } // namespace
 
 const HipDriver *tessera::runtime::getHipDriver(std::string *why) {
-  static const LoadedDriver loaded;
-  if (loaded.reason.empty())
-    return &loaded.driver;
-  if (why)
-    *why = loaded.reason;
-  return nullptr;
+  return getLoadedDriver<LoadedDriver>(why);
 }

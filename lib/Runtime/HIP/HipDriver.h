@@ -27,7 +27,7 @@ using hipFunction_t = struct ihipModuleSymbol_t *;
 using hipStream_t = struct ihipStream_t *;
 using hipEvent_t = struct ihipEvent_t *;
 
-/// Results that are told apart.
+/// Results that the runtime distinguishes.
 enum : hipError_t {
   hipSuccess = 0,
   hipErrorInvalidValue = 1,

@@ -41,9 +41,9 @@ BlasLtInterface tessera::runtime::getHipblasLt(const DeviceInfo &info) {
   lt.firstRelease = "ROCm 6.0";
   // HIPBLAS_STATUS_NOT_SUPPORTED.
   lt.notSupported = 7;
-  // hipblasComputeType_t. It makes no product of HIPBLAS_COMPUTE_16F (0): its
+  // hipblasComputeType_t. It does not support HIPBLAS_COMPUTE_16F (0): its
   // rocblaslt_matmul_desc_create rejects that. On chips without tf32 (xf32) it
-  // computes in f32 by itself what may be rounded to tf32.
+  // computes in f32 where rounding to tf32 is permitted.
   lt.compute32F = 2;
   lt.compute32FFastTF32 = 6;
   lt.compute64F = 7;

@@ -11,8 +11,8 @@
 
 namespace tessera::runtime {
 
-/// hipBLASLt, for a device of HIP's: of the same release as the HIP that has
-/// it.
+/// hipBLASLt for a HIP device, of the same release as the HIP library that
+/// reports the device.
 BlasLtInterface getHipblasLt(const DeviceInfo &info);
 
 } // namespace tessera::runtime

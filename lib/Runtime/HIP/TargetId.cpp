@@ -1,4 +1,4 @@
-//===- TargetId.cpp - What AMD code objects are compiled for --------------===//
+//===- TargetId.cpp - Target IDs of AMD code objects ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

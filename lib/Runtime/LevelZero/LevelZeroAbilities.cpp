@@ -1,13 +1,13 @@
-//===- LevelZeroAbilities.cpp - What a device of Level Zero is ------------===//
+//===- LevelZeroAbilities.cpp - Capabilities of Level Zero devices --------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether a device has a matrix unit is told by Intel's driver since 24.05
-// (ZE_intel_experimental_device_module_dp_properties). Which family it is of,
-// and with older drivers the matrix unit as well, is told by the version of its
-// hardware (ZE_extension_device_ip_version), else by its PCI number.
+// Intel's driver reports since 24.05 whether a device has a matrix unit
+// (ZE_intel_experimental_device_module_dp_properties). The device's family, and
+// with older drivers the matrix unit as well, follow from the version of its
+// hardware (ZE_extension_device_ip_version), else from its PCI number.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- LevelZeroAbilities.h - What a device of Level Zero is ----*- C++ -*-===//
+//===- LevelZeroAbilities.h - Capabilities of a device ----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -65,8 +65,8 @@ std::string explainUnfit(const LevelZeroAbilities &abilities);
 
 DeviceInfo describeDevice(const LevelZeroAbilities &abilities);
 
-/// Milliseconds from one timestamp of a device to a later one. Of a counter
-/// only `kernelTimestampValidBits` count, and it may have started again from 0
+/// Milliseconds from one timestamp of a device to a later one. Only
+/// `kernelTimestampValidBits` of a counter are valid, and it may have wrapped
 /// once in between.
 double getElapsedMilliseconds(const LevelZeroAbilities &abilities,
                               uint64_t begin, uint64_t end);

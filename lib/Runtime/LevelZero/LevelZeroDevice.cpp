@@ -38,7 +38,7 @@ namespace {
 
 constexpr size_t stagingBytes = 4 << 20;
 constexpr size_t allocationAlignment = 256;
-/// How often one list may have been told to wait for another, and not have.
+/// The number of unfinished notes by which one list may wait for another.
 constexpr uint32_t maxNotes = 16;
 
 class LevelZeroDevice final : public SpirvDevice {
@@ -90,9 +90,10 @@ protected:
 
 private:
   enum Event { Done, Begin, End, EventCount };
-  /// That one list waits for another.
+  /// Makes one list wait for another.
   struct Note {
-    /// What is waited for is done; who waits has seen it.
+    /// Signalled when the awaited list is done, and when the waiting list has
+    /// seen it.
     ze_event_handle_t noted = nullptr, seen = nullptr;
     bool isNoted = false, isSeen = false;
   };
@@ -262,7 +263,7 @@ DriverResult LevelZeroDevice::waitForStream() {
 }
 
 DriverResult LevelZeroDevice::elapsed(float *milliseconds) {
-  // A barrier has ended when all that stands before it has.
+  // A barrier has ended when all commands before it have.
   ze_kernel_timestamp_result_t begin, end;
   for (auto [event, time] : {std::pair(Begin, &begin), {End, &end}})
     if (ze_result_t result =
@@ -329,7 +330,7 @@ DriverResult LevelZeroDevice::createEvent(uint32_t index,
 DriverResult LevelZeroDevice::clear(Note &used) {
   if (isLost)
     return {"zeEventHostSynchronize", ZE_RESULT_ERROR_DEVICE_LOST};
-  // Who has seen the one has no need of it any more.
+  // A waiter that has seen an event no longer needs it.
   for (auto [event, isUsed] :
        {std::pair(used.seen, &used.isSeen), {used.noted, &used.isNoted}}) {
     if (!*isUsed)

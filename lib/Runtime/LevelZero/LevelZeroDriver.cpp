@@ -6,6 +6,8 @@
 
 #include "LevelZeroDriver.h"
 
+#include "../DriverLibrary.h"
+
 #include <cstdio>
 #include <dlfcn.h>
 
@@ -96,23 +98,14 @@ std::string LevelZeroDriver::describe(const char *call, ze_result_t result) {
 bool tessera::runtime::loadLevelZeroDriver(const char *library,
                                            LevelZeroDriver &driver,
                                            std::string &why) {
-  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char *error = dlerror();
-    std::string text = error ? error : "no reason given";
-    std::string missing =
-        std::string(library) + ": cannot open shared object file: No such";
-    why = text.rfind(missing, 0) == 0
-              ? std::string(library) + " not found"
-              : std::string(library) + " cannot be loaded: " + text;
+  void *handle = nullptr;
+  openDriverLibrary(library, handle, why);
+  if (!handle)
     return false;
-  }
 #define TESSERA_FIND(member, symbol, parameters)                               \
-  driver.member =                                                              \
-      reinterpret_cast<decltype(driver.member)>(dlsym(handle, #symbol));
+  findDriverFunction(handle, #symbol, driver.member);
 #define TESSERA_REQUIRE(member, symbol, parameters)                            \
-  TESSERA_FIND(member, symbol, parameters)                                     \
-  if (!driver.member) {                                                        \
+  if (!findDriverFunction(handle, #symbol, driver.member)) {                   \
     why = std::string(library) + " has no " #symbol ": a loader of Level "     \
                                  "Zero 1.2 or later is required";              \
     dlclose(handle);                                                           \
@@ -129,15 +122,11 @@ namespace {
 struct LoadedDriver {
   LevelZeroDriver driver;
   std::string reason;
-  bool isLoaded = loadLevelZeroDriver("libze_loader.so.1", driver, reason);
+
+  LoadedDriver() { loadLevelZeroDriver("libze_loader.so.1", driver, reason); }
 };
 } // namespace
 
 const LevelZeroDriver *tessera::runtime::getLevelZeroDriver(std::string *why) {
-  static const LoadedDriver loaded;
-  if (loaded.isLoaded)
-    return &loaded.driver;
-  if (why)
-    *why = loaded.reason;
-  return nullptr;
+  return getLoadedDriver<LoadedDriver>(why);
 }

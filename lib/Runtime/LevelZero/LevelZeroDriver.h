@@ -41,7 +41,7 @@ using ze_module_handle_t = struct _ze_module_handle_t *;
 using ze_module_build_log_handle_t = struct _ze_module_build_log_handle_t *;
 using ze_kernel_handle_t = struct _ze_kernel_handle_t *;
 
-/// Results that are told apart.
+/// Results that the runtime distinguishes.
 enum : ze_result_t {
   ZE_RESULT_SUCCESS = 0,
   ZE_RESULT_NOT_READY = 1,

@@ -26,7 +26,7 @@
 using namespace tessera::runtime;
 
 //===----------------------------------------------------------------------===//
-// What a device can do
+// Capabilities of a device
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -422,7 +422,8 @@ Status OpenCLDevice::open(cl_context callers) {
   int64_t block[3];
   for (int dim = 0; dim < 3; ++dim)
     block[dim] = static_cast<int64_t>(abilities.maxBlock[dim]);
-  // Of workgroups, as many as there are threads that can be counted.
+  // OpenCL limits the number of threads, which must fit a size_t, not that of
+  // workgroups.
   const int64_t grid[3] = {INT32_MAX, INT32_MAX, INT32_MAX};
   setLimits(grid, block, static_cast<int64_t>(abilities.maxThreads));
   return Status::success();

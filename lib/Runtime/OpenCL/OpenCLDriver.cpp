@@ -6,7 +6,7 @@
 
 #include "OpenCLDriver.h"
 
-#include <dlfcn.h>
+#include "../DriverLibrary.h"
 
 using namespace tessera::runtime;
 
@@ -91,22 +91,12 @@ struct LoadedDriver {
   std::string reason;
 
   LoadedDriver() {
-    const char *name = "libOpenCL.so.1";
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char *error = dlerror();
-      std::string text = error ? error : "no reason given";
-      reason = text.rfind("libOpenCL.so.1: cannot open shared object file: No "
-                          "such",
-                          0) == 0
-                   ? "libOpenCL.so.1 not found"
-                   : std::string(name) + " cannot be loaded: " + text;
+    void *library = nullptr;
+    openDriverLibrary("libOpenCL.so.1", library, reason);
+    if (!library)
       return;
-    }
 #define TESSERA_REQUIRE(member, symbol, result, parameters)                    \
-  driver.member =                                                              \
-      reinterpret_cast<decltype(driver.member)>(dlsym(library, #symbol));      \
-  if (!driver.member && reason.empty())                                        \
+  if (!findDriverFunction(library, #symbol, driver.member) && reason.empty())  \
     reason =                                                                   \
         "libOpenCL.so.1 does not export " #symbol ": OpenCL 2.1 or later is "  \
         "needed";
@@ -117,10 +107,5 @@ struct LoadedDriver {
 } // namespace
 
 const OpenCLDriver *tessera::runtime::getOpenCLDriver(std::string *why) {
-  static const LoadedDriver loaded;
-  if (loaded.reason.empty())
-    return &loaded.driver;
-  if (why)
-    *why = loaded.reason;
-  return nullptr;
+  return getLoadedDriver<LoadedDriver>(why);
 }

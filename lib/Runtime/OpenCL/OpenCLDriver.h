@@ -39,7 +39,7 @@ using cl_kernel = struct _cl_kernel *;
 using cl_event = struct _cl_event *;
 using cl_mem = struct _cl_mem *;
 
-/// Results that are told apart.
+/// Results that the runtime distinguishes.
 enum : cl_int {
   CL_SUCCESS = 0,
   CL_DEVICE_NOT_FOUND = -1,

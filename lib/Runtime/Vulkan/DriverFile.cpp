@@ -1,4 +1,4 @@
-//===- DriverFile.cpp - What is kept of a device and its driver -----------===//
+//===- DriverFile.cpp - Cache file of a device and driver -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- DriverFile.h - What is kept of a device and its driver ---*- C++ -*-===//
+//===- DriverFile.h - Cache file of a device and driver -----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -44,7 +44,7 @@ public:
   const std::string &getDirectory() const { return directory; }
   std::string getPath() const { return directory + "/" + name; }
 
-  /// A file that has grown beyond is not to be written.
+  /// A file that has grown beyond this size is not written.
   static constexpr size_t maxBytes = 64 << 20;
 
 private:

@@ -1,4 +1,4 @@
-//===- EnabledFeatures.cpp - What a VkDevice was made with ----------------===//
+//===- EnabledFeatures.cpp - Enabled features of a VkDevice ---------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- EnabledFeatures.h - What a VkDevice was made with --------*- C++ -*-===//
+//===- EnabledFeatures.h - Enabled features of a VkDevice ----*- C++ -*----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

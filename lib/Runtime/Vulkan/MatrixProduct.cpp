@@ -1,4 +1,4 @@
-//===- MatrixProduct.cpp - Products of cooperative matrices ---------------===//
+//===- MatrixProduct.cpp - Matmuls of cooperative matrices ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,11 +1,11 @@
-//===- MatrixProduct.h - Products of cooperative matrices -------*- C++ -*-===//
+//===- MatrixProduct.h - Matmuls of cooperative matrices ----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Which products a module of SPIR-V computes with SPV_KHR_cooperative_matrix.
-// Nothing here needs a driver.
+// Finds the matmuls that a module of SPIR-V computes with
+// SPV_KHR_cooperative_matrix. Nothing here needs a driver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@
 
 namespace tessera::runtime {
 
-/// The type of a matrix's elements. An integer's sign is the product's.
+/// The type of a matrix's elements. The matmul determines the signedness of
+/// integers.
 struct ComponentType {
   enum Kind : uint32_t { Integer, Float, BFloat };
   Kind kind = Integer;
@@ -45,21 +46,21 @@ struct MatrixProduct {
 
   uint32_t m = 0, n = 0, k = 0;
   ComponentType a, b, c, result;
-  /// Of `Operand`s.
+  /// A mask of `Operand`s.
   uint32_t operands = 0;
-  /// SPIR-V's number for who has the matrix together: 3 is a subgroup.
+  /// SPIR-V's number of the scope that holds the matrix: 3 is a subgroup.
   uint32_t scope = 3;
 
-  /// "m8n8k8.f32.f16" as in the name of a chip, result first; B's type behind
-  /// A's, C's and the scope only where they differ from what is usual:
-  /// "m8n8k8.s32.s8.u8". All that makes two products different is in it.
+  /// "m8n8k8.f32.f16" as in the name of a chip, result first; B's type after
+  /// A's, C's and the scope only where they differ from the usual ones:
+  /// "m8n8k8.s32.s8.u8". Different matmuls have different names.
   std::string getName() const;
   bool operator==(const MatrixProduct &other) const;
 };
 
-/// The products in a module of SPIR-V, each once, in the order of their first
-/// use. Those of matrices whose extents are no constants are left out, and so
-/// is everything of a module that is cut short.
+/// The matmuls in a module of SPIR-V, each once, in the order of their first
+/// use. Matmuls of matrices whose extents are not constants are left out, and
+/// so is everything of a module that is truncated.
 std::vector<MatrixProduct>
 readMatrixProducts(const std::vector<uint32_t> &words);
 

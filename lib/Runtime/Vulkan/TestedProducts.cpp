@@ -1,4 +1,4 @@
-//===- TestedProducts.cpp - Which products were found right ---------------===//
+//===- TestedProducts.cpp - Matmuls that passed the self-test -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- TestedProducts.h - Which products were found right -------*- C++ -*-===//
+//===- TestedProducts.h - Matmuls that passed the self-test ---*- C++ -*---===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,10 +14,10 @@
 
 namespace tessera::runtime {
 
-/// The products that a device computed rightly, by their names: of this
-/// process, and where there is a folder for it, of all that ran with the same
-/// driver. The file has a name in each line. What is wrong is not kept: it is
-/// tested each time.
+/// The names of the matmuls that a device computed correctly: in this process,
+/// and where there is a folder for it, in all that ran with the same driver.
+/// The file has a name in each line. Wrong results are not recorded: these
+/// matmuls are tested each time.
 class TestedProducts {
 public:
   /// Those that are known of the device and driver that `properties` and
@@ -34,7 +34,7 @@ public:
   void add(const std::string &name) { names.insert(name); }
 
 private:
-  DriverFile file{"tessera products 1\n", ".products"};
+  DriverFile file{"tessera matmuls 1\n", ".products"};
   std::set<std::string> names, saved;
 };
 

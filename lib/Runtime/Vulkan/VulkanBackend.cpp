@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Backend.h"
-#include "VulkanDevice.h"
+#include "OpenVulkanDevice.h"
 #include "VulkanDriver.h"
 
 using namespace tessera::runtime;

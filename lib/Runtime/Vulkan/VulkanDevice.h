@@ -3,39 +3,106 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Memory consists of buffers with a device address, which the rest of the
+// program uses as a pointer. A kernel's parameters are copied to a block of
+// their own, 8 bytes each, whose address is the kernel's only push constant.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANDEVICE_H
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANDEVICE_H
 
-#include "Runtime/Device.h"
-#include "VulkanDriver.h"
+#include "../SpirvDevice.h"
+#include "TestedProducts.h"
+#include "VulkanKernels.h"
+#include "VulkanQueue.h"
 
 namespace tessera::runtime {
 
-/// Adds the devices that can run Tessera's kernels: Vulkan 1.3, buffer device
-/// addresses, the Vulkan memory model, 64-bit integers. Gives the reason, on
-/// one line, for each that cannot, or when there is none; empty otherwise.
-std::string listVulkanDevices(const VulkanDriver &driver,
-                              std::vector<DeviceInfo> &devices);
+class VulkanDevice : public SpirvDevice {
+public:
+  VulkanDevice(const VulkanDriver &driver, VkPhysicalDevice handle,
+               DeviceInfo info);
+  ~VulkanDevice() override;
 
-/// Opens a device, by its place among those listed.
-Expected<std::unique_ptr<Device>> openVulkanDevice(const VulkanDriver &driver,
-                                                   int ordinal);
+  /// Second half of construction: with a device of its own, or the caller's.
+  Status open();
+  Status open(const VulkanObjects &objects, const EnabledFeatures &enabled);
 
-/// The handles of a caller's device; see `NativeDevice`.
-struct VulkanObjects {
-  VkInstance instance = VK_NULL_HANDLE;
-  VkPhysicalDevice physicalDevice = VK_NULL_HANDLE;
-  VkDevice device = VK_NULL_HANDLE;
-  const VkDeviceCreateInfo *createInfo = nullptr;
-  uint32_t queueFamily = 0, queueIndex = 0;
-  PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
+  Status enterQueue(void *other) override;
+  Status leaveQueue() override;
+  Status freeInQueue(void *ptr, void *other) override;
+  Status bindObject(MemoryObject kind, void *object, size_t bytes,
+                    bool mayWrite, void **address) override;
+  void releaseObjects() override { memory.release(); }
+
+  Status copyToDevice(void *device, const void *host, size_t bytes) override;
+  Status copyToHost(void *host, const void *device, size_t bytes) override;
+  Status copyOnDevice(void *to, const void *from, size_t bytes) override;
+  Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
+  Status timeBegin() override;
+  Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
+                                      int64_t workgroupBytes) override;
+  Status useCache(const std::string &directory) override;
+  Status saveCache() override;
+
+protected:
+  DriverResult memInfo(size_t *freeBytes, size_t *totalBytes) override;
+  DriverResult memAlloc(void **ptr, size_t bytes) override {
+    return memory.allocate(bytes, ptr);
+  }
+  DriverResult memFree(void *ptr) override;
+  DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override;
+  DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override;
+  DriverResult queueCopy(void *to, const void *from, size_t bytes) override;
+  DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override;
+  DriverResult waitForStream() override { return queue.finish(); }
+  DriverResult recordBegin() override { return queue.recordBegin(); }
+  DriverResult recordEnd() override { return queue.recordEnd(); }
+  DriverResult waitForEnd() override { return queue.finish(); }
+  DriverResult elapsed(float *milliseconds) override {
+    return queue.getElapsed(milliseconds);
+  }
+  DriverResult queueLaunch(void *function,
+                           const LaunchRequest &request) override;
+  Status checkOwnLimits(const LaunchRequest &request,
+                        const LoadedKernel &kernel) const override;
+  LoadedKernel describeKernel(void *function, void *module,
+                              const char *name) const override;
+  Status build(const KernelImage &image, const SpirvModule &code,
+               Module &module) override;
+  void release(Module &module) override;
+
+  std::string describe(DriverResult result) const override {
+    return describeVulkan(result.call, static_cast<VkResult>(result.code));
+  }
+  DriverFailure classify(int code) const override;
+  std::string rejectingDevice() const override { return info().name; }
+
+private:
+  /// Creates what the device needs besides the VkDevice.
+  Status prepare();
+  /// `InvalidArgument` for bytes that are not in a known buffer.
+  Status checkRange(const void *ptr, size_t bytes) const;
+  /// Makes the device compute each matmul of a module that is not yet tested.
+  Status testProducts(const std::string &image,
+                      const std::vector<uint32_t> &code);
+  /// Runs the kernel of a self-test: see `RunSelfTest`.
+  Status runTest(const std::vector<uint32_t> &code,
+                 std::vector<std::vector<uint8_t>> &contents);
+
+  VulkanContext context;
+  VulkanMemory memory;
+  VulkanQueue queue;
+  VulkanKernels kernels;
+  /// A buffer between the host and the device.
+  VulkanBuffer staging;
+  TestedProducts tested;
+  /// Whether the image that is being loaded is a self-test.
+  bool isTesting = false;
+  uint64_t allocationsBefore = 0;
 };
-
-/// Opens a device of the caller's, which outlives it. `InvalidArgument` names
-/// what it was made without.
-Expected<std::unique_ptr<Device>>
-openVulkanDeviceOn(const VulkanObjects &objects);
 
 } // namespace tessera::runtime
 

@@ -6,11 +6,12 @@
 
 #include "VulkanDriver.h"
 
-#include "Runtime/Device.h"
+#include "../DriverLibrary.h"
+
+#include "Runtime/Vulkan.h"
 
 #include <atomic>
 #include <cstdio>
-#include <dlfcn.h>
 
 using namespace tessera::runtime;
 
@@ -49,10 +50,16 @@ std::string tessera::runtime::describeVulkan(const char *call,
   return std::string(call) + ": " + getResultName(result);
 }
 
-static bool wantsValidation = false;
+static VulkanSettings vulkanSettings;
 static std::atomic<unsigned> validationErrors = 0;
 
-void tessera::runtime::requestVulkanValidation() { wantsValidation = true; }
+void tessera::runtime::setVulkanSettings(const VulkanSettings &settings) {
+  vulkanSettings = settings;
+}
+
+const VulkanSettings &tessera::runtime::getVulkanSettings() {
+  return vulkanSettings;
+}
 
 unsigned tessera::runtime::countVulkanValidationErrors() {
   return validationErrors;
@@ -76,11 +83,11 @@ std::string tessera::runtime::findVulkanFunctions(PFN_vkGetInstanceProcAddr get,
                                                   VulkanDriver &driver) {
   if (!get) {
     // Where the caller has made an instance, it is loaded.
-    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    get = library ? reinterpret_cast<PFN_vkGetInstanceProcAddr>(
-                        dlsym(library, "vkGetInstanceProcAddr"))
-                  : nullptr;
-    if (!get)
+    void *library = nullptr;
+    std::string why;
+    if (openDriverLibrary("libvulkan.so.1", library, why) !=
+            DriverLibraryState::Loaded ||
+        !findDriverFunction(library, "vkGetInstanceProcAddr", get))
       return "libvulkan.so.1 for it (pass getInstanceProcAddr)";
   }
   driver.instance = instance;
@@ -103,17 +110,12 @@ struct LoadedDriver {
   std::string reason;
 
   LoadedDriver() {
-    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char *error = dlerror();
-      std::string text = error ? error : "no reason given";
-      reason = text.find("No such file") != std::string::npos
-                   ? "libvulkan.so.1 not found"
-                   : "libvulkan.so.1 cannot be loaded: " + text;
+    void *library = nullptr;
+    openDriverLibrary("libvulkan.so.1", library, reason);
+    if (!library)
       return;
-    }
-    auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(
-        dlsym(library, "vkGetInstanceProcAddr"));
+    PFN_vkGetInstanceProcAddr get = nullptr;
+    findDriverFunction(library, "vkGetInstanceProcAddr", get);
     auto create = get ? reinterpret_cast<PFN_vkCreateInstance>(
                             get(nullptr, "vkCreateInstance"))
                       : nullptr;
@@ -137,7 +139,7 @@ struct LoadedDriver {
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
     messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
     messenger.pfnUserCallback = report;
-    if (wantsValidation) {
+    if (vulkanSettings.validates) {
       info.enabledLayerCount = 1;
       info.ppEnabledLayerNames = layers;
       info.enabledExtensionCount = 1;
@@ -158,7 +160,7 @@ struct LoadedDriver {
     if (!missing.empty())
       reason = "libvulkan.so.1 does not export " + missing +
                ": it is older than Vulkan 1.3";
-    if (!wantsValidation)
+    if (!vulkanSettings.validates)
       return;
     auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
         get(driver.instance, "vkCreateDebugUtilsMessengerEXT"));
@@ -172,10 +174,5 @@ struct LoadedDriver {
 } // namespace
 
 const VulkanDriver *tessera::runtime::getVulkanDriver(std::string *why) {
-  static const LoadedDriver loaded;
-  if (loaded.reason.empty())
-    return &loaded.driver;
-  if (why)
-    *why = loaded.reason;
-  return nullptr;
+  return getLoadedDriver<LoadedDriver>(why);
 }

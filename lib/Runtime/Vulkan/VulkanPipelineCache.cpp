@@ -27,7 +27,7 @@ Status PipelineCache::open(const VulkanFunctions &vk, VkDevice device,
   if (why.empty())
     return Status::success();
   return Status(StatusCode::Internal,
-                file.getPath() + ": " + why + "; it is rebuilt");
+                file.getPath() + ": " + why + "; recompiling");
 }
 
 Status PipelineCache::save(const VulkanFunctions &vk, VkDevice device) {

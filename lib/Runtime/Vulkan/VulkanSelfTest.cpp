@@ -1,4 +1,4 @@
-//===- VulkanSelfTest.cpp - Are products what they should be? -------------===//
+//===- VulkanSelfTest.cpp - Self-test of matmuls --------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -145,7 +145,7 @@ TestOperands tessera::runtime::makeTestOperands(const MatrixProduct &product) {
         product.m, product.n);
 
   // No sum of floats is larger than what both C and the result hold; integers
-  // take all values that their sums, of k products and C, leave them.
+  // take all values for which the sums of k terms and C fit.
   uint32_t sumBits = std::min(
       product.c.isInteger() ? product.c.bits - 1
                             : getMantissaBits(product.c) + 1,
@@ -159,7 +159,7 @@ TestOperands tessera::runtime::makeTestOperands(const MatrixProduct &product) {
   // A generator of Lehmer's: numbers without a pattern.
   uint64_t state = 1;
   auto fill = [&](TestMatrix &matrix) {
-    // What an operand of 8 bits has, it has with its sign.
+    // An 8-bit operand takes the range of its sign.
     int64_t low = -limit, high = limit;
     if (matrix.type.isInteger() && !matrix.isSigned)
       low = 0;

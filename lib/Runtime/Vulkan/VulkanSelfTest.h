@@ -1,12 +1,13 @@
-//===- VulkanSelfTest.h - Are products what they should be? -----*- C++ -*-===//
+//===- VulkanSelfTest.h - Self-test of matmuls --------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Drivers advertise shapes of matrix products, and some that are wrong. Before
-// a product is relied on, a kernel that does nothing else computes one of small
-// integers, which every type holds exactly, and is compared with the host.
+// Drivers advertise shapes of matmuls, some of which they compute wrongly.
+// Before a program relies on a matmul, a kernel that does nothing else computes
+// one of small integers, which every type represents exactly, and the result is
+// compared with the host's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,13 +42,13 @@ struct TestMatrix {
   void decode(const std::vector<uint8_t> &bytes);
 };
 
-/// A, B and C of a test, and what the product is.
+/// A, B and C of a test, and the expected result.
 struct TestOperands {
   TestMatrix a, b, c, result;
 };
 
-/// Whether there is a test for `product`: of a subgroup's matrices, of integers
-/// of 8 to 64 bits, f16, bf16, f32 and f64.
+/// Whether there is a test for `product`: its scope must be a subgroup, and its
+/// elements integers of 8 to 64 bits, f16, bf16, f32 or f64.
 bool canTest(const MatrixProduct &product);
 
 /// Operands in which no two rows, columns or neighbours are alike. Every sum,
@@ -79,7 +80,7 @@ using RunSelfTest =
 Status runSelfTest(const MatrixProduct &product, uint32_t lanes, bool turnB,
                    const RunSelfTest &run);
 
-/// The chip's name without its products: "s8-w32768-t1024-n32".
+/// The chip's name without its matmuls: "s8-w32768-t1024-n32".
 std::string getChipWithoutProducts(const std::string &chip);
 
 } // namespace tessera::runtime

@@ -1,4 +1,4 @@
-//===- VulkanStatistics.cpp - What a driver tells of its code -------------===//
+//===- VulkanStatistics.cpp - Pipeline statistics of a driver -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

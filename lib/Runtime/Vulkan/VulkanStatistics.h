@@ -1,4 +1,4 @@
-//===- VulkanStatistics.h - What a driver tells of its code -----*- C++ -*-===//
+//===- VulkanStatistics.h - Pipeline statistics of a driver ---*- C++ -*---===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,7 +14,7 @@ namespace tessera::runtime {
 /// The statistics that the driver reports for a pipeline that was created with
 /// VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
 /// (VK_KHR_pipeline_executable_properties), in its own words: "Register Count
-/// 168, Stack Size 0". Empty where it tells nothing.
+/// 168, Stack Size 0". Empty if it reports none.
 std::string describePipeline(const VulkanFunctions &vk, VkDevice device,
                              VkPipeline pipeline);
 

@@ -11,7 +11,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
 using namespace mlir;
@@ -21,8 +20,8 @@ using namespace mlir::tessera;
 /// loads (LLVM, "User Guide for AMDGPU Backend", "Code Object V5 Metadata").
 static constexpr int codeObjectVersion = 500;
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
-                                                          const Chip &chip) {
+static std::unique_ptr<llvm::TargetMachine> createAmdMachine(ModuleOp module,
+                                                             const Chip &chip) {
   static bool isRegistered = false;
   registerBackEnd(isRegistered, [] {
     LLVMInitializeAMDGPUTargetInfo();
@@ -32,24 +31,12 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
     // Barriers of chips before CDNA2 are inline assembly.
     LLVMInitializeAMDGPUAsmParser();
   });
-  llvm::Triple triple("amdgcn-amd-amdhsa");
-  std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) {
-    module.emitError() << "LLVM has no AMDGPU back end: " << error;
-    return nullptr;
-  }
   // Halves of a register as registers of their own: words made of them are then
   // copies, which the scheduler moves up to the loads that they wait for.
   llvm::StringRef features =
       llvm::StringRef(chip.name).starts_with("gfx11") ? "-real-true16" : "";
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, chip.name, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-  if (!machine)
-    module.emitError() << "LLVM does not support " << chip.name;
-  return machine;
+  return createMachine(module, "AMDGPU", llvm::Triple("amdgcn-amd-amdhsa"),
+                       chip, features, llvm::Reloc::PIC_);
 }
 
 /// Defines `function`, one of OCKL's that tell a launch's extents: i64 of i32,
@@ -71,8 +58,8 @@ static void defineExtent(llvm::Function &function, bool ofWorkgroup) {
 }
 
 /// Defines the functions of AMD's device library that have an LLVM intrinsic,
-/// since the library itself is not at hand. An error names any other: of the
-/// functions that need a library, f32's have become polynomials before.
+/// since the library itself is not at hand. An error names any other function:
+/// those of f32 that need the library have become polynomials before.
 static LogicalResult defineDeviceFunctions(ModuleOp module,
                                            llvm::Module &code) {
   static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
@@ -204,7 +191,7 @@ static LogicalResult makeModule(ModuleOp module, IRModule &code,
 
 static FailureOr<std::string> emit(ModuleOp module, const Chip &chip,
                                    llvm::CodeGenFileType type) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, chip);
+  std::unique_ptr<llvm::TargetMachine> machine = createAmdMachine(module, chip);
   if (!machine)
     return failure();
   IRModule code(module);

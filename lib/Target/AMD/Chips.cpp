@@ -51,7 +51,7 @@
 using namespace mlir::tessera;
 
 using Step = LaneMap::Step;
-using Steps = llvm::SmallVector<Step, 6>;
+using Steps = LaneSteps;
 
 namespace {
 
@@ -170,22 +170,6 @@ static const Row rows[] = {
 // Lane maps
 //===----------------------------------------------------------------------===//
 
-/// Steps of 1, 2, 4, ... rows (dimension 0) or columns (1), from `from` up to
-/// below `to`.
-static Steps count(unsigned dimension, int64_t from, int64_t to) {
-  Steps steps;
-  for (int64_t step = from; step < to; step *= 2) {
-    steps.push_back({0, 0});
-    steps.back()[dimension] = static_cast<int32_t>(step);
-  }
-  return steps;
-}
-
-static Steps concat(Steps first, llvm::ArrayRef<Step> second) {
-  first.append(second.begin(), second.end());
-  return first;
-}
-
 /// The map of a: the first lane bits count rows. Along K, a lane has a run of
 /// elements, the last lane bits count runs, and if lanes have more than one
 /// run, registers count the other runs.
@@ -193,8 +177,9 @@ static LaneMap getOperandMap(int64_t rows, int64_t k, int64_t lanes) {
   constexpr int64_t longestRun = 16;
   int64_t run = std::min(rows * k / lanes, longestRun),
           ofLanes = run * lanes / rows;
-  return LaneMap(concat(count(0, 1, rows), count(1, run, ofLanes)),
-                 concat(count(1, 1, run), count(1, ofLanes, k)));
+  return LaneMap(
+      concatSteps(countSteps(0, 1, rows), countSteps(1, run, ofLanes)),
+      concatSteps(countSteps(1, 1, run), countSteps(1, ofLanes, k)));
 }
 
 static void setMfmaMaps(MatrixInstruction &row) {
@@ -203,24 +188,25 @@ static void setMfmaMaps(MatrixInstruction &row) {
   // The first lane bits count columns. Registers count four consecutive rows,
   // then lanes and registers count the groups of four; for f64, lanes count the
   // four rows.
-  Steps columns = count(1, 1, row.n);
+  Steps columns = countSteps(1, 1, row.n);
   int64_t lanesOfRow = 64 / row.n;
   row.accMap =
       row.accType == "f64"
-          ? LaneMap(concat(columns, count(0, 1, lanesOfRow)),
-                    count(0, lanesOfRow, row.m))
-          : LaneMap(concat(columns, count(0, 4, 4 * lanesOfRow)),
-                    concat(count(0, 1, 4), count(0, 4 * lanesOfRow, row.m)));
+          ? LaneMap(concatSteps(columns, countSteps(0, 1, lanesOfRow)),
+                    countSteps(0, lanesOfRow, row.m))
+          : LaneMap(concatSteps(columns, countSteps(0, 4, 4 * lanesOfRow)),
+                    concatSteps(countSteps(0, 1, 4),
+                                countSteps(0, 4 * lanesOfRow, row.m)));
 }
 
 static void setWmmaMaps(MatrixInstruction &row) {
-  row.aMap =
-      LaneMap(concat(count(0, 1, row.m), Step{0, 0}), count(1, 1, row.k));
-  row.bMap =
-      LaneMap(concat(count(1, 1, row.n), Step{0, 0}), count(0, 1, row.k));
+  row.aMap = LaneMap(concatSteps(countSteps(0, 1, row.m), Step{0, 0}),
+                     countSteps(1, 1, row.k));
+  row.bMap = LaneMap(concatSteps(countSteps(1, 1, row.n), Step{0, 0}),
+                     countSteps(0, 1, row.k));
   // The upper lanes have the odd rows.
-  row.accMap =
-      LaneMap(concat(count(1, 1, row.n), Step{1, 0}), count(0, 2, row.m));
+  row.accMap = LaneMap(concatSteps(countSteps(1, 1, row.n), Step{1, 0}),
+                       countSteps(0, 2, row.m));
 }
 
 /// For 16-bit operands, the document has runs of four elements of K, two in
@@ -230,8 +216,9 @@ static void setWmma12Maps(MatrixInstruction &row) {
   row.aMap = getOperandMap(row.m, row.k, /*lanes=*/32);
   row.bMap = getOperandMap(row.n, row.k, /*lanes=*/32).transpose();
   // The upper lanes have the lower half of the rows.
-  row.accMap = LaneMap(concat(count(1, 1, row.n), count(0, row.m / 2, row.m)),
-                       count(0, 1, row.m / 2));
+  row.accMap = LaneMap(
+      concatSteps(countSteps(1, 1, row.n), countSteps(0, row.m / 2, row.m)),
+      countSteps(0, 1, row.m / 2));
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,17 +290,19 @@ static void addDotInstructions(Chip &chip) {
       row.signedOnly = dot.acc == llvm::StringRef("i32");
       setNameAndTypes(row, dot.family, dot.operand, dot.operand, dot.acc);
       int64_t down = m / laneRows, across = n / laneCols;
-      Steps lanes = concat(count(1, across, n), count(0, down, m)), aLanes,
-            bLanes;
+      Steps lanes =
+                concatSteps(countSteps(1, across, n), countSteps(0, down, m)),
+            aLanes, bLanes;
       for (Step step : lanes) {
         aLanes.push_back({step[0], 0});
         bLanes.push_back({0, step[1]});
       }
-      row.aMap = LaneMap(aLanes, concat(count(1, 1, dot.k), count(0, 1, down)));
-      row.bMap =
-          LaneMap(bLanes, concat(count(0, 1, dot.k), count(1, 1, across)));
-      row.accMap =
-          LaneMap(lanes, concat(count(1, 1, across), count(0, 1, down)));
+      row.aMap = LaneMap(
+          aLanes, concatSteps(countSteps(1, 1, dot.k), countSteps(0, 1, down)));
+      row.bMap = LaneMap(bLanes, concatSteps(countSteps(0, 1, dot.k),
+                                             countSteps(1, 1, across)));
+      row.accMap = LaneMap(
+          lanes, concatSteps(countSteps(1, 1, across), countSteps(0, 1, down)));
       chip.instructions.push_back(std::move(row));
     }
 }

@@ -1,4 +1,4 @@
-//===- Occupancy.cpp - How many workgroups a unit keeps at a time ---------===//
+//===- Occupancy.cpp - Occupancy of a unit --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

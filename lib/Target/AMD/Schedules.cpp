@@ -13,8 +13,8 @@ void mlir::tessera::setAmdSchedules(Chip &chip, const AmdChipRow &row) {
   SchedulePolicy &policy = chip.policy;
   // None of it is measured. 64x64 accumulators take 64 registers of 64 lanes;
   // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
-  // two copies. With two stages, a step's loads are held ahead of the
-  // products of the step before.
+  // two copies. With two stages, a step's loads are held ahead of the MFMAs of
+  // the previous step.
   policy.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
   policy.preferSwizzle = true;
   policy.unrollStages = true;

@@ -43,7 +43,7 @@
 using namespace mlir::tessera;
 
 using Step = LaneMap::Step;
-using Steps = llvm::SmallVector<Step, 6>;
+using Steps = LaneSteps;
 
 namespace {
 
@@ -67,37 +67,23 @@ static const Types types[] = {
     {"i8", "i32", 1},
 };
 
-/// Steps of 1, 2, 4, ... rows (dimension 0) or columns (1), from `from` up to
-/// below `to`.
-static Steps count(unsigned dimension, int64_t from, int64_t to) {
-  Steps steps;
-  for (int64_t step = from; step < to; step *= 2) {
-    steps.push_back({0, 0});
-    steps.back()[dimension] = static_cast<int32_t>(step);
-  }
-  return steps;
-}
-
-static Steps concat(Steps first, llvm::ArrayRef<Step> second) {
-  first.append(second.begin(), second.end());
-  return first;
-}
-
 /// The map of a: mxk over `lanes` lanes.
 static LaneMap getAMap(int64_t m, int64_t k, int64_t lanes) {
   if (k >= lanes)
-    return LaneMap(count(1, k / lanes, k),
-                   concat(count(1, 1, k / lanes), count(0, 1, m)));
+    return LaneMap(
+        countSteps(1, k / lanes, k),
+        concatSteps(countSteps(1, 1, k / lanes), countSteps(0, 1, m)));
   int64_t rows = lanes / k;
-  Steps ofLanes = concat(count(1, 1, k), count(0, 1, std::min(rows, m)));
+  Steps ofLanes =
+      concatSteps(countSteps(1, 1, k), countSteps(0, 1, std::min(rows, m)));
   while (int64_t(1) << ofLanes.size() < lanes)
     ofLanes.push_back({0, 0});
-  return LaneMap(ofLanes, count(0, rows, m));
+  return LaneMap(ofLanes, countSteps(0, rows, m));
 }
 
 /// The map of b and of the accumulator: a column in each lane.
 static LaneMap getColumnMap(int64_t rows, int64_t lanes) {
-  return LaneMap(count(1, 1, lanes), count(0, 1, rows));
+  return LaneMap(countSteps(1, 1, lanes), countSteps(0, 1, rows));
 }
 
 static void addDpas(Chip &chip) {

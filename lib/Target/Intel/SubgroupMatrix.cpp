@@ -59,7 +59,7 @@ constexpr uint32_t capabilityLinkage = 5,
 /// The instruction that replaces the calls of an imported function.
 struct Instruction {
   uint32_t opcode;
-  /// The last operand, of a product.
+  /// The last operand of a matrix instruction.
   std::optional<uint32_t> literal;
 };
 

@@ -232,7 +232,8 @@ static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
 static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(
       TesseraDialect::ScheduleAttrHelper::getNameStr());
-  int64_t group = schedule ? schedule.getGroup() : getFragmentGroup(kernel),
+  int64_t group = schedule ? schedule.getSubgroupsPerFragment()
+                           : getFragmentGroup(kernel),
           most = 0;
   llvm::DenseMap<Block *, int64_t> bytes;
   kernel->walk([&](MmaOp op) {

@@ -219,8 +219,8 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
 /// while for mma.sync they are rounded to nearest when they are loaded.
 /// `precision tf32` permits both.
 ///
-/// Those for 8-bit floats align the products of elements and the accumulator to
-/// the largest of them and keep about 14 bits of the mantissa.
+/// Those for 8-bit floats align the terms and the accumulator to the largest of
+/// them and keep about 14 bits of the mantissa.
 static void addWarpgroups(Chip &chip) {
   struct Types {
     const char *a, *b, *acc;

@@ -15,16 +15,14 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
 
 /// Defines the functions of NVIDIA's device library that have an LLVM
-/// intrinsic, since the library itself is not at hand. An error names any
-/// other: of the functions that need a library, f32's have become polynomials
-/// before.
+/// intrinsic, since the library itself is not at hand. An error names any other
+/// function: those of f32 that need the library have become polynomials before.
 static LogicalResult defineDeviceFunctions(ModuleOp module,
                                            llvm::Module &code) {
   static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
@@ -138,18 +136,11 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return module.emitError() << "LLVM has no NVPTX back end: " << error;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, chip.name, "+ptx" + std::to_string(chip.codeVersion),
-      llvm::TargetOptions(), std::nullopt, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createMachine(module, "NVPTX", llvm::Triple("nvptx64-nvidia-cuda"), chip,
+                    "+ptx" + std::to_string(chip.codeVersion));
   if (!machine)
-    return module.emitError() << "LLVM does not support " << chip.name;
+    return failure();
 
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
   if (failed(kernels))

@@ -1,4 +1,4 @@
-//===- PtxasLog.cpp - What ptxas says of kernels --------------------------===//
+//===- PtxasLog.cpp - Parser of ptxas' log --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

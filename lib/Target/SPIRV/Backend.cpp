@@ -76,7 +76,8 @@ bool SpirvBackend::runsOn(StringRef codeChip, StringRef deviceChip,
                           bool) const {
   const Chip *code = findChip(info.name, codeChip);
   const Chip *device = findChip(info.name, deviceChip);
-  // A kernel that takes too much of what both have is refused by itself.
+  // A kernel that needs more of a shared resource than the device has is
+  // rejected when it is loaded.
   return code && device && code->subgroupSize == device->subgroupSize &&
          code->maxThreads <= device->maxThreads &&
          code->hasF16 <= device->hasF16 && code->hasF64 <= device->hasF64 &&

@@ -11,7 +11,7 @@
 
 namespace mlir::tessera {
 
-/// What targets of SPIR-V share.
+/// The common part of the SPIR-V targets.
 class SpirvBackend : public TargetBackend {
 public:
   using TargetBackend::TargetBackend;

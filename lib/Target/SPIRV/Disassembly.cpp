@@ -50,7 +50,7 @@ enum class Kind {
   Ids,
   /// A mask of memory operands, with what its bits ask for.
   Memory,
-  /// Masks of the operands of a product.
+  /// Masks of the operands of a matrix instruction.
   ProductKHR,
   ProductINTEL
 };

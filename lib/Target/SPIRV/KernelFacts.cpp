@@ -1,4 +1,4 @@
-//===- KernelFacts.cpp - What a module says of its kernels ----------------===//
+//===- KernelFacts.cpp - Facts about the kernels of a module --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -19,7 +19,8 @@ using spirv::Opcode;
 namespace {
 /// "SPIR-V Specification", section 3.42; upstream's opcodes have no such one.
 constexpr uint32_t OpDecorateString = 5632;
-/// Of a hardware thread's usual registers an execution unit runs 8.
+/// With the usual number of registers per hardware thread, an execution unit
+/// runs 8 threads.
 constexpr int64_t usualRegisters = 128, usualThreads = 8;
 } // namespace
 

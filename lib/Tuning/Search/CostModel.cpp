@@ -1,4 +1,4 @@
-//===- CostModel.cpp - What measurements say of other schedules -----------===//
+//===- CostModel.cpp - Cost model of schedules ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
-using Entry = ScheduleEntry;
+using Field = ScheduleField;
 
 static constexpr size_t mostSamples = 400;
 /// Times above this multiple of the least time are clamped to it. It is not
@@ -28,10 +28,11 @@ static constexpr double leastSuccess = 0.02;
 
 namespace {
 
-/// An entry as a feature: the logarithm of one more, or a flag as it is, by its
-/// weight. Entries of a group have the same part in the time.
+/// A number of a schedule as a feature: the logarithm of one more, or a flag or
+/// an enum as it is, multiplied by the weight. The features of a group have the
+/// same part in the time.
 struct Feature {
-  Entry entry;
+  Field field;
   double weight;
   enum Group : size_t {
     Workgroup,
@@ -42,41 +43,66 @@ struct Feature {
     Cluster,
     Split,
     Memory,
-    Estimate
+    Estimate,
+    Other
   } group;
   bool isFlag = false;
 };
 
 } // namespace
 
-static constexpr Feature entryFeatures[] = {
-    {Entry::WorkgroupM, 1, Feature::Workgroup},
-    {Entry::WorkgroupN, 1, Feature::Workgroup},
-    {Entry::SubgroupM, 1, Feature::Subgroup},
-    {Entry::SubgroupN, 1, Feature::Subgroup},
-    {Entry::SplitK, 1, Feature::Split},
-    {Entry::Batches, 1, Feature::Subgroup},
-    {Entry::SubgroupBatches, 1, Feature::Subgroup},
-    {Entry::VThreadM, 1, Feature::Fragment},
-    {Entry::VThreadN, 1, Feature::Fragment},
-    {Entry::K, 0.8, Feature::Step},
-    {Entry::KFragment, 0.5, Feature::Fragment},
-    {Entry::Stages, 1, Feature::Step},
-    {Entry::Interleave, 0.5, Feature::Fragment},
-    {Entry::Raster, 0.2, Feature::Order},
-    {Entry::Persistent, 0.12, Feature::Order},
-    {Entry::Group, 1, Feature::Subgroup},
-    {Entry::ClusterM, 0.6, Feature::Cluster},
-    {Entry::ClusterN, 0.6, Feature::Cluster},
-    {Entry::Swizzle, 0.8, Feature::Memory, true},
-    {Entry::StageOutput, 0.8, Feature::Memory, true},
-    {Entry::SplitKReduction, 0.8, Feature::Split, true}};
+static constexpr Feature knownFeatures[] = {
+    {Field::WorkgroupM, 1, Feature::Workgroup},
+    {Field::WorkgroupN, 1, Feature::Workgroup},
+    {Field::SubgroupM, 1, Feature::Subgroup},
+    {Field::SubgroupN, 1, Feature::Subgroup},
+    {Field::SplitK, 1, Feature::Split},
+    {Field::Batches, 1, Feature::Subgroup},
+    {Field::SubgroupBatches, 1, Feature::Subgroup},
+    {Field::VthreadM, 1, Feature::Fragment},
+    {Field::VthreadN, 1, Feature::Fragment},
+    {Field::K, 0.8, Feature::Step},
+    {Field::KFragment, 0.5, Feature::Fragment},
+    {Field::Stages, 1, Feature::Step},
+    {Field::Interleave, 0.5, Feature::Fragment},
+    {Field::Raster, 0.2, Feature::Order},
+    {Field::Persistent, 0.12, Feature::Order},
+    {Field::SubgroupsPerFragment, 1, Feature::Subgroup},
+    {Field::ClusterM, 0.6, Feature::Cluster},
+    {Field::ClusterN, 0.6, Feature::Cluster},
+    {Field::Swizzle, 0.8, Feature::Memory, true},
+    {Field::StageOutput, 0.8, Feature::Memory, true},
+    {Field::SplitKReduction, 0.8, Feature::Split, true}};
+
+/// The known features, and one for each other field.
+static std::vector<Feature> makeFeatures() {
+  std::vector<Feature> features(std::begin(knownFeatures),
+                                std::end(knownFeatures));
+  auto isKnown = [](Field field) {
+    return llvm::any_of(knownFeatures, [&](const Feature &feature) {
+      return feature.field == field;
+    });
+  };
+  for (size_t i = 0; i < ScheduleNumbers::size; ++i)
+    if (auto field = static_cast<Field>(i); !isKnown(field)) {
+      using Kind = ScheduleFieldInfo::Kind;
+      Kind kind = getScheduleField(field).kind;
+      features.push_back({field, 0.8, Feature::Other,
+                          kind == Kind::Flag || kind == Kind::Enum});
+    }
+  return features;
+}
+
+static const std::vector<Feature> &getFieldFeatures() {
+  static const std::vector<Feature> features = makeFeatures();
+  return features;
+}
 
 std::vector<double> CostModel::getFeatures(const ScheduleNumbers &point,
                                            double expected) {
   std::vector<double> features;
-  for (const Feature &feature : entryFeatures) {
-    auto value = static_cast<double>(point[feature.entry]);
+  for (const Feature &feature : getFieldFeatures()) {
+    auto value = static_cast<double>(point[feature.field]);
     features.push_back(feature.weight *
                        (feature.isFlag ? value : std::log2(1 + value)));
   }
@@ -86,7 +112,7 @@ std::vector<double> CostModel::getFeatures(const ScheduleNumbers &point,
 
 static std::vector<size_t> getGroups() {
   std::vector<size_t> groups;
-  for (const Feature &feature : entryFeatures)
+  for (const Feature &feature : getFieldFeatures())
     groups.push_back(feature.group);
   groups.push_back(Feature::Estimate);
   return groups;

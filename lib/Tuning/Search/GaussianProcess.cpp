@@ -13,7 +13,7 @@
 
 using namespace mlir::tessera::tuning;
 
-/// What is tried: lengths of all groups with the first noise; the other noises;
+/// Candidates: lengths of all groups with the first noise; the other noises;
 /// for each group, twice and half the length.
 static constexpr double lengths[] = {1, 2, 4, 8}, firstNoise = 0.01,
                         otherNoises[] = {0.001, 0.03, 0.1};

@@ -1,4 +1,4 @@
-//===- MachineModel.cpp - What a schedule should take ---------------------===//
+//===- MachineModel.cpp - Estimated time of a schedule --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -9,33 +9,29 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "TargetInfo/Peaks.h"
 
+#include "mlir/Support/DebugStringHelper.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
-using Entry = ScheduleEntry;
+using Field = ScheduleField;
 
 /// A machine of which no data sheet is known: its proportions are those of the
 /// others.
 static constexpr double commonRate = 100e12, commonMemory = 1e12;
-/// What tiles are read by through the cache, as a multiple of the memory's
+/// The rate of reading tiles through the cache, as a multiple of the memory's
 /// rate.
 static constexpr double cacheFactor = 2.5;
 /// A kernel's launch, and a barrier with its loop, in seconds.
 static constexpr double launch = 3e-6, stepOverhead = 60e-9;
-/// Of a thread that is a subgroup by itself: accumulators that fit its vector
-/// registers, and bytes from its caches for each operation that it could do.
+/// A thread that is a subgroup by itself has vector registers for so many bytes
+/// of accumulators, and so many bytes from its caches for each operation that
+/// it could do.
 static constexpr double threadAccumulatorBytes = 1536, threadCacheBytes = 0.25;
 /// Threads that a processor has room for.
 static constexpr double residentThreads = 2048;
-
-static std::string spell(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 static double countBytes(Operation *op) {
   double bytes = 0;
@@ -80,7 +76,7 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     sumBytes = size(contract.getAccumulatorType());
   }
   bytes = countBytes(op);
-  std::string why, type = spell(operand);
+  std::string why, type = debugString(operand);
   if (auto contract = dyn_cast<ContractOp>(op);
       contract && contract.getPrecision() == Precision::Tf32 && type == "f32")
     type = "tf32";
@@ -96,12 +92,12 @@ double MachineModel::getRoof() const {
 }
 
 double MachineModel::estimate(const ScheduleNumbers &point) const {
-  auto get = [&](Entry entry) { return static_cast<double>(point[entry]); };
-  double bm = get(Entry::WorkgroupM), bn = get(Entry::WorkgroupN),
-         sm = get(Entry::SubgroupM), sn = get(Entry::SubgroupN),
-         k = get(Entry::K), parts = get(Entry::SplitK);
-  double stages = get(Entry::Stages);
-  double batches = get(Entry::Batches);
+  auto get = [&](Field field) { return static_cast<double>(point[field]); };
+  double bm = get(Field::WorkgroupM), bn = get(Field::WorkgroupN),
+         sm = get(Field::SubgroupM), sn = get(Field::SubgroupN),
+         k = get(Field::K), parts = get(Field::SplitK);
+  double stages = get(Field::Stages);
+  double batches = get(Field::Batches);
   double tiles = std::ceil(extents[0] / bm) * std::ceil(extents[1] / bn) *
                  std::ceil(matrices / batches) * parts;
   // The keys of an attention are walked through by each workgroup.
@@ -114,20 +110,20 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
     steps = std::ceil(extents[1] / bn);
   }
   double subgroups = std::ceil(bm / sm) * std::ceil(bn / sn) *
-                     get(Entry::Group) *
-                     (batches / get(Entry::SubgroupBatches));
+                     get(Field::SubgroupsPerFragment) *
+                     (batches / get(Field::SubgroupBatches));
   double threads = subgroups * static_cast<double>(chip.subgroupSize);
 
   // How many workgroups a processor has at a time.
   double stagedBytes = stages * batches * (bm * lhsBytes + bn * rhsBytes) * k +
-                       (point[Entry::StageOutput] ? bm * bn * outputBytes : 0);
+                       (point[Field::StageOutput] ? bm * bn * outputBytes : 0);
   double resident = residentThreads / threads;
   if (stagedBytes > 0)
     resident = std::min(
         resident, static_cast<double>(chip.workgroupMemoryBytes) / stagedBytes);
   double registers = sm * sn /
                          std::max(1.0, static_cast<double>(chip.subgroupSize) *
-                                           get(Entry::Group)) +
+                                           get(Field::SubgroupsPerFragment)) +
                      40;
   if (chip.registersPerWorkgroup)
     resident =
@@ -140,8 +136,9 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   // Fragments come to registers through workgroup memory: the less, the larger
   // the tile of a subgroup; groups read it themselves.
   double reuse = sm * sn / (sm + sn);
-  double efficiency =
-      point[Entry::Group] > 1 ? 1.0 : std::min(0.75, reuse / (reuse + 24));
+  double efficiency = point[Field::SubgroupsPerFragment] > 1
+                          ? 1.0
+                          : std::min(0.75, reuse / (reuse + 24));
   // A thread that is a subgroup by itself reads operands from its first cache,
   // and has accumulators in registers as far as these go.
   if (!chip.hasLanes())
@@ -149,7 +146,7 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
                  std::min(1.0, threadAccumulatorBytes / (sm * sn * sumBytes));
   double compute = work / (rate / processors * efficiency);
   double traffic = batches * (bm * lhsBytes + bn * rhsBytes) * k * steps;
-  traffic /= std::sqrt(get(Entry::ClusterM) * get(Entry::ClusterN));
+  traffic /= std::sqrt(get(Field::ClusterM) * get(Field::ClusterN));
   double perProcessor = memory * cacheFactor / processors;
   double busy = std::min(tiles, processors * resident);
   // Few processors have more of it each.
@@ -174,7 +171,7 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   if (!chip.hasLanes())
     inner = compute * tilesOfUnit + (stages > 0 ? 2 * load + latency : load);
   double tile =
-      inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
+      inner + (point[Field::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
   double time = launch + waves * tile;
   time = std::max(time, launch + bytes / memory);
   if (parts > 1)

@@ -21,13 +21,13 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
-using Entry = ScheduleEntry;
+using Field = ScheduleField;
 using Pair = std::array<int64_t, 2>;
 
 std::string tuning::spellPoint(const ScheduleNumbers &point) {
   std::string text;
   for (size_t i = 0; i < ScheduleNumbers::size; ++i)
-    text += std::to_string(point[static_cast<Entry>(i)]) + ",";
+    text += std::to_string(point[static_cast<Field>(i)]) + ",";
   return text;
 }
 
@@ -44,16 +44,57 @@ static Operation *findTask(ModuleOp module) {
 // Values
 //===----------------------------------------------------------------------===//
 
-double SpaceValues::countPoints() const {
+/// The values of all fields, in their order.
+static std::vector<FieldValues> getFieldLists(const SpaceValues &values) {
+  std::vector<FieldValues> lists;
+  forEachScheduleField(
+      [&](const ScheduleFieldInfo &info, const auto &list) {
+        FieldValues &all = lists.emplace_back();
+        all.info = &info;
+        for (const auto &value : list)
+          if constexpr (std::is_same_v<decltype(value), const Pair &>)
+            all.values.push_back(value);
+          else
+            all.values.push_back({value, 0});
+      },
+      values);
+  return lists;
+}
+
+Pair FieldValues::get(const ScheduleNumbers &point) const {
+  return {point[info->number], info->isPair() ? point[info->getSecond()] : 0};
+}
+
+void FieldValues::set(ScheduleNumbers &point, Pair value) const {
+  point[info->number] = value[0];
+  if (info->isPair())
+    point[info->getSecond()] = value[1];
+}
+
+/// The number of combinations of these.
+static double countCombinations(ArrayRef<FieldValues> lists) {
   double count = 1;
-  for (size_t size :
-       {workgroup.size(), subgroup.size(), vthread.size(), cluster.size(),
-        k.size(), kFragment.size(), stages.size(), interleave.size(),
-        swizzle.size(), splitK.size(), splitKReduction.size(), raster.size(),
-        persistent.size(), group.size(), stageOutput.size(), batches.size(),
-        subgroupBatches.size()})
-    count *= static_cast<double>(size);
+  for (const FieldValues &list : lists)
+    count *= static_cast<double>(list.values.size());
   return count;
+}
+
+double SpaceValues::countPoints() const {
+  return countCombinations(getFieldLists(*this));
+}
+
+/// Gives the fields that have no values their default one.
+static void addMissing(SpaceValues &values) {
+  forEachScheduleField(
+      [](const ScheduleFieldInfo &info, auto &list) {
+        if (!list.empty())
+          return;
+        if constexpr (std::is_same_v<decltype(list), std::vector<Pair> &>)
+          list.push_back({info.defaultValue, info.defaultValue});
+        else
+          list.push_back(info.defaultValue);
+      },
+      values);
 }
 
 /// M, N and K of a task, 1 for what it does not have, and its matrices.
@@ -92,35 +133,25 @@ static std::vector<int64_t> getTiles(ArrayRef<int64_t> all, int64_t extent) {
   return tiles;
 }
 
-/// The values of one default schedule, so that it is in the space.
+/// Adds the values of a default schedule, so that it is in the space.
 static void include(SpaceValues &values, ScheduleAttr schedule) {
-  auto addPair = [](std::vector<Pair> &list, ArrayRef<int64_t> value) {
-    Pair pair = {value[0], value[1]};
-    if (!llvm::is_contained(list, pair))
-      list.push_back(pair);
-  };
-  auto add = [](std::vector<int64_t> &list, int64_t value) {
-    if (!llvm::is_contained(list, value))
-      list.push_back(value);
-  };
-  addPair(values.workgroup, schedule.getWorkgroup());
-  addPair(values.subgroup, schedule.getSubgroup());
-  addPair(values.vthread, schedule.getVthread());
-  addPair(values.cluster, {schedule.getClusterM(), schedule.getClusterN()});
-  add(values.k, schedule.getK());
-  add(values.kFragment, schedule.getKFragment());
-  add(values.stages, schedule.getStages());
-  add(values.interleave, schedule.getInterleave());
-  add(values.swizzle, schedule.getSwizzle());
-  add(values.splitK, schedule.getSplitK());
-  add(values.splitKReduction,
-      static_cast<int64_t>(schedule.getSplitKReduction()));
-  add(values.raster, schedule.getRaster());
-  add(values.persistent, schedule.getPersistent());
-  add(values.group, schedule.getGroup());
-  add(values.stageOutput, schedule.getStageOutput());
-  add(values.batches, schedule.getBatches());
-  add(values.subgroupBatches, schedule.getSubgroupBatches());
+  forEachScheduleField(
+      [](const ScheduleFieldInfo &, auto &list, const auto &field) {
+        auto value =
+            static_cast<typename std::decay_t<decltype(list)>::value_type>(
+                field);
+        if (!llvm::is_contained(list, value))
+          list.push_back(value);
+      },
+      values, schedule.getFields());
+}
+
+/// The numbers of subgroups that own a fragment of any instruction.
+static std::vector<int64_t> getGroups(const Chip &chip) {
+  std::vector<int64_t> groups = {1};
+  for (const MatrixInstruction &row : chip.instructions)
+    groups.push_back(row.subgroups);
+  return sorted(std::move(groups));
 }
 
 static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
@@ -134,25 +165,14 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   for (int64_t keys : getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
     if (!llvm::is_contained(values.subgroup, Pair{16, keys}))
       values.subgroup.push_back({16, keys});
-  values.vthread = {{1, 1}};
-  values.cluster = {{1, 1}};
   values.k = {extents[2]};
   for (int64_t step : {8, 16, 32, 64})
     if (extents[2] % step == 0)
       values.kFragment.push_back(step);
   values.stages = {0, 1, 2, 3, 4};
-  values.interleave = {0};
   values.swizzle = {0, 1};
-  values.splitK = {1};
-  values.splitKReduction = {0};
-  values.raster = {0};
-  values.persistent = {0};
-  values.group = {1};
-  for (const MatrixInstruction &row : chip.instructions)
-    values.group.push_back(row.subgroups);
-  values.group = sorted(values.group);
-  values.stageOutput = {0};
-  values.batches = values.subgroupBatches = {1};
+  values.subgroupsPerFragment = getGroups(chip);
+  addMissing(values);
   if (ScheduleAttr schedule = getDefaultSchedule(op, chip))
     include(values, schedule);
   return values;
@@ -165,23 +185,16 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   auto [extents, matrices] = getExtents(op);
   SpaceValues values;
-  values.group = {1};
   std::vector<int64_t> steps;
   int64_t bits = 0;
   for (unsigned side : {0, 1})
     bits = std::max(bits, getElementBits(op.getProductType(side)));
-  for (const MatrixInstruction &row : chip.instructions)
-    values.group.push_back(row.subgroups);
-  values.group = sorted(values.group);
-  values.group.erase(
-      std::remove_if(
-          values.group.begin(), values.group.end(),
-          [&](int64_t group) {
-            return getPermittedInstructions(op, form, chip, group).empty();
-          }),
-      values.group.end());
+  values.subgroupsPerFragment = getGroups(chip);
+  llvm::erase_if(values.subgroupsPerFragment, [&](int64_t group) {
+    return getPermittedInstructions(op, form, chip, group).empty();
+  });
   int64_t leastM = 16, leastN = 16;
-  for (int64_t group : values.group)
+  for (int64_t group : values.subgroupsPerFragment)
     for (const MatrixInstruction *row :
          getPermittedInstructions(op, form, chip, group)) {
       steps.push_back(row->k);
@@ -201,7 +214,6 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
     for (int64_t n : getTiles(all, extents[1]))
       values.workgroup.push_back({m, n});
   values.subgroup = values.workgroup;
-  values.vthread = {{1, 1}};
   values.cluster = {{1, 1}};
   if (chip.clusterWorkgroups > 1 && chip.bulkCopies) {
     values.cluster.push_back({2, 1});
@@ -218,7 +230,6 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
     values.stages = {0, 1, 2, 3, 4, 5, 6, 8};
   else if (chip.hasLanes())
     values.stages = {0, 1, 2};
-  values.interleave = {0};
   values.swizzle = {0, 1};
   int64_t parts = std::max<int64_t>(1, extents[2] / (4 * values.k.front()));
   for (int64_t part : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32})
@@ -242,6 +253,7 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
         values.batches.push_back(count);
         values.subgroupBatches.push_back(count);
       }
+  addMissing(values);
   ScheduleAttr schedule = getDefaultSchedule(op, chip);
   if (schedule)
     include(values, schedule);
@@ -252,9 +264,37 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
 // Legal points
 //===----------------------------------------------------------------------===//
 
+/// The fields that `enumerateCores` combines.
+static constexpr Field coreFields[] = {
+    Field::WorkgroupM, Field::SubgroupM,           Field::VthreadM,
+    Field::K,          Field::KFragment,           Field::Stages,
+    Field::Swizzle,    Field::SubgroupsPerFragment};
+
+/// The other fields. Those that are not listed here come last.
+static SmallVector<Field> getOptions() {
+  SmallVector<Field> options{
+      Field::SplitK,     Field::SplitKReduction, Field::StageOutput,
+      Field::ClusterM,   Field::Batches,         Field::SubgroupBatches,
+      Field::Interleave, Field::Persistent,      Field::Raster};
+  for (const ScheduleFieldInfo &info : getScheduleFields())
+    if (!llvm::is_contained(coreFields, info.number) &&
+        !llvm::is_contained(options, info.number))
+      options.push_back(info.number);
+  return options;
+}
+
+const FieldValues &ScheduleSpace::getFieldValues(Field field) const {
+  return *llvm::find_if(fields, [&](const FieldValues &list) {
+    return list.info->number == field;
+  });
+}
+
 ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
                              SpaceValues values, bool isEnumerated)
-    : task(task), op(findTask(task)), chip(chip), values(std::move(values)) {
+    : task(task), op(findTask(task)), chip(chip), values(std::move(values)),
+      fields(getFieldLists(this->values)) {
+  for (Field field : getOptions())
+    options.push_back(getFieldValues(field));
   std::tie(extents, matrices) = getExtents(op);
   if (isa<ContractOp>(op) && !chip.policy.groupDefaults.empty()) {
     repacked = OwningOpRef<ModuleOp>(task.clone());
@@ -284,37 +324,37 @@ std::string ScheduleSpace::explain(ScheduleAttr schedule) const {
   };
   std::string why = explainFor(op);
   // Such a schedule has operands copied.
-  if (!why.empty() && repackedOp && schedule.getGroup() > 1 &&
+  if (!why.empty() && repackedOp && schedule.getSubgroupsPerFragment() > 1 &&
       schedule.getSwizzle())
     return explainFor(repackedOp);
   return why;
 }
 
-/// Another spelling of a point that is in the space as well, or a waste that no
-/// time could speak for.
+/// The reason why another point of the space is the same program, or why the
+/// point cannot be fast.
 static std::string explainWaste(const ScheduleNumbers &point,
                                 const std::array<int64_t, 3> &extents,
                                 int64_t matrices, bool isAttention) {
-  if (point[Entry::SplitK] == 1 && point[Entry::SplitKReduction] != 0)
+  if (point[Field::SplitK] == 1 && point[Field::SplitKReduction] != 0)
     return "same as another: nothing is added up";
-  if (point[Entry::Interleave] != 0 &&
-      point[Entry::VThreadM] * point[Entry::VThreadN] == 1)
+  if (point[Field::Interleave] != 0 &&
+      point[Field::VthreadM] * point[Field::VthreadN] == 1)
     return "same as another: one virtual thread";
   if (isAttention)
     return "";
-  int64_t m = llvm::divideCeilSigned(extents[0], point[Entry::WorkgroupM]),
-          n = llvm::divideCeilSigned(extents[1], point[Entry::WorkgroupN]);
+  int64_t m = llvm::divideCeilSigned(extents[0], point[Field::WorkgroupM]),
+          n = llvm::divideCeilSigned(extents[1], point[Field::WorkgroupN]);
   int64_t tiles = m * n *
-                  llvm::divideCeilSigned(matrices, point[Entry::Batches]) *
-                  point[Entry::SplitK];
-  if (point[Entry::Raster] >= m && point[Entry::Raster] != 0)
+                  llvm::divideCeilSigned(matrices, point[Field::Batches]) *
+                  point[Field::SplitK];
+  if (point[Field::Raster] >= m && point[Field::Raster] != 0)
     return "same as another: one band has all tiles";
-  if (point[Entry::Persistent] >= tiles && point[Entry::Persistent] != 0)
+  if (point[Field::Persistent] >= tiles && point[Field::Persistent] != 0)
     return "same as another: a workgroup for each tile";
-  int64_t steps = llvm::divideCeilSigned(extents[2], point[Entry::K]);
-  if (point[Entry::Stages] >
-          llvm::divideCeilSigned(steps, point[Entry::SplitK]) &&
-      point[Entry::Stages] > 1 && point[Entry::Persistent] == 0)
+  int64_t steps = llvm::divideCeilSigned(extents[2], point[Field::K]);
+  if (point[Field::Stages] >
+          llvm::divideCeilSigned(steps, point[Field::SplitK]) &&
+      point[Field::Stages] > 1 && point[Field::Persistent] == 0)
     return "more stages than steps";
   return "";
 }
@@ -322,8 +362,8 @@ static std::string explainWaste(const ScheduleNumbers &point,
 bool ScheduleSpace::isLegal(const Point &point, std::string *why) const {
   // Decided by few, and asked often.
   Point key = point;
-  if (point[Entry::ClusterM] * point[Entry::ClusterN] == 1)
-    key[Entry::Raster] = 0;
+  if (point[Field::ClusterM] * point[Field::ClusterN] == 1)
+    key[Field::Raster] = 0;
   std::string problem =
       explainWaste(point, extents, matrices, isa<AttentionOp>(op));
   if (problem.empty()) {
@@ -344,7 +384,6 @@ void ScheduleSpace::removeCores(StringRef why, double count) {
 }
 
 void ScheduleSpace::enumerateCores() {
-  MLIRContext *context = op->getContext();
   auto size = [](const auto &list) { return static_cast<double>(list.size()); };
   // Combinations of what is chosen later.
   double perStages = size(values.swizzle),
@@ -352,16 +391,18 @@ void ScheduleSpace::enumerateCores() {
          perTile = perFragment * size(values.k) * size(values.kFragment),
          perSubgroup = perTile * size(values.vthread);
   auto contract = dyn_cast<ContractOp>(op);
-  Point start(ScheduleAttr::get(context, {1, 1}, {1, 1}, 1, 1, 0, {1, 1}, 0,
-                                false, 1, SplitReduction::Ordered, 0, 0, 1,
-                                false, 1, 1, 1, 1));
-  for (int64_t group : values.group) {
+  ScheduleFields simplest;
+  simplest.workgroup = simplest.subgroup = {1, 1};
+  simplest.k = simplest.kFragment = 1;
+  simplest.stages = 0;
+  Point start(simplest);
+  for (int64_t group : values.subgroupsPerFragment) {
     SmallVector<const MatrixInstruction *> rows;
     if (contract)
       rows = getPermittedInstructions(contract, getMatrixForm(contract), chip,
                                       group);
     Point point = start;
-    point[Entry::Group] = group;
+    point[Field::SubgroupsPerFragment] = group;
     for (Pair workgroup : values.workgroup)
       for (Pair subgroup : values.subgroup) {
         if (workgroup[0] % subgroup[0] || workgroup[1] % subgroup[1]) {
@@ -374,16 +415,16 @@ void ScheduleSpace::enumerateCores() {
           removeCores("schedule_c8", perSubgroup);
           continue;
         }
-        std::tie(point[Entry::WorkgroupM], point[Entry::WorkgroupN]) =
+        std::tie(point[Field::WorkgroupM], point[Field::WorkgroupN]) =
             std::tie(workgroup[0], workgroup[1]);
-        std::tie(point[Entry::SubgroupM], point[Entry::SubgroupN]) =
+        std::tie(point[Field::SubgroupM], point[Field::SubgroupN]) =
             std::tie(subgroup[0], subgroup[1]);
         for (Pair vthread : values.vthread) {
           if (subgroup[0] % vthread[0] || subgroup[1] % vthread[1]) {
             removeCores("schedule_c3", perTile);
             continue;
           }
-          std::tie(point[Entry::VThreadM], point[Entry::VThreadN]) =
+          std::tie(point[Field::VthreadM], point[Field::VthreadN]) =
               std::tie(vthread[0], vthread[1]);
           for (int64_t k : values.k)
             for (int64_t fragment : values.kFragment) {
@@ -399,12 +440,12 @@ void ScheduleSpace::enumerateCores() {
                 removeCores("schedule_c7", perFragment);
                 continue;
               }
-              point[Entry::K] = k;
-              point[Entry::KFragment] = fragment;
+              point[Field::K] = k;
+              point[Field::KFragment] = fragment;
               for (int64_t stages : values.stages)
                 for (int64_t swizzle : values.swizzle) {
-                  point[Entry::Stages] = stages;
-                  point[Entry::Swizzle] = swizzle;
+                  point[Field::Stages] = stages;
+                  point[Field::Swizzle] = swizzle;
                   std::string why;
                   if (stages == 0 && swizzle)
                     removeCores("schedule_c6", 1);
@@ -420,48 +461,27 @@ void ScheduleSpace::enumerateCores() {
 }
 
 double ScheduleSpace::countOptions() const {
-  double count = 1;
-  for (size_t size :
-       {values.cluster.size(), values.interleave.size(), values.splitK.size(),
-        values.splitKReduction.size(), values.raster.size(),
-        values.persistent.size(), values.stageOutput.size(),
-        values.batches.size(), values.subgroupBatches.size()})
-    count *= static_cast<double>(size);
-  return count;
+  return countCombinations(options);
 }
 
-/// Calls `visit` for each combination of options, until it gives false.
-static bool forEachOptions(const SpaceValues &values, ScheduleNumbers point,
-                           llvm::function_ref<bool(ScheduleNumbers &)> visit) {
-  for (int64_t splitK : values.splitK)
-    for (int64_t reduction : values.splitKReduction)
-      for (int64_t stageOutput : values.stageOutput)
-        for (Pair cluster : values.cluster)
-          for (int64_t batches : values.batches)
-            for (int64_t perSubgroup : values.subgroupBatches)
-              for (int64_t interleave : values.interleave)
-                for (int64_t persistent : values.persistent)
-                  for (int64_t raster : values.raster) {
-                    point[Entry::SplitK] = splitK;
-                    point[Entry::SplitKReduction] = reduction;
-                    point[Entry::StageOutput] = stageOutput;
-                    point[Entry::ClusterM] = cluster[0];
-                    point[Entry::ClusterN] = cluster[1];
-                    point[Entry::Batches] = batches;
-                    point[Entry::SubgroupBatches] = perSubgroup;
-                    point[Entry::Interleave] = interleave;
-                    point[Entry::Persistent] = persistent;
-                    point[Entry::Raster] = raster;
-                    if (!visit(point))
-                      return false;
-                  }
-  return true;
+/// Calls `visit` for each combination of the options from `first` on, until it
+/// returns false.
+bool ScheduleSpace::forEachOptions(Point point,
+                                   llvm::function_ref<bool(Point &)> visit,
+                                   size_t first) const {
+  if (first == options.size())
+    return visit(point);
+  const FieldValues &option = options[first];
+  return llvm::all_of(option.values, [&](Pair value) {
+    option.set(point, value);
+    return forEachOptions(point, visit, first + 1);
+  });
 }
 
 void ScheduleSpace::expand(
     const Point &core, size_t limit,
     llvm::function_ref<void(const Point &)> visit) const {
-  forEachOptions(values, core, [&](Point &point) {
+  forEachOptions(core, [&](Point &point) {
     if (isLegal(point)) {
       visit(point);
       --limit;
@@ -493,7 +513,7 @@ ScheduleSpace::Count ScheduleSpace::count(size_t limit,
                               : static_cast<double>(cores.size()) /
                                     static_cast<double>(sample);
   for (size_t index : ArrayRef(order).take_front(sample))
-    forEachOptions(values, cores[index], [&](Point &point) {
+    forEachOptions(cores[index], [&](Point &point) {
       std::string why;
       if (isLegal(point, &why))
         result.legal += weight;
@@ -517,33 +537,19 @@ static bool toss(double probability, std::mt19937_64 &random) {
   return std::uniform_real_distribution<>(0, 1)(random) < probability;
 }
 
-/// Options at random, most of which are as in `core`.
-static void drawOptions(const SpaceValues &values, ScheduleNumbers &point,
-                        double change, std::mt19937_64 &random) {
-  auto draw = [&](Entry entry, const std::vector<int64_t> &list) {
+/// Options at random; each is changed with the probability `change`.
+void ScheduleSpace::drawOptions(Point &point, double change,
+                                std::mt19937_64 &random) const {
+  for (const FieldValues &option : options)
     if (toss(change, random))
-      point[entry] = pick(list, random);
-  };
-  draw(Entry::SplitK, values.splitK);
-  draw(Entry::SplitKReduction, values.splitKReduction);
-  draw(Entry::StageOutput, values.stageOutput);
-  draw(Entry::Batches, values.batches);
-  draw(Entry::SubgroupBatches, values.subgroupBatches);
-  draw(Entry::Interleave, values.interleave);
-  draw(Entry::Persistent, values.persistent);
-  draw(Entry::Raster, values.raster);
-  if (toss(change, random)) {
-    Pair cluster = pick(values.cluster, random);
-    point[Entry::ClusterM] = cluster[0];
-    point[Entry::ClusterN] = cluster[1];
-  }
+      option.set(point, pick(option.values, random));
 }
 
 ScheduleNumbers ScheduleSpace::withOptions(const Point &core,
                                            std::mt19937_64 &random) const {
   for (int tries = 0; tries < 32; ++tries) {
     Point point = core;
-    drawOptions(values, point, 0.4, random);
+    drawOptions(point, 0.4, random);
     if (isLegal(point))
       return point;
   }
@@ -567,71 +573,59 @@ static T step(const std::vector<T> &list, const T &now,
   return isUp ? *(place + 1) : *(place - 1);
 }
 
+namespace {
+/// One mutation: it changes a field, and with a probability another one.
+struct Move {
+  Field first;
+  std::optional<Field> second = std::nullopt;
+  double probability = 1;
+};
+} // namespace
+
+/// Related fields change together. A field that is not listed here has a move
+/// of its own.
+static std::vector<Move> getMoves() {
+  std::vector<Move> moves = {
+      {Field::WorkgroupM},
+      {Field::SubgroupM},
+      {Field::WorkgroupM, Field::SubgroupM},
+      {Field::K, Field::KFragment, 0.3},
+      {Field::KFragment},
+      {Field::Stages},
+      {Field::Swizzle, Field::SubgroupsPerFragment, 0.5},
+      {Field::VthreadM, Field::Interleave},
+      {Field::SplitK, Field::SplitKReduction},
+      {Field::Raster, Field::Persistent},
+      {Field::StageOutput, Field::ClusterM, 0.5},
+      {Field::Batches, Field::SubgroupBatches},
+  };
+  for (const ScheduleFieldInfo &info : getScheduleFields())
+    if (llvm::none_of(moves, [&](const Move &move) {
+          return move.first == info.number || move.second == info.number;
+        }))
+      moves.push_back({info.number});
+  return moves;
+}
+
 ScheduleNumbers ScheduleSpace::mutate(const Point &from,
                                       std::mt19937_64 &random) const {
+  const std::vector<Move> moves = getMoves();
+  auto change = [&](Point &point, Field field) {
+    const FieldValues &list = getFieldValues(field);
+    bool isAnywhere = list.info->isPair() && !toss(0.5, random);
+    list.set(point, isAnywhere ? pick(list.values, random)
+                               : step(list.values, list.get(point), random));
+  };
   for (int tries = 0; tries < 200; ++tries) {
     Point point = from;
-    auto number = [&](Entry entry, const std::vector<int64_t> &list) {
-      point[entry] = step(list, point[entry], random);
-    };
-    auto pair = [&](Entry m, Entry n, const std::vector<Pair> &list) {
-      Pair value = toss(0.5, random)
-                       ? step(list, Pair{point[m], point[n]}, random)
-                       : pick(list, random);
-      point[m] = value[0];
-      point[n] = value[1];
-    };
     int changes = 1 + static_cast<int>(random() % 3);
-    for (int change = 0; change < changes; ++change)
-      switch (random() % 12) {
-      case 0:
-        pair(Entry::WorkgroupM, Entry::WorkgroupN, values.workgroup);
-        break;
-      case 1:
-        pair(Entry::SubgroupM, Entry::SubgroupN, values.subgroup);
-        break;
-      case 2: // Both, in proportion.
-        pair(Entry::WorkgroupM, Entry::WorkgroupN, values.workgroup);
-        pair(Entry::SubgroupM, Entry::SubgroupN, values.subgroup);
-        break;
-      case 3:
-        number(Entry::K, values.k);
-        if (toss(0.3, random))
-          number(Entry::KFragment, values.kFragment);
-        break;
-      case 4:
-        number(Entry::KFragment, values.kFragment);
-        break;
-      case 5:
-        number(Entry::Stages, values.stages);
-        break;
-      case 6:
-        number(Entry::Swizzle, values.swizzle);
-        if (toss(0.5, random))
-          number(Entry::Group, values.group);
-        break;
-      case 7:
-        pair(Entry::VThreadM, Entry::VThreadN, values.vthread);
-        number(Entry::Interleave, values.interleave);
-        break;
-      case 8:
-        number(Entry::SplitK, values.splitK);
-        number(Entry::SplitKReduction, values.splitKReduction);
-        break;
-      case 9:
-        number(Entry::Raster, values.raster);
-        number(Entry::Persistent, values.persistent);
-        break;
-      case 10:
-        number(Entry::StageOutput, values.stageOutput);
-        if (toss(0.5, random))
-          pair(Entry::ClusterM, Entry::ClusterN, values.cluster);
-        break;
-      default:
-        number(Entry::Batches, values.batches);
-        number(Entry::SubgroupBatches, values.subgroupBatches);
-        break;
-      }
+    for (int i = 0; i < changes; ++i) {
+      const Move &move = moves[random() % moves.size()];
+      change(point, move.first);
+      if (move.second &&
+          (move.probability == 1 || toss(move.probability, random)))
+        change(point, *move.second);
+    }
     if (spellPoint(point) != spellPoint(from) && isLegal(point))
       return point;
   }
@@ -644,7 +638,7 @@ ScheduleNumbers ScheduleSpace::cross(const Point &a, const Point &b,
     Point point = a;
     for (size_t i = 0; i < Point::size; ++i)
       if (toss(0.5, random))
-        point[static_cast<Entry>(i)] = b[static_cast<Entry>(i)];
+        point[static_cast<Field>(i)] = b[static_cast<Entry>(i)];
     if (isLegal(point))
       return point;
   }

@@ -15,11 +15,11 @@ using namespace mlir::tessera::tuning;
 
 using Point = ScheduleNumbers;
 
-/// Of the first points: how many are the machine's model's favourites, the
-/// neighbours of the compiler's choice, and drawn.
+/// The first points are favourites of the machine model, neighbours of the
+/// compiler's choice, and drawn at random: so many of each.
 static constexpr size_t favourites = 14, neighbours = 12, drawn = 8;
-/// Of the following ones: how many are looked at, and taken, before what became
-/// of them is looked at.
+/// So many of the following points are looked at, and so many are taken, before
+/// their results are used.
 static constexpr size_t looked = 600, taken = 12;
 /// So many of the best are changed and crossed.
 static constexpr size_t parents = 10;
@@ -86,13 +86,13 @@ void TaskSearch::begin() {
   }
 
   std::vector<Point> first;
-  // Favourites that differ: of one tile, the best two.
+  // Favourites that differ: the best two with each tile.
   std::map<std::pair<int64_t, int64_t>, unsigned> ofTile;
   for (const auto &[expected, core] : ranked) {
     if (first.size() >= favourites)
       break;
-    unsigned &count = ofTile[{core[ScheduleEntry::WorkgroupM],
-                              core[ScheduleEntry::WorkgroupN]}];
+    unsigned &count = ofTile[{core[ScheduleField::WorkgroupM],
+                              core[ScheduleField::WorkgroupN]}];
     if (count++ < 2)
       first.push_back(core);
   }

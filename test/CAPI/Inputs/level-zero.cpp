@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs queue.mlir's entries on memory of Level Zero's, in an immediate command
-// list of its own context. Of Level Zero it takes the runtime's declarations,
+// list of its own context. It uses the runtime's declarations of Level Zero,
 // for want of headers.
 #include "queue.h"
 

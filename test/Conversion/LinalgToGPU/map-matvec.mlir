@@ -71,8 +71,8 @@ func.func @columns(%x: memref<1024xf16>, %b: memref<1024x4096xf16>, %y: memref<4
 
 // -----
 
-// One column that is there: its vectors run along K all the same. Rows whose
-// alignment is not known are read element by element. The epilogue is applied.
+// One unit column: its vectors still run along K. Rows whose alignment is not known are read
+// element by element. The epilogue is applied.
 
 // CHECK-LABEL: func @unit
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<64x?xf32>, %[[X:[a-z0-9]+]]: memref<?x1xf32>, %[[B:[a-z0-9]+]]: memref<64x1xf32>

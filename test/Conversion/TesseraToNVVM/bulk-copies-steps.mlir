@@ -2,9 +2,10 @@
 
 #wg = #gpu.address_space<workgroup>
 
-// Three steps: a tile of the whole kernel, one loaded before and in the loop, one in and after it. Each
-// has a ring: of one slot, and of two for those of the loop. The barrier after a step is the one before
-// the next. `%at` is computed after a barrier: the producer recomputes it where it is needed.
+// Three steps: a tile of the whole kernel, one loaded before and in the loop, one in and after it.
+// Each has a ring of one slot, or of two for the tiles of the loop. The barrier after a step is the
+// one before the next. `%at` is computed after a barrier: the producer recomputes it where it is
+// needed.
 
 gpu.module @module {
   // CHECK-LABEL: gpu.func @steps

@@ -29,7 +29,7 @@ func.func @halves(%a: tensor<64x256xf16>, %b: tensor<256x128xf16>) -> tensor<64x
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64x128xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, group = 4>} ins(%a, %b : tensor<64x256xf16>, tensor<256x128xf16>) outs(%c : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4>} ins(%a, %b : tensor<64x256xf16>, tensor<256x128xf16>) outs(%c : tensor<64x128xf32>) -> tensor<64x128xf32>
   %h = arith.truncf %r : tensor<64x128xf32> to tensor<64x128xf16>
   return %h : tensor<64x128xf16>
 }
@@ -41,12 +41,12 @@ func.func @halves(%a: tensor<64x256xf16>, %b: tensor<256x128xf16>) -> tensor<64x
 // CHECK:       ld.global
 // CHECK:       st.global
 func.func @old(%a: tensor<64x256xf16>, %b: tensor<256x128xf16>, %c: tensor<64x128xf32>) -> tensor<64x128xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 1, swizzle = true, splitK = 4, splitKReduction = cluster, group = 4>} ins(%a, %b : tensor<64x256xf16>, tensor<256x128xf16>) outs(%c : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 1, swizzle = true, splitK = 4, splitKReduction = cluster, subgroupsPerFragment = 4>} ins(%a, %b : tensor<64x256xf16>, tensor<256x128xf16>) outs(%c : tensor<64x128xf32>) -> tensor<64x128xf32>
   return %r : tensor<64x128xf32>
 }
 
 // Few rows: there are fewer tiles than SMs, and two parts for each of these.
-// DEFAULT: splitK = 2, splitKReduction = cluster, group = 4
+// DEFAULT: splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4
 func.func @few_rows(%a: tensor<16x4096xbf16>, %b: tensor<4096x4096xbf16>) -> tensor<16x4096xbf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x4096xf32>

@@ -16,7 +16,7 @@ func.func @bias_relu_residual(%a: tensor<1000x520xbf16>, %b: tensor<520x1000xbf1
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1000x1000xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [128, 256], k = 64, stages = 3, swizzle = true, persistent = 8, group = 8, stageOutput = true>} ins(%a, %b : tensor<1000x520xbf16>, tensor<520x1000xbf16>) outs(%c : tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [128, 256], k = 64, stages = 3, swizzle = true, persistent = 8, subgroupsPerFragment = 8, stageOutput = true>} ins(%a, %b : tensor<1000x520xbf16>, tensor<520x1000xbf16>) outs(%c : tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
   %o = tensor.empty() : tensor<1000x1000xbf16>
   %r = linalg.generic {indexing_maps = [#mn, #col, #mn, #mn], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<1000x1000xf32>, tensor<1000xf32>, tensor<1000x1000xbf16>) outs(%o : tensor<1000x1000xbf16>) {
   ^bb0(%x: f32, %v: f32, %s: bf16, %old: bf16):
@@ -38,7 +38,7 @@ func.func @parts(%a: tensor<128x4096xf16>, %b: tensor<4096x128xf16>) -> tensor<1
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128x128xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 64, stages = 4, swizzle = true, splitK = 4, group = 4>} ins(%a, %b : tensor<128x4096xf16>, tensor<4096x128xf16>) outs(%c : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 64, stages = 4, swizzle = true, splitK = 4, subgroupsPerFragment = 4>} ins(%a, %b : tensor<128x4096xf16>, tensor<4096x128xf16>) outs(%c : tensor<128x128xf32>) -> tensor<128x128xf32>
   return %r : tensor<128x128xf32>
 }
 
@@ -50,7 +50,7 @@ func.func @cluster(%a: tensor<128x4096xf16>, %b: tensor<4096x256xf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128x256xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<128x256xf32>) -> tensor<128x256xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [128, 256], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, group = 8>} ins(%a, %b : tensor<128x4096xf16>, tensor<4096x256xf16>) outs(%c : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [128, 256], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 8>} ins(%a, %b : tensor<128x4096xf16>, tensor<4096x256xf16>) outs(%c : tensor<128x256xf32>) -> tensor<128x256xf32>
   return %r : tensor<128x256xf32>
 }
 
@@ -61,6 +61,6 @@ func.func @shared(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>) -> tensor<51
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 64, stages = 4, swizzle = true, group = 4, cluster = [2, 1]>} ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 64, stages = 4, swizzle = true, subgroupsPerFragment = 4, cluster = [2, 1]>} ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %r : tensor<512x512xf32>
 }

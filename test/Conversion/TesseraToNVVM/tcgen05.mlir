@@ -14,9 +14,9 @@
 // The instruction descriptor 136380432 is 0x8210010: 128 rows (8 << 24), 128
 // columns (16 << 17), b across (1 << 16), sums of f32 (1 << 4). Matrix
 // descriptors have the constant 1 << 46 and the swizzle of 128 bytes, 2 << 61;
-// the stride from one pattern of eight rows to the next is 64 << 32. The first
-// instruction overwrites in the first turn. The first thread of each of the two
-// groups waits for the slot, whose release its products are; all wait once.
+// the stride from one pattern of eight rows to the next is 64 << 32. The first instruction
+// overwrites the accumulator in the first iteration. The first thread of each of the two groups
+// waits for the slot, which its matmuls release; all wait once.
 // CHECK-LABEL: .entry rows_kernel
 // CHECK:       mbarrier.init.shared.b64 [{{.+}}], %[[ONE:r[0-9]+]];
 // CHECK:       tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [__dynamic_shmem__0], %{{.+}};
@@ -44,7 +44,7 @@ func.func @rows(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>) -> tensor<512x
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 128], k = 64, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 128], k = 64, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %r : tensor<512x512xf32>
 }
 
@@ -60,7 +60,7 @@ func.func @wide(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<51
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [128, 256], k = 64, stages = 4, swizzle = true, persistent = 2, group = 8>} ins(%a, %b : tensor<512x512xbf16>, tensor<512x512xbf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [128, 256], k = 64, stages = 4, swizzle = true, persistent = 2, subgroupsPerFragment = 8>} ins(%a, %b : tensor<512x512xbf16>, tensor<512x512xbf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %r : tensor<512x512xf32>
 }
 
@@ -77,7 +77,7 @@ func.func @wide(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<51
 // CHECK-NEXT:  bar.sync 2, 128;
 // CHECK:       tcgen05.ld.sync.aligned.32x32b.x128.b32
 func.func @unaligned(%a: tensor<256x257xf16>, %b: tensor<257x256xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x257xf16>, tensor<257x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x257xf16>, tensor<257x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -90,7 +90,7 @@ func.func @unaligned(%a: tensor<256x257xf16>, %b: tensor<257x256xf16>, %c: tenso
 // CHECK:       tcgen05.mma.cta_group::1.kind::f16
 // CHECK:       tcgen05.ld.sync.aligned.32x32b.x64.b32
 func.func @dynamic(%a: tensor<256x?xf16>, %b: tensor<256x?xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [128, 64], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x?xf16>, tensor<256x?xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [128, 64], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x?xf16>, tensor<256x?xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -99,7 +99,7 @@ func.func @dynamic(%a: tensor<256x?xf16>, %b: tensor<256x?xf16>, %c: tensor<256x
 // CHECK:       mov.b32 %[[KIND:r[0-9]+]], 136317200;
 // CHECK:       tcgen05.mma.cta_group::1.kind::tf32.collector::a::discard [%{{.+}}], %{{.+}}, %{{.+}}, %[[KIND]], %{{.+}};
 func.func @tf32(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xf32>, tensor<256x256xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x256xf32>, tensor<256x256xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -109,7 +109,7 @@ func.func @tf32(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>, %c: tensor<256
 // CHECK:       mov.b32 %[[KIND:r[0-9]+]], 136381600;
 // CHECK:       tcgen05.mma.cta_group::1.kind::i8.collector::a::discard [%{{.+}}], %{{.+}}, %{{.+}}, %[[KIND]], %{{.+}};
 func.func @i8(%a: tensor<256x256xi8>, %b: tensor<256x256xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 128, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xi8>, tensor<256x256xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 128], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x256xi8>, tensor<256x256xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
   return %r : tensor<256x256xi32>
 }
 
@@ -118,7 +118,7 @@ func.func @i8(%a: tensor<256x256xi8>, %b: tensor<256x256xi8>, %c: tensor<256x256
 // CHECK:       mov.b32 %[[KIND:r[0-9]+]], 134480912;
 // CHECK:       tcgen05.mma.cta_group::1.kind::f8f6f4.collector::a::discard [%{{.+}}], %{{.+}}, %{{.+}}, %[[KIND]], %{{.+}};
 func.func @f8(%a: tensor<256x256xf8E4M3FN>, %b: tensor<256x256xf8E5M2>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 16], subgroup = [128, 16], k = 128, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xf8E4M3FN>, tensor<256x256xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 16], subgroup = [128, 16], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x256xf8E4M3FN>, tensor<256x256xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 

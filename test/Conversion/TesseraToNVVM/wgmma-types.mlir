@@ -18,7 +18,7 @@
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {{.+}}, p, 1, 1;
 // CHECK-NEXT:  wgmma.commit_group.sync.aligned;
 func.func @tf32(%a: tensor<256x512xf32>, %b: tensor<256x512xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf32>, tensor<256x512xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf32>, tensor<256x512xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -33,7 +33,7 @@ func.func @tf32(%a: tensor<256x512xf32>, %b: tensor<256x512xf32>, %c: tensor<256
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {{.+}}, p;
 // CHECK-NEXT:  wgmma.commit_group.sync.aligned;
 func.func @s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
   return %r : tensor<256x256xi32>
 }
 
@@ -43,7 +43,7 @@ func.func @s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256
 // CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {{.+}}, p;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {{.+}}, p;
 func.func @u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {cast = #linalg.type_fn<cast_unsigned>, tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {cast = #linalg.type_fn<cast_unsigned>, tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
   return %r : tensor<256x256xi32>
 }
 
@@ -53,7 +53,7 @@ func.func @u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256
 // CHECK:       wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.s8 {{.+}}, p;
 // CHECK-NEXT:  wgmma.commit_group.sync.aligned;
 func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {
-  %r = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) attrs = {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, group = 4>} {
+  %r = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) attrs = {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} {
   ^bb0(%x: i8, %y: i8, %acc: i32):
     %0 = arith.extui %x : i8 to i32
     %1 = arith.extsi %y : i8 to i32
@@ -64,8 +64,8 @@ func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
   return %r : tensor<256x256xi32>
 }
 
-// For 8-bit floats, 128 products are summed from zero, and the sum is added to
-// the accumulator by other instructions: matrix units keep few bits.
+// For 8-bit floats, 128 terms are summed from zero, and the sum is added to the accumulator by
+// other instructions: matrix units keep few bits.
 // CHECK-LABEL: .entry f8_kernel
 // CHECK:       cp.async.bulk.tensor.2d
 // CHECK:       setp.ne.b32 p, 1, 0;
@@ -79,7 +79,7 @@ func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
 // CHECK-NEXT:  wgmma.wait_group.sync.aligned 0;
 // CHECK-COUNT-64: add.rn.f32
 func.func @f8(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E5M2>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -92,7 +92,7 @@ func.func @f8(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E5M2>, %c: tens
 // CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3 {{.+}}, q, 1, 1;
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3 {{.+}}, p, 1, 1;
 func.func @f8_long(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E4M3FN>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 256, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E4M3FN>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 256, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E4M3FN>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -102,7 +102,7 @@ func.func @f8_long(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E4M3FN>, %c:
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k32.f32.e5m2.e5m2 {{.+}}, p, 1, 1;
 // CHECK-NEXT:  wgmma.commit_group.sync.aligned;
 func.func @f8_fast(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E5M2>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_fast_f8, tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_fast_f8, tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 

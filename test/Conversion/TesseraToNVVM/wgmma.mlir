@@ -26,7 +26,7 @@
 // CHECK-NEXT:  wgmma.commit_group.sync.aligned;
 // CHECK-NEXT:  wgmma.wait_group.sync.aligned 0;
 func.func @rows(%a: tensor<256x512xf16>, %b: tensor<512x256xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf16>, tensor<512x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf16>, tensor<512x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -39,7 +39,7 @@ func.func @rows(%a: tensor<256x512xf16>, %b: tensor<512x256xf16>, %c: tensor<256
 // CHECK-NEXT:  bar.sync 0;
 // CHECK:       wgmma.mma_async
 func.func @unaligned(%a: tensor<256x257xf16>, %b: tensor<257x256xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x257xf16>, tensor<257x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x257xf16>, tensor<257x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -50,6 +50,6 @@ func.func @columns(%a: tensor<512x256xbf16>, %b: tensor<256x512xbf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %r = linalg.matmul indexing_maps = [#across, #along, #map2] {tessera.schedule = #tessera.schedule<workgroup = [64, 256], subgroup = [64, 256], k = 64, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<512x256xbf16>, tensor<256x512xbf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#across, #along, #map2] {tessera.schedule = #tessera.schedule<workgroup = [64, 256], subgroup = [64, 256], k = 64, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<512x256xbf16>, tensor<256x512xbf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }

@@ -61,7 +61,7 @@ func.func @map_of_fill(%f: !tessera.fragment<16x16xf32, acc>, %v: f32) -> !tesse
   return %0 : !tessera.fragment<16x16xf32, acc>
 }
 
-// Also with coordinates; of two fills, one remains.
+// Also with coordinates; one of two fills remains.
 // CHECK-LABEL: func @map_of_fills
 // CHECK-SAME:    %[[V:.+]]: f32, %[[W:.+]]: f32
 // CHECK:         %[[FILL:.+]] = tessera.fill %[[W]]

@@ -36,13 +36,18 @@ func.func private @unknown_type(!tessera.fragmnt<16x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{unknown schedule field 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent, group, stageOutput, cluster, batches or subgroupBatches}}
-func.func private @schedule_entry() attributes {s = #tessera.schedule<tile = [16, 16]>}
+// expected-error @+1 {{unknown schedule field 'tile': expected workgroup, subgroup, k, kFragment, stages, }}
+func.func private @schedule_field() attributes {s = #tessera.schedule<tile = [16, 16]>}
 
 // -----
 
 // expected-error @+1 {{expected ordered, atomic or cluster}}
 func.func private @schedule_reduction() attributes {s = #tessera.schedule<splitKReduction = any>}
+
+// -----
+
+// expected-error @+1 {{expected false or true}}
+func.func private @schedule_flag() attributes {s = #tessera.schedule<swizzle = yes>}
 
 // -----
 

@@ -34,27 +34,27 @@ func.func private @fragment_t2_unsigned(!tessera.fragment<16x16xui8, a>)
 // schedule
 //===----------------------------------------------------------------------===//
 
-// expected-error @+1 {{schedule_c1: workgroup, subgroup and vthread must have two positive entries, k and kFragment must be positive, and stages must not be negative}}
-func.func private @schedule_c1_entries() attributes {s = #tessera.schedule<workgroup = [16], subgroup = [16, 16], k = 16>}
+// expected-error @+1 {{schedule_c1: workgroup must have two elements, not 1}}
+func.func private @schedule_c1_elements() attributes {s = #tessera.schedule<workgroup = [16], subgroup = [16, 16], k = 16>}
 
 // -----
 
-// expected-error @+1 {{schedule_c1}}
+// expected-error @+1 {{schedule_c1: k must be at least 1, not 0}}
 func.func private @schedule_c1_missing() attributes {s = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16]>}
 
 // -----
 
-// expected-error @+1 {{schedule_c1}}
+// expected-error @+1 {{schedule_c1: subgroup must have two elements of at least 1, not [-16, 16]}}
 func.func private @schedule_c1_negative() attributes {s = #tessera.schedule<workgroup = [16, 16], subgroup = [-16, 16], k = 16>}
 
 // -----
 
-// expected-error @+1 {{schedule_c1}}
+// expected-error @+1 {{schedule_c1: vthread must have two elements of at least 1, not [0, 1]}}
 func.func private @schedule_c1_vthread() attributes {s = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 16, vthread = [0, 1]>}
 
 // -----
 
-// expected-error @+1 {{schedule_c1}}
+// expected-error @+1 {{schedule_c1: stages must be at least 0, not -1}}
 func.func private @schedule_c1_stages() attributes {s = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 16, stages = -1>}
 
 // -----
@@ -79,22 +79,22 @@ func.func private @schedule_c4() attributes {s = #tessera.schedule<workgroup = [
 
 // -----
 
-// expected-error @+1 {{schedule_c5: splitK, group, cluster, batches and subgroupBatches must be positive, raster, interleave and persistent must not be negative, and interleave must be at most the number of vthreads, 4}}
+// expected-error @+1 {{schedule_c5: splitK must be at least 1, not 0}}
 func.func private @schedule_c5_split() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, vthread = [2, 2], splitK = 0>}
 
 // -----
 
-// expected-error @+1 {{schedule_c5}}
+// expected-error @+1 {{schedule_c5: raster must be at least 0, not -1}}
 func.func private @schedule_c5_raster() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, raster = -1>}
 
 // -----
 
-// expected-error @+1 {{schedule_c5}}
+// expected-error @+1 {{schedule_c5: interleave must be at most the number of vthreads, 4, not 5}}
 func.func private @schedule_c5_interleave() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, vthread = [2, 2], interleave = 5>}
 
 // -----
 
-// expected-error @+1 {{schedule_c5: cluster must have two entries}}
+// expected-error @+1 {{schedule_c5: cluster must have two elements, not 1}}
 func.func private @schedule_c5_cluster() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, cluster = [2]>}
 
 // -----

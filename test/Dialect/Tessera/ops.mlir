@@ -39,7 +39,7 @@ func.func private @types(
 // CHECK-SAME:    reduction = #tessera.reduction<max>
 // Defaults: kFragment is k, one stage, one vthread. The order of the fields does not matter.
 // CHECK-SAME:    short = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
-// CHECK-SAME:    staged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], group = 4, stageOutput = true>
+// CHECK-SAME:    staged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], subgroupsPerFragment = 4, stageOutput = true>
 // CHECK-SAME:    unstaged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
 func.func private @attributes() attributes {
   batches = #tessera.schedule<subgroupBatches = 2, batches = 8, workgroup = [16, 8], subgroup = [16, 8], k = 16>,
@@ -47,7 +47,7 @@ func.func private @attributes() attributes {
   full = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32,
                            kFragment = 16, stages = 3, vthread = [2, 1]>,
   short = #tessera.schedule<k = 16, subgroup = [16, 8], workgroup = [16, 8]>,
-  staged = #tessera.schedule<stageOutput = true, workgroup = [16, 8], subgroup = [16, 8], k = 16, group = 4>,
+  staged = #tessera.schedule<stageOutput = true, workgroup = [16, 8], subgroup = [16, 8], k = 16, subgroupsPerFragment = 4>,
   unstaged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, stageOutput = false>,
   interleave = [#tessera.interleave<breadth_first>, #tessera.interleave<depth_first>,
                 #tessera.interleave<groups(4)>, #tessera.interleave<groups(1)>],

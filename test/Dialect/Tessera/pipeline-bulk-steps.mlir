@@ -4,7 +4,7 @@
 // Steps whose tiles TMA can load are not changed: tessera-use-bulk-copies converts them.
 
 #wg = #gpu.address_space<workgroup>
-#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, group = 4>
+#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>
 
 // CHECK-LABEL: func @step
 // BULK:          gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<64x32xf16, #gpu.address_space<workgroup>>)
@@ -44,7 +44,7 @@ func.func @step(%a: memref<64x256xf16>, %c: memref<64x32xf16>) {
 // -----
 
 #wg = #gpu.address_space<workgroup>
-#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, group = 4>
+#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>
 
 // TMA does not support unaligned rows.
 

@@ -116,7 +116,7 @@ func.func @apart(%a: memref<8x226x228x3xf16>, %b: memref<3x3x3x64xf16>, %c: memr
 func.func @by_hand(%a: memref<8x226x226x3xf16>, %b: memref<3x3x3x64xf16>, %c: memref<8x224x224x64xf16>) {
   tessera.contract ins(%a, %b : memref<8x226x226x3xf16>, memref<3x3x3x64xf16>) outs(%c : memref<8x224x224x64xf16>)
       maps [#image, #hwcf, #out] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 32, kFragment = 32, stages = 3, vthread = [1, 1], swizzle = true, group = 4> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 32, kFragment = 32, stages = 3, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     %x = arith.truncf %acc : f32 to f16
     tessera.yield %x : f16

@@ -70,7 +70,7 @@ func.func @lhs(%a: memref<2048x2001xf16>, %b: memref<2048x1024xf16>, %c: memref<
 // Both do. The schedule chosen after it is one of groups.
 
 // CHOSEN-LABEL: func @both
-// CHOSEN:        tessera.contract {{.*}} swizzle = true, {{.*}}group = 4>
+// CHOSEN:        tessera.contract {{.*}} swizzle = true, {{.*}}subgroupsPerFragment = 4>
 
 // CHECK-LABEL: func @both
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4097x4095xbf16>, %[[B:[a-z0-9]+]]: memref<4095x4093xbf16>
@@ -211,7 +211,7 @@ func.func @alone(%a: memref<64x4095xbf16>, %b: memref<4095x4093xbf16>, %c: memre
 // CHECK-NOT:     memref.alloc
 // CHECK:         tessera.contract {{.*}} stages = 3, vthread = [1, 1], swizzle = true>
 // CHECK:         memref.alloc() {{.*}} : memref<4095x4096xbf16>
-// CHECK:         tessera.contract {{.*}} group = 4>
+// CHECK:         tessera.contract {{.*}} subgroupsPerFragment = 4>
 // CHECK:         memref.dealloc
 // CHECK-NOT:     memref.alloc
 func.func @schedules(%a: memref<4096x4095xbf16>, %b: memref<4095x4093xbf16>, %c: memref<4096x4093xf32>) {
@@ -223,7 +223,7 @@ func.func @schedules(%a: memref<4096x4095xbf16>, %b: memref<4095x4093xbf16>, %c:
   }
   tessera.contract ins(%a, %b : memref<4096x4095xbf16>, memref<4095x4093xbf16>) outs(%c : memref<4096x4093xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, group = 4> {
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -359,7 +359,7 @@ func.func @order_and_rows(%a: memref<1022x3x2048xf32>, %b: memref<2048x1022xf32>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// A small matmul is as fast without the copy; but a schedule with group = 4
+// A small matmul is as fast without the copy; but a schedule with subgroupsPerFragment = 4
 // requires the order.
 
 // CHECK-LABEL: func @small
@@ -367,7 +367,7 @@ func.func @order_and_rows(%a: memref<1022x3x2048xf32>, %b: memref<2048x1022xf32>
 // CHECK:         tessera.contract
 // CHECK:         memref.alloc() {{.*}} : memref<256x256xi8>
 // CHECK:         linalg.generic
-// CHECK:         tessera.contract {{.*}} group = 4>
+// CHECK:         tessera.contract {{.*}} subgroupsPerFragment = 4>
 func.func @small(%a: memref<256x256xi8>, %b: memref<256x256xi8>, %c: memref<256x256xi32>) {
   tessera.contract ins(%a, %b : memref<256x256xi8>, memref<256x256xi8>) outs(%c : memref<256x256xi32>)
       maps [#mk, #kn, #mn] accumulate i32 {
@@ -376,7 +376,7 @@ func.func @small(%a: memref<256x256xi8>, %b: memref<256x256xi8>, %c: memref<256x
   }
   tessera.contract ins(%a, %b : memref<256x256xi8>, memref<256x256xi8>) outs(%c : memref<256x256xi32>)
       maps [#mk, #kn, #mn] accumulate i32
-      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, stages = 2, vthread = [1, 1], swizzle = true, group = 4> {
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, stages = 2, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4> {
   ^bb0(%acc: i32):
     tessera.yield %acc : i32
   }

@@ -59,7 +59,7 @@
 func.func @groups(%q: memref<2x512x64xf16>, %k: memref<2x512x64xf16>, %v: memref<2x512x64xf16>, %o: memref<2x512x64xf16>) {
   tessera.attention ins(%q, %k, %v : memref<2x512x64xf16>, memref<2x512x64xf16>, memref<2x512x64xf16>) outs(%o : memref<2x512x64xf16>)
       maps [#q, #k, #v, #o] scale 0.125 causal 0
-      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, group = 4>
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4>
   return
 }
 
@@ -114,7 +114,7 @@ func.func @single(%q: memref<500x32xf16>, %k: memref<600x32xf16>, %v: memref<600
 // CHECK:         memref.dim
 // CHECK:         gpu.launch
 // CHECK:         tessera.store {{.*}} : <64x64xf32, acc>, memref<?x64xf32>
-// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, group = 4>
+// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4>
 func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>, %o: memref<?x64xf32>) {
   tessera.attention ins(%q, %k, %v : memref<?x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>) outs(%o : memref<?x64xf32>)
       maps [#q, #k, #v, #o] scale 0.125

@@ -27,7 +27,7 @@
 func.func @along_m(%a: memref<640x256xf16>, %b: memref<256x512xf16>, %c: memref<640x512xf32>, %init: f32) {
   tessera.contract ins(%a, %b : memref<640x256xf16>, memref<256x512xf16>) init(%init : f32)
       outs(%c : memref<640x512xf32>) maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, persistent = 8, group = 4, cluster = [2, 1]> {
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, persistent = 8, subgroupsPerFragment = 4, cluster = [2, 1]> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -55,7 +55,7 @@ func.func @along_m(%a: memref<640x256xf16>, %b: memref<256x512xf16>, %c: memref<
 func.func @both(%a: memref<512x256xf16>, %b: memref<256x512xf16>, %c: memref<512x512xf32>, %init: f32) {
   tessera.contract ins(%a, %b : memref<512x256xf16>, memref<256x512xf16>) init(%init : f32)
       outs(%c : memref<512x512xf32>) maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, raster = 2, group = 4, cluster = [2, 2]> {
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, raster = 2, subgroupsPerFragment = 4, cluster = [2, 2]> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

@@ -38,7 +38,7 @@ func.func @along_m(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<5
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 4, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 4, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<512x512xf32>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -53,7 +53,7 @@ func.func @along_n(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<5
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 4, group = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 4, subgroupsPerFragment = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<512x512xf32>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -68,7 +68,7 @@ func.func @both(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<512x
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 8, group = 4, stageOutput = true, cluster = [2, 2]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 8, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 2]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<512x512xf32>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -83,7 +83,7 @@ func.func @four(%a: tensor<1024x192xf16>, %b: tensor<192x256xf16>) -> tensor<102
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x256xf32>) -> tensor<1024x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, group = 4, stageOutput = true, cluster = [4, 1]>} ins(%a, %b : tensor<1024x192xf16>, tensor<192x256xf16>) outs(%i : tensor<1024x256xf32>) -> tensor<1024x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4, stageOutput = true, cluster = [4, 1]>} ins(%a, %b : tensor<1024x192xf16>, tensor<192x256xf16>) outs(%i : tensor<1024x256xf32>) -> tensor<1024x256xf32>
   %f = tensor.empty() : tensor<1024x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<1024x256xf32>) outs(%f : tensor<1024x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -98,7 +98,7 @@ func.func @three(%a: tensor<192x256xf16>, %b: tensor<256x192xf16>) -> tensor<192
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<192x192xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<192x192xf32>) -> tensor<192x192xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [192, 32], subgroup = [64, 32], k = 64, stages = 3, swizzle = true, persistent = 6, group = 4, stageOutput = true, cluster = [1, 3]>} ins(%a, %b : tensor<192x256xf16>, tensor<256x192xf16>) outs(%i : tensor<192x192xf32>) -> tensor<192x192xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [192, 32], subgroup = [64, 32], k = 64, stages = 3, swizzle = true, persistent = 6, subgroupsPerFragment = 4, stageOutput = true, cluster = [1, 3]>} ins(%a, %b : tensor<192x256xf16>, tensor<256x192xf16>) outs(%i : tensor<192x192xf32>) -> tensor<192x192xf32>
   %f = tensor.empty() : tensor<192x192xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<192x192xf32>) outs(%f : tensor<192x192xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -113,7 +113,7 @@ func.func @one_step(%a: tensor<512x64xf16>, %b: tensor<64x256xf16>) -> tensor<51
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 1, swizzle = true, persistent = 4, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<512x64xf16>, tensor<64x256xf16>) outs(%i : tensor<512x256xf32>) -> tensor<512x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 1, swizzle = true, persistent = 4, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<512x64xf16>, tensor<64x256xf16>) outs(%i : tensor<512x256xf32>) -> tensor<512x256xf32>
   %f = tensor.empty() : tensor<512x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<512x256xf32>) outs(%f : tensor<512x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -128,7 +128,7 @@ func.func @one_tile(%a: tensor<256x256xf16>, %b: tensor<256x512xf16>) -> tensor<
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x512xf32>) -> tensor<256x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, group = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<256x256xf16>, tensor<256x512xf16>) outs(%i : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<256x256xf16>, tensor<256x512xf16>) outs(%i : tensor<256x512xf32>) -> tensor<256x512xf32>
   %f = tensor.empty() : tensor<256x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<256x512xf32>) outs(%f : tensor<256x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -143,7 +143,7 @@ func.func @one_group(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 8, group = 4, cluster = [2, 2]>} ins(%a, %b : tensor<256x256xf16>, tensor<256x256xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 8, subgroupsPerFragment = 4, cluster = [2, 2]>} ins(%a, %b : tensor<256x256xf16>, tensor<256x256xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   %f = tensor.empty() : tensor<256x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<256x256xf32>) outs(%f : tensor<256x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -158,7 +158,7 @@ func.func @edges(%a: tensor<300x136xf16>, %b: tensor<136x200xf16>) -> tensor<300
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<300x200xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<300x200xf32>) -> tensor<300x200xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<300x136xf16>, tensor<136x200xf16>) outs(%i : tensor<300x200xf32>) -> tensor<300x200xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<300x136xf16>, tensor<136x200xf16>) outs(%i : tensor<300x200xf32>) -> tensor<300x200xf32>
   %f = tensor.empty() : tensor<300x200xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<300x200xf32>) outs(%f : tensor<300x200xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -173,7 +173,7 @@ func.func @edges_n(%a: tensor<136x72xf16>, %b: tensor<72x160xf16>) -> tensor<136
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<136x160xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<136x160xf32>) -> tensor<136x160xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 8, group = 4, cluster = [1, 4]>} ins(%a, %b : tensor<136x72xf16>, tensor<72x160xf16>) outs(%i : tensor<136x160xf32>) -> tensor<136x160xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 8, subgroupsPerFragment = 4, cluster = [1, 4]>} ins(%a, %b : tensor<136x72xf16>, tensor<72x160xf16>) outs(%i : tensor<136x160xf32>) -> tensor<136x160xf32>
   %f = tensor.empty() : tensor<136x160xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<136x160xf32>) outs(%f : tensor<136x160xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -188,7 +188,7 @@ func.func @residual(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>, %r: tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 4, persistent = 4, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 4, persistent = 4, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %r : tensor<512x512xf32>, tensor<512x512xf16>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %y: f16, %o: f16):
@@ -205,7 +205,7 @@ func.func @columns(%a: tensor<192x256xf16>, %b: tensor<256x192xf16>) -> tensor<2
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, group = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<192x256xf16>, tensor<256x192xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, subgroupsPerFragment = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<192x256xf16>, tensor<256x192xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   %f = tensor.empty() : tensor<256x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<256x256xf32>) outs(%f : tensor<256x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -220,7 +220,7 @@ func.func @columns_m(%a: tensor<256x192xf16>, %b: tensor<256x192xf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<256x192xf16>, tensor<256x192xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<256x192xf16>, tensor<256x192xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   %f = tensor.empty() : tensor<256x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<256x256xf32>) outs(%f : tensor<256x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -235,7 +235,7 @@ func.func @narrow(%a: tensor<256x128xf16>, %b: tensor<128x256xf16>) -> tensor<25
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 32, stages = 4, swizzle = true, persistent = 4, group = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<256x128xf16>, tensor<128x256xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 32, stages = 4, swizzle = true, persistent = 4, subgroupsPerFragment = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<256x128xf16>, tensor<128x256xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   %f = tensor.empty() : tensor<256x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<256x256xf32>) outs(%f : tensor<256x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -250,7 +250,7 @@ func.func @split(%a: tensor<256x1024xf16>, %b: tensor<1024x256xf16>) -> tensor<2
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, splitK = 4, persistent = 8, group = 4, cluster = [2, 1]>} ins(%a, %b : tensor<256x1024xf16>, tensor<1024x256xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, splitK = 4, persistent = 8, subgroupsPerFragment = 4, cluster = [2, 1]>} ins(%a, %b : tensor<256x1024xf16>, tensor<1024x256xf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %p : tensor<256x256xf32>
 }
 
@@ -259,7 +259,7 @@ func.func @bytes(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>) -> 
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, persistent = 2, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, persistent = 2, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %p : tensor<256x256xf32>
 }
 
@@ -268,7 +268,7 @@ func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %r: mem
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<5x256x128xf16>, memref<5x128x192xf16>) init(%zero : f32) extras(%r : memref<5x256x192xf16>) outs(%c : memref<5x256x192xf16>)
       maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>, affine_map<(b, m, n, k) -> (b, m, n)>] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 8, group = 4, stageOutput = true, cluster = [2, 1]> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 8, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]> {
   ^bb0(%acc: f32, %y: f16):
     %w = arith.extf %y : f16 to f32
     %x = arith.addf %acc, %w : f32
@@ -283,7 +283,7 @@ func.func @large_m(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>) -> te
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4096x4096xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, raster = 16, persistent = 132, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%i : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, raster = 16, persistent = 132, subgroupsPerFragment = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%i : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   %f = tensor.empty() : tensor<4096x4096xbf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4096x4096xf32>) outs(%f : tensor<4096x4096xbf16>) {
   ^bb0(%x: f32, %o: bf16):
@@ -297,7 +297,7 @@ func.func @large_n(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>) -> te
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4096x4096xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, raster = 16, persistent = 132, group = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%i : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, raster = 16, persistent = 132, subgroupsPerFragment = 4, stageOutput = true, cluster = [1, 2]>} ins(%a, %b : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%i : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   %f = tensor.empty() : tensor<4096x4096xbf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4096x4096xf32>) outs(%f : tensor<4096x4096xbf16>) {
   ^bb0(%x: f32, %o: bf16):

@@ -35,7 +35,7 @@ func.func @many_tiles(%a: tensor<512x256xbf16>, %b: tensor<256x512xbf16>, %bias:
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xbf16>, tensor<256x512xbf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xbf16>, tensor<256x512xbf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xbf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<512x512xf32>, tensor<512xbf16>, tensor<512x512xbf16>) outs(%f : tensor<512x512xbf16>) {
   ^bb0(%x: f32, %u: bf16, %v: bf16, %o: bf16):
@@ -55,7 +55,7 @@ func.func @one_tile(%a: tensor<256x256xbf16>, %b: tensor<256x512xbf16>, %bias: t
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x512xf32>) -> tensor<256x512xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x256xbf16>, tensor<256x512xbf16>) outs(%i : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x256xbf16>, tensor<256x512xbf16>) outs(%i : tensor<256x512xf32>) -> tensor<256x512xf32>
   %f = tensor.empty() : tensor<256x512xbf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<256x512xf32>, tensor<512xbf16>, tensor<256x512xbf16>) outs(%f : tensor<256x512xbf16>) {
   ^bb0(%x: f32, %u: bf16, %v: bf16, %o: bf16):
@@ -75,7 +75,7 @@ func.func @one_step(%a: tensor<512x64xbf16>, %b: tensor<64x256xbf16>, %bias: ten
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x64xbf16>, tensor<64x256xbf16>) outs(%i : tensor<512x256xf32>) -> tensor<512x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x64xbf16>, tensor<64x256xbf16>) outs(%i : tensor<512x256xf32>) -> tensor<512x256xf32>
   %f = tensor.empty() : tensor<512x256xbf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<512x256xf32>, tensor<256xbf16>, tensor<512x256xbf16>) outs(%f : tensor<512x256xbf16>) {
   ^bb0(%x: f32, %u: bf16, %v: bf16, %o: bf16):
@@ -95,7 +95,7 @@ func.func @one_group(%a: tensor<256x192xbf16>, %b: tensor<192x192xbf16>, %bias: 
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x192xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x192xf32>) -> tensor<256x192xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 5, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x192xbf16>, tensor<192x192xbf16>) outs(%i : tensor<256x192xf32>) -> tensor<256x192xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 5, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x192xbf16>, tensor<192x192xbf16>) outs(%i : tensor<256x192xf32>) -> tensor<256x192xf32>
   %f = tensor.empty() : tensor<256x192xbf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<256x192xf32>, tensor<192xbf16>, tensor<256x192xbf16>) outs(%f : tensor<256x192xbf16>) {
   ^bb0(%x: f32, %u: bf16, %v: bf16, %o: bf16):
@@ -115,7 +115,7 @@ func.func @edges(%a: tensor<300x136xf16>, %b: tensor<136x200xf16>, %bias: tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<300x200xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<300x200xf32>) -> tensor<300x200xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 2, group = 4, stageOutput = true>} ins(%a, %b : tensor<300x136xf16>, tensor<136x200xf16>) outs(%i : tensor<300x200xf32>) -> tensor<300x200xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 2, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<300x136xf16>, tensor<136x200xf16>) outs(%i : tensor<300x200xf32>) -> tensor<300x200xf32>
   %f = tensor.empty() : tensor<300x200xf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<300x200xf32>, tensor<200xf16>, tensor<300x200xf16>) outs(%f : tensor<300x200xf16>) {
   ^bb0(%x: f32, %u: f16, %v: f16, %o: f16):
@@ -135,7 +135,7 @@ func.func @narrow(%a: tensor<256x128xf16>, %b: tensor<128x96xf16>, %bias: tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x96xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x96xf32>) -> tensor<256x96xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<128x96xf16>) outs(%i : tensor<256x96xf32>) -> tensor<256x96xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<128x96xf16>) outs(%i : tensor<256x96xf32>) -> tensor<256x96xf32>
   %f = tensor.empty() : tensor<256x96xf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<256x96xf32>, tensor<96xf16>, tensor<256x96xf16>) outs(%f : tensor<256x96xf16>) {
   ^bb0(%x: f32, %u: f16, %v: f16, %o: f16):
@@ -155,7 +155,7 @@ func.func @two_inputs(%a: tensor<256x128xbf16>, %b: tensor<128x256xbf16>, %bias:
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xbf16>, tensor<128x256xbf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xbf16>, tensor<128x256xbf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   %f = tensor.empty() : tensor<256x256xbf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual, %second : tensor<256x256xf32>, tensor<256xbf16>, tensor<256x256xbf16>, tensor<256x256xbf16>) outs(%f : tensor<256x256xbf16>) {
   ^bb0(%x: f32, %u: bf16, %v: bf16, %v2: bf16, %o: bf16):
@@ -177,7 +177,7 @@ func.func @wider(%a: tensor<256x128xbf16>, %b: tensor<128x256xbf16>, %bias: tens
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xbf16>, tensor<128x256xbf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xbf16>, tensor<128x256xbf16>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   %f = tensor.empty() : tensor<256x256xbf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<256x256xf32>, tensor<256xbf16>, tensor<256x256xf32>) outs(%f : tensor<256x256xbf16>) {
   ^bb0(%x: f32, %u: bf16, %v: f32, %o: bf16):
@@ -196,7 +196,7 @@ func.func @unaligned(%a: tensor<256x128xf16>, %b: tensor<133x128xf16>, %bias: te
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x133xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x133xf32>) -> tensor<256x133xf32>
-  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<133x128xf16>) outs(%i : tensor<256x133xf32>) -> tensor<256x133xf32>
+  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<133x128xf16>) outs(%i : tensor<256x133xf32>) -> tensor<256x133xf32>
   %f = tensor.empty() : tensor<256x133xf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<256x133xf32>, tensor<133xf16>, tensor<256x133xf16>) outs(%f : tensor<256x133xf16>) {
   ^bb0(%x: f32, %u: f16, %v: f16, %o: f16):
@@ -216,7 +216,7 @@ func.func @transposed(%a: memref<256x192xf16>, %b: memref<192x320xf16>, %r: memr
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<256x192xf16>, memref<192x320xf16>) init(%zero : f32) extras(%r : memref<320x256xf16>) outs(%c : memref<320x256xf16>)
       maps [#mk, #kn, #nm, #nm] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true> {
   ^bb0(%acc: f32, %y: f16):
     %w = arith.extf %y : f16 to f32
     %x = arith.addf %acc, %w : f32
@@ -231,7 +231,7 @@ func.func @in_place(%a: memref<256x192xf16>, %b: memref<192x320xf16>, %c: memref
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<256x192xf16>, memref<192x320xf16>) init(%zero : f32) extras(%c : memref<320x256xf16>) outs(%c : memref<320x256xf16>)
       maps [#mk, #kn, #nm, #nm] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true> {
   ^bb0(%acc: f32, %y: f16):
     %w = arith.extf %y : f16 to f32
     %x = arith.addf %acc, %w : f32
@@ -246,7 +246,7 @@ func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %r: mem
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<5x256x128xf16>, memref<5x128x192xf16>) init(%zero : f32) extras(%r : memref<5x256x192xf16>) outs(%c : memref<5x256x192xf16>)
       maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>, affine_map<(b, m, n, k) -> (b, m, n)>] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 7, group = 4, stageOutput = true> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 7, subgroupsPerFragment = 4, stageOutput = true> {
   ^bb0(%acc: f32, %y: f16):
     %w = arith.extf %y : f16 to f32
     %x = arith.addf %acc, %w : f32

@@ -2,8 +2,8 @@
 
 // Matmuls of warpgroups of 8-bit floats. `int` is exact even if a sum keeps 14
 // bits, in any order; for `random`, the reference permits so few. `long` shows
-// that sums keep more: products of 81/64, 128 of which add up to 162 in 14
-// bits, and 65,536 to 82,944 only with more bits.
+// that sums keep more: terms of 81/64, 128 of which add up to 162 in 14 bits, and 65,536 to 82,944
+// only with more bits.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=e4m3 --explain | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=e4m3 --explain --arg=random:1 --arg=random:2 | FileCheck %s
@@ -38,7 +38,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @e4m3(%a: tensor<256x1152xf8E4M3FN>, %b: tensor<512x1152xf8E4M3FN>, %c: tensor<256x512xf32>) -> tensor<256x512xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x1152xf8E4M3FN>, tensor<512x1152xf8E4M3FN>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x1152xf8E4M3FN>, tensor<512x1152xf8E4M3FN>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
   return %r : tensor<256x512xf32>
 }
 
@@ -46,7 +46,7 @@ func.func @e4m3_e5m2(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E5M2>) -
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x256xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E5M2>) outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E5M2>) outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -54,7 +54,7 @@ func.func @e5m2_e4m3(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E4M3FN>) -
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x256xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E4M3FN>) outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E4M3FN>) outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
@@ -62,13 +62,13 @@ func.func @e5m2(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E5M2>) -> tenso
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x256xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 128, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E5M2>) outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E5M2>) outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 
 // No multiple of a tile, in any dimension; the last step of K is 80 of 128.
 func.func @edges(%a: tensor<301x208xf8E4M3FN>, %b: tensor<405x208xf8E5M2>, %c: tensor<301x405xf32>) -> tensor<301x405xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<301x208xf8E4M3FN>, tensor<405x208xf8E5M2>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x208xf8E4M3FN>, tensor<405x208xf8E5M2>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
   return %r : tensor<301x405xf32>
 }
 
@@ -77,16 +77,16 @@ func.func @narrow(%a: tensor<128x176xf8E4M3FN>, %b: tensor<72x176xf8E4M3FN>) -> 
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<128x72xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x72xf32>) -> tensor<128x72xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 32, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<128x176xf8E4M3FN>, tensor<72x176xf8E4M3FN>) outs(%init : tensor<128x72xf32>) -> tensor<128x72xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 32, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<128x176xf8E4M3FN>, tensor<72x176xf8E4M3FN>) outs(%init : tensor<128x72xf32>) -> tensor<128x72xf32>
   return %r : tensor<128x72xf32>
 }
 
-// Unaligned rows; of 64 bytes in workgroup memory.
+// Unaligned rows, of 64 bytes in workgroup memory.
 func.func @unaligned(%a: tensor<301x203xf8E5M2>, %b: tensor<405x203xf8E4M3FN>) -> tensor<301x405xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<301x405xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<301x405xf32>) -> tensor<301x405xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<301x203xf8E5M2>, tensor<405x203xf8E4M3FN>) outs(%init : tensor<301x405xf32>) -> tensor<301x405xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x203xf8E5M2>, tensor<405x203xf8E4M3FN>) outs(%init : tensor<301x405xf32>) -> tensor<301x405xf32>
   return %r : tensor<301x405xf32>
 }
 
@@ -95,7 +95,7 @@ func.func @vthreads(%a: tensor<256x256xf8E4M3FN>, %b: tensor<512x256xf8E4M3FN>) 
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x512xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x512xf32>) -> tensor<256x512xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [2, 2], swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xf8E4M3FN>, tensor<512x256xf8E4M3FN>) outs(%init : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [2, 2], swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x256xf8E4M3FN>, tensor<512x256xf8E4M3FN>) outs(%init : tensor<256x512xf32>) -> tensor<256x512xf32>
   return %r : tensor<256x512xf32>
 }
 
@@ -104,7 +104,7 @@ func.func @two_sums(%a: tensor<256x768xf8E4M3FN>, %b: tensor<128x768xf8E4M3FN>) 
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x128xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x128xf32>) -> tensor<256x128xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [128, 64], k = 256, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x768xf8E4M3FN>, tensor<128x768xf8E4M3FN>) outs(%init : tensor<256x128xf32>) -> tensor<256x128xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [128, 64], k = 256, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x768xf8E4M3FN>, tensor<128x768xf8E4M3FN>) outs(%init : tensor<256x128xf32>) -> tensor<256x128xf32>
   return %r : tensor<256x128xf32>
 }
 
@@ -138,6 +138,6 @@ func.func @long(%a: tensor<64x65536xf8E4M3FN>, %b: tensor<64x65536xf8E4M3FN>) ->
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<64x64xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<64x65536xf8E4M3FN>, tensor<64x65536xf8E4M3FN>) outs(%init : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<64x65536xf8E4M3FN>, tensor<64x65536xf8E4M3FN>) outs(%init : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %r : tensor<64x64xf32>
 }

@@ -44,25 +44,25 @@
 #row = affine_map<(i, j) -> (j)>
 
 func.func @tf32(%a: tensor<256x192xf32>, %b: tensor<512x192xf32>, %c: tensor<256x512xf32>) -> tensor<256x512xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 32, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x192xf32>, tensor<512x192xf32>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 32, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x192xf32>, tensor<512x192xf32>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
   return %r : tensor<256x512xf32>
 }
 
 // No multiple of a tile, in any dimension; the last step of K is 12 of 32.
 func.func @tf32_edges(%a: tensor<301x204xf32>, %b: tensor<405x204xf32>, %c: tensor<301x405xf32>) -> tensor<301x405xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<301x204xf32>, tensor<405x204xf32>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x204xf32>, tensor<405x204xf32>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
   return %r : tensor<301x405xf32>
 }
 
 // Rows of 32 bytes in workgroup memory, eight columns at a time.
 func.func @tf32_narrow(%a: tensor<128x40xf32>, %b: tensor<72x40xf32>, %c: tensor<128x72xf32>) -> tensor<128x72xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 8, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<128x40xf32>, tensor<72x40xf32>) outs(%c : tensor<128x72xf32>) -> tensor<128x72xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 8, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<128x40xf32>, tensor<72x40xf32>) outs(%c : tensor<128x72xf32>) -> tensor<128x72xf32>
   return %r : tensor<128x72xf32>
 }
 
 // Rows that begin anywhere.
 func.func @tf32_unaligned(%a: tensor<301x203xf32>, %b: tensor<405x203xf32>, %c: tensor<301x405xf32>) -> tensor<301x405xf32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<301x203xf32>, tensor<405x203xf32>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x203xf32>, tensor<405x203xf32>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
   return %r : tensor<301x405xf32>
 }
 
@@ -73,7 +73,7 @@ func.func @tf32_dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?x
   %n = tensor.dim %b, %c0 : tensor<?x?xf32>
   %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
 
@@ -97,24 +97,24 @@ func.func @tf32_split(%a: tensor<128x8192xf32>, %b: tensor<128x8192xf32>, %c: te
 }
 
 func.func @s8(%a: tensor<256x640xi8>, %b: tensor<512x640xi8>, %c: tensor<256x512xi32>) -> tensor<256x512xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x640xi8>, tensor<512x640xi8>) outs(%c : tensor<256x512xi32>) -> tensor<256x512xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x640xi8>, tensor<512x640xi8>) outs(%c : tensor<256x512xi32>) -> tensor<256x512xi32>
   return %r : tensor<256x512xi32>
 }
 
 // The last step of K is 80 of 128.
 func.func @s8_edges(%a: tensor<301x208xi8>, %b: tensor<405x208xi8>, %c: tensor<301x405xi32>) -> tensor<301x405xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<301x208xi8>, tensor<405x208xi8>) outs(%c : tensor<301x405xi32>) -> tensor<301x405xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x208xi8>, tensor<405x208xi8>) outs(%c : tensor<301x405xi32>) -> tensor<301x405xi32>
   return %r : tensor<301x405xi32>
 }
 
 // Rows of 32 bytes; eight columns at a time.
 func.func @s8_narrow(%a: tensor<128x176xi8>, %b: tensor<72x176xi8>, %c: tensor<128x72xi32>) -> tensor<128x72xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 32, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<128x176xi8>, tensor<72x176xi8>) outs(%c : tensor<128x72xi32>) -> tensor<128x72xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 32, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<128x176xi8>, tensor<72x176xi8>) outs(%c : tensor<128x72xi32>) -> tensor<128x72xi32>
   return %r : tensor<128x72xi32>
 }
 
 func.func @s8_unaligned(%a: tensor<301x203xi8>, %b: tensor<405x203xi8>, %c: tensor<301x405xi32>) -> tensor<301x405xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<301x203xi8>, tensor<405x203xi8>) outs(%c : tensor<301x405xi32>) -> tensor<301x405xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x203xi8>, tensor<405x203xi8>) outs(%c : tensor<301x405xi32>) -> tensor<301x405xi32>
   return %r : tensor<301x405xi32>
 }
 
@@ -131,7 +131,7 @@ func.func @s8_split(%a: tensor<128x16384xi8>, %b: tensor<128x16384xi8>, %c: tens
 
 // Rows of 64 bytes.
 func.func @u8(%a: tensor<130x336xi8>, %b: tensor<200x336xi8>, %c: tensor<130x200xi32>) -> tensor<130x200xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {cast = #linalg.type_fn<cast_unsigned>, tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<130x336xi8>, tensor<200x336xi8>) outs(%c : tensor<130x200xi32>) -> tensor<130x200xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {cast = #linalg.type_fn<cast_unsigned>, tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<130x336xi8>, tensor<200x336xi8>) outs(%c : tensor<130x200xi32>) -> tensor<130x200xi32>
   return %r : tensor<130x200xi32>
 }
 
@@ -161,7 +161,7 @@ func.func @s8_u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
 
 // Several instructions in each dimension, and two matmuls in a step.
 func.func @vthreads(%a: tensor<256x256xi8>, %b: tensor<512x256xi8>, %c: tensor<256x512xi32>) -> tensor<256x512xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [2, 2], swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xi8>, tensor<512x256xi8>) outs(%c : tensor<256x512xi32>) -> tensor<256x512xi32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [2, 2], swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x256xi8>, tensor<512x256xi8>) outs(%c : tensor<256x512xi32>) -> tensor<256x512xi32>
   return %r : tensor<256x512xi32>
 }
 

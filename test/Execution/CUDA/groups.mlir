@@ -30,30 +30,30 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @rows(%a: tensor<256x192xf16>, %b: tensor<192x512xf16>, %c: tensor<256x512xf32>) -> tensor<256x512xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x192xf16>, tensor<192x512xf16>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<256x192xf16>, tensor<192x512xf16>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
   return %r : tensor<256x512xf32>
 }
 
 func.func @columns(%a: tensor<192x256xbf16>, %b: tensor<512x192xbf16>, %c: tensor<256x512xf32>) -> tensor<256x512xf32> {
-  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 64], k = 64, kFragment = 32, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<192x256xbf16>, tensor<512x192xbf16>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 64], k = 64, kFragment = 32, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<192x256xbf16>, tensor<512x192xbf16>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
   return %r : tensor<256x512xf32>
 }
 
 // Virtual threads share operands in memory.
 func.func @both(%a: tensor<192x256xf16>, %b: tensor<192x512xf16>, %c: tensor<256x512xf32>) -> tensor<256x512xf32> {
-  %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 64], k = 32, stages = 3, vthread = [2, 2], swizzle = true, group = 4>} ins(%a, %b : tensor<192x256xf16>, tensor<192x512xf16>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [128, 64], k = 32, stages = 3, vthread = [2, 2], swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<192x256xf16>, tensor<192x512xf16>) outs(%c : tensor<256x512xf32>) -> tensor<256x512xf32>
   return %r : tensor<256x512xf32>
 }
 
 // Rows of 32 and of 64 bytes in workgroup memory, eight columns at a time.
 func.func @narrow(%a: tensor<128x96xf16>, %b: tensor<96x72xf16>, %c: tensor<128x72xf32>) -> tensor<128x72xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 16, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<128x96xf16>, tensor<96x72xf16>) outs(%c : tensor<128x72xf32>) -> tensor<128x72xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 8], k = 16, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<128x96xf16>, tensor<96x72xf16>) outs(%c : tensor<128x72xf32>) -> tensor<128x72xf32>
   return %r : tensor<128x72xf32>
 }
 
 // Rows that begin anywhere.
 func.func @unaligned(%a: tensor<301x203xf16>, %b: tensor<203x405xf16>, %c: tensor<301x405xf32>) -> tensor<301x405xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<301x203xf16>, tensor<203x405xf16>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<301x203xf16>, tensor<203x405xf16>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
   return %r : tensor<301x405xf32>
 }
 
@@ -65,7 +65,7 @@ func.func @dynamic(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>) -> tensor<?x?xf32
   %n = tensor.dim %b, %c1 : tensor<?x?xbf16>
   %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
 

@@ -74,7 +74,7 @@ func.func @epilogue(%a: tensor<2048x1001xf16>, %b: tensor<1001x1024xf16>, %bias:
 }
 
 func.func @scheduled(%a: tensor<1537x1031xf16>, %b: tensor<1031x1411xf16>, %c: tensor<1537x1411xf32>) -> tensor<1537x1411xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<1537x1031xf16>, tensor<1031x1411xf16>) outs(%c : tensor<1537x1411xf32>) -> tensor<1537x1411xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<1537x1031xf16>, tensor<1031x1411xf16>) outs(%c : tensor<1537x1411xf32>) -> tensor<1537x1411xf32>
   return %r : tensor<1537x1411xf32>
 }
 
@@ -85,7 +85,7 @@ func.func @bytes(%a: tensor<1537x2063xi8>, %b: tensor<2063x1411xi8>, %c: tensor<
 
 // By a schedule of the program's own, which the order would not permit.
 func.func @bytes_columns(%a: tensor<2080x301xi8>, %b: tensor<2080x400xi8>, %c: tensor<301x400xi32>) -> tensor<301x400xi32> {
-  %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<2080x301xi8>, tensor<2080x400xi8>) outs(%c : tensor<301x400xi32>) -> tensor<301x400xi32>
+  %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 2, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<2080x301xi8>, tensor<2080x400xi8>) outs(%c : tensor<301x400xi32>) -> tensor<301x400xi32>
   return %r : tensor<301x400xi32>
 }
 

@@ -41,7 +41,7 @@ func.func @one_slot(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 1, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 1, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<512x512xf32>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -56,7 +56,7 @@ func.func @slots_2(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<5
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, raster = 2, persistent = 5, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, raster = 2, persistent = 5, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<512x512xf32>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -70,7 +70,7 @@ func.func @slots_3(%a: tensor<512x320xbf16>, %b: tensor<320x512xbf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 5, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x320xbf16>, tensor<320x512xbf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, raster = 2, persistent = 5, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x320xbf16>, tensor<320x512xbf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xbf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<512x512xf32>) outs(%f : tensor<512x512xbf16>) {
   ^bb0(%x: f32, %o: bf16):
@@ -84,7 +84,7 @@ func.func @slots_4(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<5
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 4, swizzle = true, raster = 2, persistent = 5, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 4, swizzle = true, raster = 2, persistent = 5, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x512xf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<512x512xf32>) outs(%f : tensor<512x512xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -98,7 +98,7 @@ func.func @slots_5(%a: tensor<512x320xbf16>, %b: tensor<320x512xbf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 5, swizzle = true, raster = 2, persistent = 5, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x320xbf16>, tensor<320x512xbf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 5, swizzle = true, raster = 2, persistent = 5, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x320xbf16>, tensor<320x512xbf16>) outs(%i : tensor<512x512xf32>) -> tensor<512x512xf32>
   %f = tensor.empty() : tensor<512x512xbf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<512x512xf32>) outs(%f : tensor<512x512xbf16>) {
   ^bb0(%x: f32, %o: bf16):
@@ -113,7 +113,7 @@ func.func @one_step(%a: tensor<1024x64xf16>, %b: tensor<64x256xf16>) -> tensor<1
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x256xf32>) -> tensor<1024x256xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<1024x64xf16>, tensor<64x256xf16>) outs(%i : tensor<1024x256xf32>) -> tensor<1024x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<1024x64xf16>, tensor<64x256xf16>) outs(%i : tensor<1024x256xf32>) -> tensor<1024x256xf32>
   %f = tensor.empty() : tensor<1024x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<1024x256xf32>) outs(%f : tensor<1024x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -128,7 +128,7 @@ func.func @one_tile(%a: tensor<128x192xf16>, %b: tensor<192x256xf16>) -> tensor<
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128x256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<128x256xf32>) -> tensor<128x256xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, group = 4, stageOutput = true>} ins(%a, %b : tensor<128x192xf16>, tensor<192x256xf16>) outs(%i : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<128x192xf16>, tensor<192x256xf16>) outs(%i : tensor<128x256xf32>) -> tensor<128x256xf32>
   %f = tensor.empty() : tensor<128x256xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<128x256xf32>) outs(%f : tensor<128x256xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -143,7 +143,7 @@ func.func @large(%a: tensor<1024x512xf16>, %b: tensor<512x1024xf16>) -> tensor<1
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x1024xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, raster = 4, persistent = 7, group = 4, stageOutput = true>} ins(%a, %b : tensor<1024x512xf16>, tensor<512x1024xf16>) outs(%i : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 64, stages = 3, swizzle = true, raster = 4, persistent = 7, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<1024x512xf16>, tensor<512x1024xf16>) outs(%i : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
   %f = tensor.empty() : tensor<1024x1024xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<1024x1024xf32>) outs(%f : tensor<1024x1024xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -158,7 +158,7 @@ func.func @five_groups(%a: tensor<320x256xf16>, %b: tensor<256x640xf16>) -> tens
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<320x640xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<320x640xf32>) -> tensor<320x640xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 320], subgroup = [64, 64], k = 64, stages = 2, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<320x256xf16>, tensor<256x640xf16>) outs(%i : tensor<320x640xf32>) -> tensor<320x640xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 320], subgroup = [64, 64], k = 64, stages = 2, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<320x256xf16>, tensor<256x640xf16>) outs(%i : tensor<320x640xf32>) -> tensor<320x640xf32>
   %f = tensor.empty() : tensor<320x640xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<320x640xf32>) outs(%f : tensor<320x640xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -173,7 +173,7 @@ func.func @one_group(%a: tensor<320x256xf16>, %b: tensor<256x320xf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<320x320xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<320x320xf32>) -> tensor<320x320xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 4, group = 4, stageOutput = true>} ins(%a, %b : tensor<320x256xf16>, tensor<256x320xf16>) outs(%i : tensor<320x320xf32>) -> tensor<320x320xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, persistent = 4, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<320x256xf16>, tensor<256x320xf16>) outs(%i : tensor<320x320xf32>) -> tensor<320x320xf32>
   %f = tensor.empty() : tensor<320x320xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<320x320xf32>) outs(%f : tensor<320x320xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -188,7 +188,7 @@ func.func @edges(%a: tensor<301x200xf16>, %b: tensor<200x264xf16>) -> tensor<301
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<301x264xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<301x264xf32>) -> tensor<301x264xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, group = 4, stageOutput = true>} ins(%a, %b : tensor<301x200xf16>, tensor<200x264xf16>) outs(%i : tensor<301x264xf32>) -> tensor<301x264xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 2, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<301x200xf16>, tensor<200x264xf16>) outs(%i : tensor<301x264xf32>) -> tensor<301x264xf32>
   %f = tensor.empty() : tensor<301x264xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<301x264xf32>) outs(%f : tensor<301x264xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -203,7 +203,7 @@ func.func @narrow(%a: tensor<256x128xf16>, %b: tensor<128x96xf16>) -> tensor<256
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x96xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x96xf32>) -> tensor<256x96xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<128x96xf16>) outs(%i : tensor<256x96xf32>) -> tensor<256x96xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<128x96xf16>) outs(%i : tensor<256x96xf32>) -> tensor<256x96xf32>
   %f = tensor.empty() : tensor<256x96xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<256x96xf32>) outs(%f : tensor<256x96xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -218,7 +218,7 @@ func.func @unaligned(%a: tensor<300x192xf16>, %b: tensor<133x192xf16>) -> tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<300x133xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<300x133xf32>) -> tensor<300x133xf32>
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 4, group = 4, stageOutput = true>} ins(%a, %b : tensor<300x192xf16>, tensor<133x192xf16>) outs(%i : tensor<300x133xf32>) -> tensor<300x133xf32>
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 4, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<300x192xf16>, tensor<133x192xf16>) outs(%i : tensor<300x133xf32>) -> tensor<300x133xf32>
   %f = tensor.empty() : tensor<300x133xf16>
   %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<300x133xf32>) outs(%f : tensor<300x133xf16>) {
   ^bb0(%x: f32, %o: f16):
@@ -232,7 +232,7 @@ func.func @transposed(%a: memref<256x192xf16>, %b: memref<192x320xf16>, %c: memr
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<256x192xf16>, memref<192x320xf16>) init(%zero : f32) outs(%c : memref<320x256xf16>)
       maps [#mk, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (n, m)>] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true> {
   ^bb0(%acc: f32):
     %x = arith.truncf %acc : f32 to f16
     tessera.yield %x : f16
@@ -245,7 +245,7 @@ func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %c: mem
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<5x256x128xf16>, memref<5x128x192xf16>) init(%zero : f32) outs(%c : memref<5x256x192xf16>)
       maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>] accumulate f32
-      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 7, group = 4, stageOutput = true> {
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 7, subgroupsPerFragment = 4, stageOutput = true> {
   ^bb0(%acc: f32):
     %x = arith.truncf %acc : f32 to f16
     tessera.yield %x : f16
@@ -255,13 +255,13 @@ func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %c: mem
 
 // Four bytes an element, and the old value of the output.
 func.func @single(%a: tensor<512x256xf16>, %b: tensor<256x256xf16>, %c: tensor<512x256xf32>) -> tensor<512x256xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x256xf16>) outs(%c : tensor<512x256xf32>) -> tensor<512x256xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, persistent = 3, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x256xf16>) outs(%c : tensor<512x256xf32>) -> tensor<512x256xf32>
   return %r : tensor<512x256xf32>
 }
 
 // Each part's accumulators go to a workspace.
 func.func @split(%a: tensor<256x1024xf16>, %b: tensor<1024x128xf16>, %c: tensor<256x128xf32>) -> tensor<256x128xf32> {
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, splitK = 4, persistent = 5, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x1024xf16>, tensor<1024x128xf16>) outs(%c : tensor<256x128xf32>) -> tensor<256x128xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, splitK = 4, persistent = 5, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<256x1024xf16>, tensor<1024x128xf16>) outs(%c : tensor<256x128xf32>) -> tensor<256x128xf32>
   return %r : tensor<256x128xf32>
 }
 
@@ -269,7 +269,7 @@ func.func @epilogue(%a: tensor<512x256xf16>, %b: tensor<256x384xf16>, %bias: ten
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x384xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<512x384xf32>) -> tensor<512x384xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 4, swizzle = true, persistent = 4, group = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x384xf16>) outs(%i : tensor<512x384xf32>) -> tensor<512x384xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 4, swizzle = true, persistent = 4, subgroupsPerFragment = 4, stageOutput = true>} ins(%a, %b : tensor<512x256xf16>, tensor<256x384xf16>) outs(%i : tensor<512x384xf32>) -> tensor<512x384xf32>
   %f = tensor.empty() : tensor<512x384xf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%r, %bias, %add : tensor<512x384xf32>, tensor<384xf32>, tensor<512x384xf16>) outs(%f : tensor<512x384xf16>) {
   ^bb0(%x: f32, %y: f32, %z: f16, %o: f16):

@@ -1,4 +1,4 @@
-// Tiles in a k-packed (VNNI) layout in workgroup memory, as lanes read them: of two types, with any
+// Tiles in a k-packed (VNNI) layout in workgroup memory, as lanes read them: with two types, any
 // alignment of the rows, of either operand, and with bounds that are known at run time only.
 //
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=f16 | FileCheck %s

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # compare-npy.py FIRST SECOND TOLERANCE: two arrays of f16 or f32, as files. Prints how far they are
-# apart, and fails when that is more than the tolerance; also when an element is no number.
+# apart, and fails when that is more than the tolerance; also when an element is NaN.
 
 import ast
 import math

@@ -1,6 +1,5 @@
-// Swizzled tiles, mostly with rows of WIDTH elements. What is in
-// capitals is filled in by swizzle.py; STEPS is 2 * WIDTH, DEPTH the K of one
-// instruction, EDGE what can be promised.
+// Swizzled tiles, mostly with rows of WIDTH elements. The script swizzle.py substitutes the words
+// in capitals; STEPS is 2 * WIDTH, DEPTH the K of one instruction, EDGE the known bounds.
 
 // A row by row, B column by column, both tiles' rows along K: one is loaded as
 // it is, the other transposed. A and B end within a tile, and the rows of C as
@@ -99,7 +98,7 @@ func.func @rows_along_m_and_n_NAME(%A: memref<27xWIDTHxELEMENT>, %B: memref<27xW
   return
 }
 
-// What lies where: a tile from its second row and second half on, read as it is.
+// The layout in memory: a tile from its second row and second half on, read as it is.
 func.func @raw_NAME(%A: memref<29xWIDTHxELEMENT>, %C: memref<32xSTEPSxELEMENT>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

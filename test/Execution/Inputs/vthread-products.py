@@ -17,7 +17,7 @@ import sys
 # operand type -> result type, zero, K of one fragment
 TYPES = {"f16": ("f32", "0.0", 16), "i8": ("i32", "0", 32)}
 
-# Each vthread has a 16x16 tile of C of its own, and computes it in one product.
+# Each vthread has a 16x16 tile of C of its own, and computes it in one matmul.
 KERNEL = """
 func.func @main(%A: memref<{a}x16x{k}x{t}>, %B: memref<{b}x{k}x16x{t}>, %C: memref<{n}x16x16x{acc}>) {{
   %c0 = arith.constant 0 : index

@@ -1,7 +1,6 @@
-// What spirv-val says, for OpenCL 2.2 where no lanes exchange values and for
-// SPIR-V 1.3 where they do; and numbers: elements of every type, f16 with
-// infinities and numbers below its normal ones, a sum over rows by lanes,
-// scalars by value, and a buffer that begins within another.
+// Validation by spirv-val, for OpenCL 2.2 where no lanes exchange values and for SPIR-V 1.3 where
+// they do; and numbers: elements of every type, f16 with infinities and numbers below its normal
+// ones, a sum over rows by lanes, scalars by value, and a buffer that begins within another.
 //
 // REQUIRES: can-run-opencl-pocl, can-run-opencl-rusticl, can-validate-spirv
 // DEFINE: %{entry} =

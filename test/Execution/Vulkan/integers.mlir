@@ -1,6 +1,6 @@
-// Matmuls of i8 on cooperative matrices: of signed and of unsigned operands,
-// and mixed, which no device supports directly. The elements exceed 127, so
-// that a wrong signedness produces wrong results.
+// Matmuls of i8 on cooperative matrices, with signed and unsigned operands, and mixed ones, which
+// no device supports directly. The elements exceed 127, so that a wrong signedness produces wrong
+// results.
 //
 // REQUIRES: can-run-vulkan-lavapipe, can-validate-spirv
 // DEFINE: %{run} = %software lavapipe gpu-runner %s --target=vulkan --verify --validate --require-mma --explain

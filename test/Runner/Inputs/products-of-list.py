@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One entry for each product of a list of shapes (MxNxK:bf16 on a line), as a program."""
+"""One entry for each matmul of a list of shapes (MxNxK:bf16 on a line), as a program."""
 
 import sys
 

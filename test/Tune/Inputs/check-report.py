@@ -115,7 +115,7 @@ for number, (task, of) in enumerate(sections, 1):
     records = [line for line in of if line["kind"] == "record"]
     search = [line for line in records if not line["final"]]
     timed = [(i, r) for i, r in enumerate(search, 1) if r["outcome"] in ("measured", "slow")]
-    # What is text is text.
+    # Text is escaped.
     assert task["text"] in page.texts[section], task["text"]
 
     # A dot for each time, a mark for each candidate without one; higher is slower.
@@ -153,7 +153,7 @@ for number, (task, of) in enumerate(sections, 1):
     entry = lambda r, name: re.search(rf"\b{name} = (\[[^\]]*\]|[^,>]*)", r["schedule"] or r["chosen"])
     defaults = {"raster": "0", "cluster": "[1, 1]"}
     values = {}
-    for name in ("workgroup", "subgroup", "k", "stages", "swizzle", "group", "raster", "cluster"):
+    for name in ("workgroup", "subgroup", "k", "stages", "swizzle", "subgroupsPerFragment", "raster", "cluster"):
         found = [entry(r, name) for _, r in timed]
         values[name] = [m[1] if m else defaults[name] for m in found]
     varied = {name for name, seen in values.items() if len(set(seen)) > 1}

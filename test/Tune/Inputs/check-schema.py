@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks that a JSON Schema accepts and refuses what a file of configurations says it does.
+"""Checks that a JSON Schema accepts and rejects configurations as a file of them expects.
 
     check-schema.py SCHEMA.json CONFIGS.jsonl
 
-Each line of CONFIGS has a `config`, and in `schema` whether the schema "accepts" or "refuses" it.
-The validator below knows the keywords that the schema has, and refuses any other; where the package
+Each line of CONFIGS has a `config`, and in `schema` whether the schema "accepts" or "rejects" it.
+The validator below knows the keywords that the schema has, and rejects any other; where the package
 jsonschema is installed, it has to judge the same.
 """
 
@@ -36,7 +36,7 @@ def canonical(value):
 
 
 def accepts(rule, value):
-    if "$ref" in rule:  # What stands beside it is ignored.
+    if "$ref" in rule:  # Keywords beside it are ignored.
         assert rule["$ref"].startswith("#/definitions/"), rule
         return accepts(schema["definitions"][rule["$ref"].split("/")[2]], value)
     properties = rule.get("properties", {})
@@ -93,13 +93,13 @@ failed = 0
 with open(configs_path) as file:
     for number, line in enumerate(file, 1):
         entry = json.loads(line)
-        # Whatever is right is accepted by both.
+        # Both accept every valid configuration.
         assert entry["error"] or entry["schema"] == "accepts", line
         for name, judge in validators:
-            verdict = "accepts" if judge(entry["config"]) else "refuses"
+            verdict = "accepts" if judge(entry["config"]) else "rejects"
             if verdict != entry["schema"]:
                 print(f"{configs_path}:{number}: {name} {verdict} {entry['config']}")
                 failed += 1
         counts[entry["schema"]] += 1
-print(f"accepted {counts['accepts']}, refused {counts['refuses']}, otherwise than said {failed}")
+print(f"accepted {counts['accepts']}, rejected {counts['rejects']}, otherwise than expected {failed}")
 sys.exit(1 if failed else 0)

@@ -115,7 +115,7 @@ def two_agents():
 
 
 def killed_agent():
-    """What one that is killed had in hand is compiled, and measured, by the other one."""
+    """The other agent compiles and measures the candidates of one that is killed."""
     run = start_run("--trials=60")
     first = start_agent("--jobs=1")
     wait_for(lambda: count_measured() >= 3, "records")
@@ -171,7 +171,7 @@ def hung_worker():
 
 
 def plain(address, raw):
-    """What a run sends to a caller that speaks no TLS, until it hangs up."""
+    """The bytes that a run sends to a caller without TLS until it hangs up."""
     data = b""
     with socket.create_connection(address, timeout=600) as connection:
         try:
@@ -213,7 +213,8 @@ def refused():
     wrong = join(place, "0123456789abcdef" * 4)
     assert wrong.returncode == 1, wrong
     assert f"error: the peer at {place} has a different key (--key-file, TESSERA_TUNE_KEY)" in wrong.stderr, wrong.stderr
-    # What would overflow the stack of a recursive parser, what has no end, and what an older version would say.
+    # Input that would overflow the stack of a recursive parser, endless input, and a message of an
+    # older version.
     for raw in (
         encode(b"[" * 60_000),
         struct.pack("=QQ", 1 << 40, 1) + b"x" * 8,

@@ -397,7 +397,7 @@ int API(MatmulAlgoGetHeuristic)(void *handle, void *desc, void *a, void *b,
                                 int requested, void *results, int *found) {
   int result = note("MatmulAlgoGetHeuristic", std::to_string(requested));
   if (!handle || !desc || !a || !b || !d || !preference || c != d)
-    complain("not what a product takes");
+    complain("invalid arguments of a matmul");
   else
     checkSizes(*static_cast<Desc *>(desc), *static_cast<Layout *>(a),
                *static_cast<Layout *>(b), *static_cast<Layout *>(d));

@@ -206,7 +206,7 @@ static const FakeZeDevice &spec(const DeviceObject *device) {
   return state().devices[device->index];
 }
 
-// A type and a name cannot stand in parentheses.
+// A type and a name cannot be in parentheses.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define FIND(type, variable, handle)                                           \
   auto *variable = find<type>(__func__, handle);                               \

@@ -19,6 +19,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "Dialect/Tessera/IR/ScheduleFields.h"
+
 #include "Dialect/Tessera/IR/TesseraEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES

@@ -101,53 +101,12 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "the tiling of a contraction for one target";
   let description = [{
-    The tiling of one contraction, in elements:
+    The tiling of one contraction. docs/Schedules.md describes each field, with
+    its default value. ScheduleFields.def defines them.
 
-    - `workgroup`: the MxN tile of the result that one workgroup computes;
-    - `subgroup`: the MxN tile that one subgroup (or, with `group`, one group of
-      subgroups) computes; it divides `workgroup`, and the quotient is the
-      number of these;
-    - `k`: the extent of one staged tile along K;
-    - `kFragment`: the extent of one `tessera.mma` along K; it divides `k`;
-    - `stages`: the number of staged tiles of each operand in workgroup memory
-      that are in flight: with 0, fragments are loaded directly from global
-      memory; with 1, copies are synchronous; with more, copies are
-      asynchronous;
-    - `vthread`: the grid of virtual threads into which the tile of a subgroup
-      is divided; it divides `subgroup`.
-
-    The following fields are optional; their defaults are in parentheses:
-
-    - `interleave` (0): the number of virtual threads that are interleaved: 0
-      interleaves all of them, 1 runs one after the other;
-    - `swizzle` (false): staged tiles are swizzled instead of padded to avoid
-      bank conflicts;
-    - `splitK` (1): the number of parts into which the reduction is split, each
-      computed by workgroups of its own;
-    - `splitKReduction` (ordered): how the parts are reduced. `ordered`: by a
-      second kernel, always in the same order. `atomic`: by atomic adds in the
-      order of the workgroups' completion, so that the rounding of floats may
-      differ between runs. `cluster`: by the workgroups of a tile themselves,
-      which run at the same time and read each other's workgroup memory, always
-      in the same order;
-    - `raster` (0): the tiles are visited in bands of this many tiles along M;
-      within a band, M runs faster than N, so that data in the L2 cache is
-      reused; 0 makes all of M one band;
-    - `persistent` (0): the number of workgroups to launch, each of which
-      computes several tiles; 0 launches one workgroup per tile;
-    - `group` (1): the number of subgroups that own a fragment together.
-      `subgroup` is then the tile of such a group. Chips have instructions for
-      some group sizes: on Hopper, four subgroups form a warpgroup, as `wgmma`
-      requires;
-    - `stageOutput` (false): a tile of the output is staged in workgroup memory
-      and stored in whole rows, instead of directly from the lanes' registers;
-    - `cluster` ([1, 1]): the number of workgroups of adjacent tiles along M and
-      N that run at the same time, compute the same number of tiles each, and
-      share their common tiles of the operands (multicast);
-    - `batches` (1): the number of matrices of the batch that one workgroup
-      computes: the same tile of each;
-    - `subgroupBatches` (1): the number of these that one subgroup computes; it
-      divides `batches`, and the quotient multiplies the number of subgroups.
+    The text form has the fields in any order, separated by commas. Those that
+    are omitted have their default values; `workgroup`, `subgroup` and `k` must
+    be given. A former name of a field is read with a warning.
 
     Example:
 
@@ -158,41 +117,35 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
 
     Constraints
     - `schedule_c1`: `workgroup`, `subgroup` and `vthread` have two positive
-      entries; `k` and `kFragment` are positive, `stages` is not negative.
+      elements; `k` and `kFragment` are positive, `stages` is not negative.
     - `schedule_c2`: `subgroup` divides `workgroup`, and `subgroupBatches`
       divides `batches`.
     - `schedule_c3`: `vthread` divides `subgroup`.
     - `schedule_c4`: `kFragment` divides `k`.
-    - `schedule_c5`: `splitK`, `group`, `batches` and `subgroupBatches` are
-      positive; `raster`, `interleave` and `persistent` are not negative;
-      `interleave` is at most the number of virtual threads; `cluster` has two
-      positive entries.
+    - `schedule_c5`: each of the other fields has at least its minimum;
+      `interleave` is at most the number of virtual threads.
     - `schedule_c6`: `swizzle` requires `stages` of 1 or more.
 
     docs/Schedules.md lists the constraints of a chip (`schedule_c7` and on),
     and explains how a schedule is chosen, set and printed.
   }];
   let parameters = (ins
-    ArrayRefParameter<"int64_t", "MxN tile of a workgroup">:$workgroup,
-    ArrayRefParameter<"int64_t", "MxN tile of a subgroup">:$subgroup,
-    "int64_t":$k,
-    "int64_t":$kFragment,
-    "int64_t":$stages,
-    ArrayRefParameter<"int64_t", "grid of virtual threads">:$vthread,
-    DefaultValuedParameter<"int64_t", "0">:$interleave,
-    DefaultValuedParameter<"bool", "false">:$swizzle,
-    DefaultValuedParameter<"int64_t", "1">:$splitK,
-    DefaultValuedParameter<"::mlir::tessera::SplitReduction",
-      "::mlir::tessera::SplitReduction::Ordered">:$splitKReduction,
-    DefaultValuedParameter<"int64_t", "0">:$raster,
-    DefaultValuedParameter<"int64_t", "0">:$persistent,
-    DefaultValuedParameter<"int64_t", "1">:$group,
-    DefaultValuedParameter<"bool", "false">:$stageOutput,
-    DefaultValuedParameter<"int64_t", "1">:$clusterM,
-    DefaultValuedParameter<"int64_t", "1">:$clusterN,
-    DefaultValuedParameter<"int64_t", "1">:$batches,
-    DefaultValuedParameter<"int64_t", "1">:$subgroupBatches);
+    AttrParameter<"::mlir::tessera::ScheduleFields", "the fields",
+                  "const ::mlir::tessera::ScheduleFields &">:$fields);
   let extraClassDeclaration = [{
+    // An accessor for each field: `getSplitK()`. Pairs are of M and N.
+    #define SCHEDULE_PAIR(Name, name, ...) \
+      ::llvm::ArrayRef<int64_t> get##Name() const { return getFields().name; }
+    #define SCHEDULE_INTEGER(Name, name, ...) \
+      int64_t get##Name() const { return getFields().name; }
+    #define SCHEDULE_FLAG(Name, name, ...) \
+      bool get##Name() const { return getFields().name; }
+    #define SCHEDULE_ENUM(Name, name, Type, ...) \
+      Type get##Name() const { return getFields().name; }
+    #include "Dialect/Tessera/IR/ScheduleFields.def"
+
+    int64_t getClusterM() const { return getCluster()[0]; }
+    int64_t getClusterN() const { return getCluster()[1]; }
     /// The number of virtual threads of a subgroup.
     int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }
     int64_t getNumSubgroups() const {
@@ -201,7 +154,8 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     /// The subgroups that compute one tile of one matrix.
     int64_t getSubgroupsOfTile() const {
       return (getWorkgroup()[0] / getSubgroup()[0]) *
-             (getWorkgroup()[1] / getSubgroup()[1]) * getGroup();
+             (getWorkgroup()[1] / getSubgroup()[1]) *
+             getSubgroupsPerFragment();
     }
     /// The number of workgroups in a cluster that share tiles of the operands.
     int64_t getNumClustered() const { return getClusterM() * getClusterN(); }

@@ -181,7 +181,7 @@ def Tessera_MmaOp : Tessera_Op<"mma",
     Multiplication of f32 is IEEE single precision. `precision tf32` permits an
     instruction that rounds or truncates `a` and `b` to tf32 (10 bits of
     mantissa). A matrix unit may keep as few as 14 bits of a sum of products of
-    8-bit floats; where the chip's table says that it does, at most 128 products
+    8-bit floats; where the chip's table says that it does, at most 128 terms
     are summed in this way before they are added in the accumulator's type.
     `precision fast_f8` permits the whole sum to be kept in so few bits.
     Integers wrap. `unsigned_a` and `unsigned_b` interpret elements of i8 and i4
@@ -826,7 +826,7 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The number of virtual threads, the product of the grid.
+    /// The number of virtual threads: the product of the extents of the grid.
     int64_t getNumVThreads();
     /// How many vthreads are interleaved: all of them without an `order`.
     int64_t getGroupSize() {
@@ -1050,8 +1050,8 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     /// The element type of operand lhs (0) or rhs (1) of the matmul: that of
     /// the value that its producer yields.
     ::mlir::Type getProductType(unsigned side);
-    /// The iteration dimensions by kind, in the order of the output (K: of
-    /// lhs). Empty if the contraction has none of a kind.
+    /// The iteration dimensions by kind, in the order of the output (K: in the
+    /// order of lhs). Empty if the contraction has none of a kind.
     struct Dims {
       ::llvm::SmallVector<unsigned> batch, m, n, k;
     };

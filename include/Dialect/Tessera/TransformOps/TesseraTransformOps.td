@@ -12,8 +12,8 @@ include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// Not the attribute's own definition: it is to be written in full, as it is
-// printed elsewhere.
+// Not the attribute's own definition: the schedule must be written in full, as
+// it is printed elsewhere.
 def Tessera_AnySchedule
     : Attr<CPred<"::llvm::isa<::mlir::tessera::ScheduleAttr>($_self)">,
            "a #tessera.schedule<...>"> {

@@ -7,7 +7,7 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_PASSES_H
 #define DIALECT_TESSERA_TRANSFORMS_PASSES_H
 
-// What the passes depend on.
+// Dependencies of the passes.
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Pass/Pass.h"

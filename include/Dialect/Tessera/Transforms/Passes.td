@@ -114,8 +114,9 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
     `tessera-choose-schedule` chooses, then is one for groups, and if by an
     estimate the matmul gains more time than the copies take: the gain grows
     with M * N * K, the cost with M * K and K * N. A contraction with a schedule
-    is changed if the schedule has `group` and `swizzle`; and, whatever the
-    gain, if the schedule would not be legal with the original order.
+    is changed if the schedule has `subgroupsPerFragment` and `swizzle`; and,
+    whatever the gain, if the schedule would not be legal with the original
+    order.
 
     Several contractions of one block share the copy of an operand if no op in
     between may write the operand.

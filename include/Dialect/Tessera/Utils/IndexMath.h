@@ -33,7 +33,7 @@ public:
   Value ceilDiv(Value a, Value b) const;
   Value ceilDiv(Value a, int64_t b) const;
 
-  /// The product of `sizes` at `dims`.
+  /// Multiplies the `sizes` at `dims`.
   Value product(ArrayRef<Value> sizes, ArrayRef<unsigned> dims) const;
   /// Sets `index` at `dims`, the last of which runs fastest, from their linear
   /// index.

@@ -1,5 +1,4 @@
-//===- TileAccess.h - What ops that access a tile have in common -*- C++
-//-*-===//
+//===- TileAccess.h - Access to a tile ----------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

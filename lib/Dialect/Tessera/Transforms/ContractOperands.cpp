@@ -353,7 +353,7 @@ bool ContractOperands::isWithin(unsigned side, unsigned r) {
     if (ShapedType::isDynamic(extent)) {
       if (expr.isFunctionOfDim(d))
         return false;
-      extent = 1; // Of no consequence to the sum.
+      extent = 1; // Does not affect the sum.
     }
     largest.push_back(builder.getAffineConstantExpr(extent - 1));
     smallest.push_back(builder.getAffineConstantExpr(0));

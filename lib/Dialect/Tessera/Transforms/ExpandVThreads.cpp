@@ -15,11 +15,18 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAEXPANDVTHREADS
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-expand-vthreads"
+
+STATISTIC(numExpandedVThreadOps, "Number of tessera.vthread expanded");
+STATISTIC(numExpandedVThreads, "Number of virtual threads expanded");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -122,7 +129,7 @@ void Expander::cloneForEach(Operation *inner, Range range) {
   Operation *clone = nullptr;
   for (size_t t = range.begin; t < range.end; ++t)
     clone = builder.clone(*inner, maps[t]);
-  // Alike all the same: fragments that are shared, for a test.
+  // Fragments that a test option shares are the same for all vthreads.
   for (auto [from, to] : llvm::zip(inner->getResults(), clone->getResults()))
     if (uniformity.isUniform(from))
       mapAll(range, from, to);
@@ -223,12 +230,17 @@ LogicalResult Expander::expandStatement(Operation *inner, Range range) {
     return success();
   }
   if (isCollective(inner) || uniformity.isUniform(inner)) {
+    LDBG(2) << inner->getLoc() << ": " << inner->getName()
+            << " once for all vthreads";
     cloneOnce(inner, range);
     return success();
   }
   auto branch = dyn_cast<RegionBranchOpInterface>(inner);
-  if (branch && isJammable(inner) && !uniformity.findDivergentControl(branch))
+  if (branch && isJammable(inner) && !uniformity.findDivergentControl(branch)) {
+    LDBG(2) << inner->getLoc() << ": " << inner->getName()
+            << " around the ops of all vthreads";
     return jam(branch, range);
+  }
   if (Operation *collective = findCollective(inner))
     return refuse(inner, collective);
   cloneForEach(inner, range);
@@ -318,6 +330,11 @@ struct ExpandVThreadsPass
       int64_t groupSize = testShareFragments ? count
                           : forced           ? forced.getGroupSize(count)
                                              : op.getGroupSize();
+      assert(groupSize > 0 && "an interleaving of no vthreads");
+      LDBG() << op.getLoc() << ": " << count << " vthreads, " << groupSize
+             << " at a time";
+      ++numExpandedVThreadOps;
+      numExpandedVThreads += count;
       if ((!testShareFragments && failed(verifyVThreadAccesses(op))) ||
           failed(Expander(op, groupSize, testShareFragments).run()))
         return signalPassFailure();

@@ -26,12 +26,22 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERALEGALIZEFRAGMENTS
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-legalize-fragments"
+
+STATISTIC(numLegalizedFragments, "Number of fragments given a lane map");
+STATISTIC(numMatrixUnitMmas, "Number of tessera.mma on the matrix unit");
+STATISTIC(numOtherMmas, "Number of tessera.mma on other instructions");
+STATISTIC(numConvertedOperands,
+          "Number of operands of tessera.mma converted to another lane map");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -270,6 +280,10 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
       diag.attachNote(op.getLoc()) << line;
     return diag;
   }
+  LDBG() << op.getLoc() << ": " << row->name;
+  for (StringRef line : why)
+    LDBG() << "  not " << line;
+  ++(row->matrixUnit ? numMatrixUnitMmas : numOtherMmas);
   op->setAttr(TesseraDialect::InstructionAttrHelper::getNameStr(),
               StringAttr::get(op.getContext(), row->name));
   OpBuilder builder(op);
@@ -280,6 +294,8 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
 
   // An operand whose class has another map is converted for this mma.
   auto convert = [&](Value value) {
+    LDBG() << "  converts " << value.getType() << " of " << value.getLoc();
+    ++numConvertedOperands;
     Value converted =
         ConvertOp::create(builder, op.getLoc(), value.getType(), value, false);
     fragments.push_back(converted);
@@ -353,6 +369,8 @@ LogicalResult Legalizer::chooseForTheRest() {
   for (auto &[leader, type] : largest)
     if (!chosen[leader]) {
       chosen[leader] = selectPlainLayout(chip, type, groups.lookup(leader));
+      LDBG() << type << " without a tessera.mma: "
+             << (chosen[leader] ? chosen[leader]->name : "no lane map");
       propagate();
     }
 
@@ -373,7 +391,9 @@ LogicalResult Legalizer::chooseForTheRest() {
 void Legalizer::setTypes() {
   for (Value value : fragments) {
     auto type = cast<FragmentType>(value.getType());
+    assert(chosen[leader(value)] && "chooseForTheRest decides every class");
     const MatrixInstruction *row = resolve(*chosen[leader(value)], type);
+    assert(row && "chooseForTheRest checks every fragment");
     value.setType(type.cloneWithInstruction(
         StringAttr::get(type.getContext(), row->name)));
   }
@@ -426,6 +446,7 @@ LogicalResult Legalizer::run() {
   for (MmaOp op : replaced)
     op.erase();
   setTypes();
+  numLegalizedFragments += fragments.size();
   return success();
 }
 
@@ -447,10 +468,11 @@ struct LegalizeFragmentsPass
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       if (auto schedule =
               dyn_cast_or_null<ScheduleAttr>(schedules.get(kernel.getName()));
-          schedule && schedule.getGroup() > 1) {
+          schedule && schedule.getSubgroupsPerFragment() > 1) {
         Builder builder(kernel.getContext());
-        kernel->setAttr(TesseraDialect::GroupAttrHelper::getNameStr(),
-                        builder.getI64IntegerAttr(schedule.getGroup()));
+        kernel->setAttr(
+            TesseraDialect::GroupAttrHelper::getNameStr(),
+            builder.getI64IntegerAttr(schedule.getSubgroupsPerFragment()));
         kernel->setAttr(TesseraDialect::StagesAttrHelper::getNameStr(),
                         builder.getI64IntegerAttr(schedule.getStages()));
         if (schedule.addsInCluster())

@@ -26,11 +26,17 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAMAPFRAGMENTS
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-map-fragments"
+
+STATISTIC(numCutMmas, "Number of tessera.mma split along K");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -120,6 +126,10 @@ Value Cutter::cut(Value value) {
 static void cutProduct(MmaOp op, int64_t length) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   int64_t k = op.getA().getType().getCols(), parts = k / length;
+  assert(k % length == 0 && "parts of unequal length");
+  LDBG() << op.getLoc() << ": K of " << k << " in parts of " << length
+         << (parts <= maxUnrolledFragments ? ", unrolled" : ", in a loop");
+  ++numCutMmas;
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, value);
   };

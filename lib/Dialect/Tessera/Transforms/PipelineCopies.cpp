@@ -37,11 +37,20 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAPIPELINECOPIES
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-pipeline-copies"
+
+STATISTIC(numPipelinedLoops, "Number of loops pipelined");
+STATISTIC(numAsyncCopies, "Number of copies made asynchronous");
+STATISTIC(numKernelsLeftToTma,
+          "Number of kernels whose copies are left to TMA");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -108,9 +117,13 @@ private:
 /// Matches `loop`; `buffers` must not have uses outside of it.
 static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
   StagedLoop staged{loop, {}, {}};
+  auto reject = [&](StringRef why) -> std::optional<StagedLoop> {
+    LDBG() << loop.getLoc() << ": not pipelined: " << why;
+    return std::nullopt;
+  };
   if (getConstantIntValue(loop.getLowerBound()) != 0 ||
       getConstantIntValue(loop.getStep()) != 1)
-    return {};
+    return reject("does not run from 0 in steps of 1");
   unsigned barriers = 0;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
@@ -120,14 +133,14 @@ static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
       }
     } else if (auto copy = dyn_cast<CopyOp>(op)) {
       if (barriers != 1)
-        return {};
+        return reject("a copy is not between the first two barriers");
       staged.copies.push_back(copy);
     } else if (!isMemoryEffectFree(&op)) {
-      return {};
+      return reject("another op before the second barrier accesses memory");
     }
   }
   if (!staged.barrier || staged.copies.empty())
-    return {};
+    return reject("has no copies between two barriers");
   auto isInRest = [&](Operation *op) {
     Operation *ancestor = loop.getBody()->findAncestorOpInBlock(*op);
     return ancestor && staged.barrier->isBeforeInBlock(ancestor);
@@ -135,10 +148,11 @@ static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
   for (CopyOp copy : staged.copies) {
     if (!isa<BlockArgument>(copy.getTarget()) ||
         !isWorkgroupMemory(copy.getTargetType()))
-      return {};
+      return reject("copies to other memory than a workgroup attribution");
     for (Operation *user : copy.getTarget().getUsers())
       if (user != copy.getOperation() && !(isa<LoadOp>(user) && isInRest(user)))
-        return {};
+        return reject("a tile is used by other ops than loads after the "
+                      "second barrier");
   }
   return staged;
 }
@@ -235,6 +249,8 @@ SmallVector<Value> Pipeliner::forSteps(Value begin, Value end, ValueRange first,
                                        Body body) {
   if (!unroll)
     return forEach(begin, end, 1, first, body);
+  assert(getConstantIntValue(begin) && getConstantIntValue(end) &&
+         "only loops of constant bounds are unrolled");
   int64_t from = *getConstantIntValue(begin), to = *getConstantIntValue(end);
   SmallVector<Value> carried(first);
   // As many whole rounds as possible.
@@ -256,6 +272,7 @@ SmallVector<Value> Pipeliner::forSteps(Value begin, Value end, ValueRange first,
 }
 
 void Pipeliner::run() {
+  assert(stages >= 2 && !copies.empty() && "nothing to pipeline");
   for (CopyOp copy : copies) {
     MemRefType type = copy.getTargetType();
     SmallVector<int64_t> shape{stages};
@@ -275,6 +292,11 @@ void Pipeliner::run() {
               return copy.getInBounds() && !copy.isGather() &&
                      !isPacked(copy.getSourceType().getElementType());
             });
+  LDBG() << loop.getLoc() << ": pipelined: " << copies.size() << " copies, "
+         << stages << " stages, " << (peel ? "" : "not ") << "peeled, "
+         << (unroll ? "" : "not ") << "unrolled";
+  ++numPipelinedLoops;
+  numAsyncCopies += copies.size();
   for (int64_t s = 0; s < stages - 1; ++s)
     startCopies({constant(s), s}, peel);
   Value zero = constant(0);
@@ -341,14 +363,22 @@ struct TesseraPipelineCopiesPass
       };
       std::string why;
       int64_t threads = schedule.getNumSubgroups() * (*found)->subgroupSize;
-      bool mayBeBulk = (*found)->bulkCopies && schedule.getGroup() > 1;
+      bool mayBeBulk =
+          (*found)->bulkCopies && schedule.getSubgroupsPerFragment() > 1;
       if (mayBeBulk &&
-          matchBulkSteps(launch, schedule.getStages(), threads, **found, why))
+          matchBulkSteps(launch, schedule.getStages(), threads, **found, why)) {
+        LDBG() << launch.getLoc() << ": left to TMA";
+        ++numKernelsLeftToTma;
         return decide(true);
+      }
+      if (!why.empty())
+        LDBG() << launch.getLoc() << ": no TMA: " << why;
       if (mayBeBulk)
         decide(false);
-      if (schedule.getStages() < 2)
+      if (schedule.getStages() < 2) {
+        LDBG() << launch.getLoc() << ": its schedule has fewer than 2 stages";
         return;
+      }
       SmallVector<StagedLoop> loops;
       launch.walk([&](scf::ForOp loop) {
         if (std::optional<StagedLoop> staged = matchLoop(loop))

@@ -24,11 +24,18 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAPROMOTETILES
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-promote-tiles"
+
+STATISTIC(numStagedTiles, "Number of tiles staged in workgroup memory");
+STATISTIC(numFoldedTiles, "Number of tiles read from their source");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -52,6 +59,8 @@ static LogicalResult foldIntoLoads(TileOp tile) {
     load.getIndicesMutable().assign(indices);
     load.setInBounds(tile.getInBounds() && load.getInBounds());
   }
+  LDBG() << tile.getLoc() << ": loads read from the source";
+  ++numFoldedTiles;
   tile.erase();
   return success();
 }
@@ -67,6 +76,7 @@ static bool isReadWithin(TileOp tile) {
 template <typename Kernel>
 static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
                     ScheduleAttr schedule, const Chip &chip) {
+  assert(!tiles.empty() && "a block without tiles");
   OpBuilder builder(tiles.front());
   gpu::BarrierOp::create(builder, tiles.front().getLoc());
   auto space = gpu::AddressSpaceAttr::get(
@@ -87,6 +97,9 @@ static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
     }
     auto type = MemRefType::get(dims, tileType.getElementType(),
                                 MemRefLayoutAttrInterface(), space);
+    LDBG() << tile.getLoc() << ": staged in " << type
+           << (swizzled ? ", swizzled" : "");
+    ++numStagedTiles;
     Value buffer = kernel.addWorkgroupAttribution(type, tile.getLoc());
     Value zero = arith::ConstantIndexOp::create(builder, tile.getLoc(), 0);
     SmallVector<Value> to{zero, zero};

@@ -13,11 +13,20 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAPROTECTARGUMENTS
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-protect-arguments"
+
+STATISTIC(numProtectedArguments,
+          "Number of tensor arguments marked as not writable");
+STATISTIC(numLateAdditions,
+          "Number of contractions that add an argument in the epilogue");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -69,16 +78,22 @@ struct TesseraProtectArgumentsPass
     Builder builder(func.getContext());
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (isa<TensorType>(func.getArgument(i).getType()) &&
-          !func.getArgAttr(i, name))
+          !func.getArgAttr(i, name)) {
         func.setArgAttr(i, name, builder.getBoolAttr(false));
+        ++numProtectedArguments;
+      }
     func.walk([&](ContractOp op) {
       auto argument = dyn_cast<BlockArgument>(op.getOutput());
       if (argument && isa<TensorType>(argument.getType()) && !op.getInit() &&
           argument.getOwner() == &func.front()) {
         auto writable =
             func.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), name);
-        if (writable && !writable.getValue())
+        if (writable && !writable.getValue()) {
+          LDBG() << op.getLoc() << ": adds argument " << argument.getArgNumber()
+                 << " in its epilogue";
+          ++numLateAdditions;
           addOldValueLast(op);
+        }
       }
     });
   }

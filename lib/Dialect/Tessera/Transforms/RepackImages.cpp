@@ -300,7 +300,7 @@ void mlir::tessera::repackImage(ContractOp op, const Chip &chip) {
   op.setMapsAttr(makeMaps(op, *plan));
   op.getLhsMutable().assign(runs);
   op.getRhsMutable().assign(rows);
-  if (getDefaultSchedule(op, chip).getGroup() == 1) {
+  if (getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1) {
     op.setMapsAttr(before);
     op.getLhsMutable().assign(image);
     op.getRhsMutable().assign(filters);

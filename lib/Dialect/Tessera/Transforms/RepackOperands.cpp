@@ -1,4 +1,4 @@
-//===- RepackOperands.cpp - Operands as bulk copies can read them ---------===//
+//===- RepackOperands.cpp - Operands with rows for TMA --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -35,11 +35,17 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAREPACKOPERANDS
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-repack-operands"
+
+STATISTIC(numPackedOperands, "Number of operands copied to a packed layout");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -65,7 +71,7 @@ struct Packed {
   memref::DeallocOp dealloc;
 };
 
-/// Repacks the operands of contractions, in the order of the program.
+/// Packs the operands of contractions, in the order of the program.
 class Repacker {
 public:
   explicit Repacker(const Chip &chip) : chip(chip) {}
@@ -282,7 +288,7 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
   SmallVector<int64_t> groups;
   if (ScheduleAttr schedule = op.getScheduleAttr()) {
     if (schedule.getSwizzle())
-      groups.push_back(schedule.getGroup());
+      groups.push_back(schedule.getSubgroupsPerFragment());
   } else {
     for (const ScheduleDefaults &tiling : chip.policy.groupDefaults)
       if (!llvm::is_contained(groups, tiling.group))
@@ -299,15 +305,17 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
 static bool usesGroup(ContractOp op, const Chip &chip) {
   if (ScheduleAttr schedule = op.getScheduleAttr())
     return getScheduleProblems(op, schedule, chip).empty();
-  return getDefaultSchedule(op, chip).getGroup() > 1;
+  return getDefaultSchedule(op, chip).getSubgroupsPerFragment() > 1;
 }
 
 void Repacker::run(ContractOp op) {
   MatrixForm form = getMatrixForm(op);
   SmallVector<const MatrixInstruction *> rows =
       getGroupInstructions(op, form, chip);
-  if (rows.empty())
+  if (rows.empty()) {
+    LDBG() << op.getLoc() << ": no instruction of a group of subgroups";
     return;
+  }
   if (form.gather[0] || form.gather[1]) {
     if (!op.getScheduleAttr())
       repackImage(op, chip);
@@ -325,8 +333,10 @@ void Repacker::run(ContractOp op) {
     if (aligned && ordered)
       continue;
     plans[side] = makePlan(op, form, side, ordered);
-    if (!plans[side])
+    if (!plans[side]) {
+      LDBG() << op.getLoc() << ": operand " << side << " cannot be packed";
       return;
+    }
   }
   if (allAligned && allOrdered)
     return;
@@ -351,6 +361,8 @@ void Repacker::run(ContractOp op) {
     if (!found[side] && !isSame)
       cost += estimateCopy(*plans[side], chip.model);
   }
+  LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
+         << saved;
   if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;
 
@@ -378,6 +390,7 @@ void Repacker::run(ContractOp op) {
     setOperand(op, side, memory, plans[side]->order);
   }
   if (!usesGroup(op, chip)) {
+    LDBG() << "  not packed: no schedule of a group of subgroups is legal";
     op.setMapsAttr(maps);
     op.getLhsMutable().assign(before[0]);
     op.getRhsMutable().assign(before[1]);
@@ -398,6 +411,7 @@ void Repacker::run(ContractOp op) {
     builder.setInsertionPointAfter(op);
     one.dealloc = memref::DeallocOp::create(builder, getRoot(one.memory));
     packed.push_back(one);
+    ++numPackedOperands;
   }
 }
 

@@ -39,6 +39,8 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -47,6 +49,10 @@ namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILEATTENTION
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-tile-attention"
+
+STATISTIC(numTiledAttentions, "Number of tessera.attention tiled");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -439,7 +445,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
   math.delinearize(y, sizes,
                    llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())), index);
   Value zero = math.constant(0), one = math.constant(1);
-  // Of causal tiles, the last ones have the most keys: they are started first.
+  // The last causal tiles have the most keys: they are started first.
   if (op.getCausal())
     x = math.sub(math.sub(numTiles, one), x);
   blockRow = math.mul(x, rows);
@@ -482,7 +488,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
     Value query = loadQuery(), key = loadKey(keyTile, keyAt);
     Value next, scores;
     // Operands in registers are loaded where they are used.
-    if (schedule.getGroup() == 1) {
+    if (schedule.getSubgroupsPerFragment() == 1) {
       scores = multiply(0, query, key, none);
       next = multiply(1, old[3], loadValue(valueTile, valueAt), old[0]);
     } else {
@@ -560,8 +566,8 @@ void AttentionTiler::run() {
   subRow = math.constant(0);
   if (rows > subRows) {
     Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
-    if (schedule.getGroup() > 1)
-      id = math.div(id, math.constant(schedule.getGroup()));
+    if (schedule.getSubgroupsPerFragment() > 1)
+      id = math.div(id, math.constant(schedule.getSubgroupsPerFragment()));
     subRow = math.mul(id, subRows);
   }
   if (isStaged()) {
@@ -607,6 +613,9 @@ struct TesseraTileAttentionPass
             "schedule_c24: head dimensions D and E must be static");
       if (std::string why = explainSchedule(op, schedule, chip); !why.empty())
         return op.emitError() << why;
+      LDBG() << op.getLoc() << ": " << schedule
+             << (op.getScheduleAttr() ? "" : " (the default)");
+      ++numTiledAttentions;
       AttentionTiler(op, schedule, chip).run();
       return success();
     };

@@ -52,11 +52,17 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILECONTRACT
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-tile-contract"
+
+STATISTIC(numTiledContractions, "Number of tessera.contract tiled");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -671,18 +677,18 @@ void Tiler::placeSubgroup() {
   Value zero = math.constant(0);
   subInBlock = {zero, zero};
   firstSlot = zero;
-  if (schedule.getNumSubgroups() == schedule.getGroup())
+  if (schedule.getNumSubgroups() == schedule.getSubgroupsPerFragment())
     return;
   Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
   if (batches > subBatches) {
     Value ofTile = math.constant(schedule.getSubgroupsOfTile());
     firstSlot = math.mul(math.div(id, ofTile), subBatches);
-    if (schedule.getSubgroupsOfTile() == schedule.getGroup())
+    if (schedule.getSubgroupsOfTile() == schedule.getSubgroupsPerFragment())
       return;
     id = math.rem(id, ofTile);
   }
-  if (schedule.getGroup() > 1)
-    id = math.div(id, math.constant(schedule.getGroup()));
+  if (schedule.getSubgroupsPerFragment() > 1)
+    id = math.div(id, math.constant(schedule.getSubgroupsPerFragment()));
   std::array<Value, 2> position{id, id};
   if (subCols > 1)
     position = {math.div(id, math.constant(subCols)),
@@ -866,6 +872,9 @@ struct TesseraTileContractPass
         schedule = getDefaultSchedule(op, chip);
       if (failed(checkSchedule(op, schedule, chip)))
         return failure();
+      LDBG() << op.getLoc() << ": " << schedule
+             << (op.getScheduleAttr() ? "" : " (the default)");
+      ++numTiledContractions;
       Tiler(op, schedule, chip).run();
       return success();
     };

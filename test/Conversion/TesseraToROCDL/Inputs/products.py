@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints a module with products of the types that a product can have, by default schedules: of
-known shape, of a shape that no tile divides, of unknown shape, and with operands that lie the
-other way; and products of weights of i4, and with zero points.
+"""Prints a module with matmuls of all supported types, with default schedules: with known shapes,
+with shapes that no tile divides, with unknown shapes, and with transposed operands; and matmuls with
+weights of i4, and with zero points.
 
 A function, and with it the kernel, is named by the types and the form: f16_f32_known.
 """
 
-# Operand, accumulator. Of 8-bit floats, one of each form that a chip of AMD may have.
+# Operand, accumulator. One 8-bit float of each form that an AMD chip may have.
 TYPES = [
     ("f16", "f32"),
     ("f16", "f16"),

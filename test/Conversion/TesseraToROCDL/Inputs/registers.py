@@ -19,7 +19,7 @@ for argument in sys.argv[1:]:
 
 kernels, failed = 0, False
 kernel = {}
-# Of each kernel, the metadata have these in alphabetical order.
+# The metadata of each kernel have these in alphabetical order.
 FIELDS = ("name", "private_segment_fixed_size", "sgpr_spill_count", "vgpr_spill_count")
 for line in sys.stdin:
     field = re.match(r" +(?:- )?\.(\w+): +(\S+)$", line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What instructions are in the part of Intel's assembly, from label to label, that has most dpas.
+"""Counts instructions in the part of Intel's assembly, from label to label, that has most dpas.
 
 A line for dpas, one for each kind of access to memory, and one for all others together but
 `sync.nop`, by which a thread waits.
@@ -26,7 +26,7 @@ for line in max(parts, key=lambda part: sum("dpas" in line for line in part)):
         # The disassembler says in a note what a message is.
         note = re.search(r"// .*?((load|store)\w*\.[\w.]+)", line)
         if note:
-            # What is loaded to nowhere is prefetched.
+            # A load to the null register is a prefetch.
             isPrefetch = "load" in note.group(2) and words[2] == "null"
             kind = "prefetch" if isPrefetch else note.group(1)
     elif not kind.startswith("dpas"):

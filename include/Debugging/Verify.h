@@ -1,0 +1,39 @@
+//===- Verify.h - Outputs against the reference -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DEBUGGING_VERIFY_H
+#define DEBUGGING_VERIFY_H
+
+#include "Execution/Execution.h"
+
+#include "TargetInfo/Chip.h"
+
+namespace runner {
+
+/// Computes the reference from `entry`, the source, and compares the outputs;
+/// error bounds follow from how the sums of `products` were compiled. Checks
+/// that the other arguments were left alone. Lanes are counted as on
+/// `chip`, where the program names them. Runs a second time where an element
+/// may never have been written.
+LogicalResult verify(const ProgramOptions &options, const compiler::Chip &chip,
+                     const Entry &entry,
+                     ArrayRef<compiler::ProductReport> products,
+                     const std::vector<runtime::HostArray> &arguments,
+                     const std::vector<Output> &outputs,
+                     runtime::Device &device, Execution &execution,
+                     Report &report);
+
+/// Whether outputs are what the reference says, without a word on them.
+FailureOr<bool> isAsReference(const ProgramOptions &options,
+                              const compiler::Chip &chip, const Entry &entry,
+                              ArrayRef<compiler::ProductReport> products,
+                              const std::vector<runtime::HostArray> &arguments,
+                              const std::vector<Output> &outputs,
+                              Report &report);
+
+} // namespace runner
+
+#endif // DEBUGGING_VERIFY_H

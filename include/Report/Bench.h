@@ -1,0 +1,22 @@
+//===- Bench.h - Timing of a program ------------------*- C++ -*-----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REPORT_BENCH_H
+#define REPORT_BENCH_H
+
+#include "Execution/Execution.h"
+
+namespace runner {
+
+/// Times warm runs with cold caches.
+LogicalResult benchmark(const ProgramOptions &options, const Entry &entry,
+                        const std::vector<runtime::HostArray> &arguments,
+                        runtime::Device &device, Execution &execution,
+                        Report &report);
+
+} // namespace runner
+
+#endif // REPORT_BENCH_H

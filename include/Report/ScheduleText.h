@@ -1,0 +1,30 @@
+//===- ScheduleText.h - The entries of a schedule's text --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REPORT_SCHEDULETEXT_H
+#define REPORT_SCHEDULETEXT_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+using llvm::StringRef;
+
+/// Maps the fields of "#tessera.schedule<workgroup = [64, 64], k = 32, ...>" to
+/// their texts ("[64, 64]"); a field that is left out has its default. Empty if
+/// the text is not a schedule.
+std::map<std::string, std::string> parseSchedule(StringRef text);
+
+/// The order of values on an axis: by their numbers, those without by name.
+bool isBefore(StringRef a, StringRef b);
+
+} // namespace tune
+
+#endif // REPORT_SCHEDULETEXT_H

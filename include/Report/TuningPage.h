@@ -1,0 +1,24 @@
+//===- TuningPage.h - What runs of the tuner found, on a page ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REPORT_TUNINGPAGE_H
+#define REPORT_TUNINGPAGE_H
+
+#include "Report/TaskSummary.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace tune {
+
+/// A page of HTML with a section for each summary, and the runs that the
+/// records come from. It loads nothing from anywhere.
+std::string writeTuningPage(llvm::StringRef title,
+                            llvm::ArrayRef<Summary> summaries,
+                            llvm::ArrayRef<tuning::Run> runs);
+
+} // namespace tune
+
+#endif // REPORT_TUNINGPAGE_H

@@ -1,0 +1,51 @@
+//===- Agent.h - A host that works for a run elsewhere ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_CLUSTER_AGENT_H
+#define TUNING_CLUSTER_AGENT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+/// The options of an agent.
+struct JoinOptions {
+  /// Where the run listens, each "ADDRESS:PORT", to be tried in turn.
+  std::vector<std::string> places;
+  /// The run's; see `readKey`.
+  std::string key;
+  /// Processes that compile, and for each device those that measure.
+  unsigned jobs = 1, measurers = 2;
+  /// The numbers of the devices that measure; absent: all that run the chip.
+  std::optional<std::vector<int>> devices;
+  /// Nobody else on this host measures on them: each process is shown its own.
+  bool isOwn = false;
+  /// Seconds to go on trying to reach the run.
+  double wait = 10;
+  /// An interrupt is for the run, which then ends this.
+  bool ignoresInterrupt = false;
+};
+
+/// The cores that this process may use.
+unsigned countCores();
+
+/// Reads the value of `--devices` ("all", "none", "own", "0,1"); false if it is
+/// none.
+bool parseDevices(llvm::StringRef value, JoinOptions &options);
+
+/// Works for the run until it is over. Returns false, with the reason in
+/// `messages`, if the run cannot be reached, rejects this host, or disappears
+/// before its end. A recorded interrupt (`support::handleInterrupts`) ends it.
+bool joinRun(const JoinOptions &options, llvm::raw_ostream &messages);
+
+} // namespace tune
+
+#endif // TUNING_CLUSTER_AGENT_H

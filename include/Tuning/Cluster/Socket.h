@@ -1,0 +1,46 @@
+//===- Socket.h - TCP between hosts -----------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_CLUSTER_SOCKET_H
+#define TUNING_CLUSTER_SOCKET_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+/// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT", "ADDRESS" or ":PORT"; without
+/// an address on the loopback interface, with the address "*" on all, without a
+/// port on a free one. Gives the socket, which does not wait in accept, and its
+/// port.
+llvm::Expected<int> listenOn(llvm::StringRef place, uint16_t &port);
+
+/// Connects to "ADDRESS:PORT", which may be a name, within `seconds` for each
+/// of its addresses.
+llvm::Expected<int> connectTo(llvm::StringRef place, double seconds);
+
+/// Whether the text is ADDRESS:PORT, as `connectTo` takes it.
+bool isPlace(llvm::StringRef place);
+
+/// A connection on which whatever is sent goes out at once, and which ends
+/// about 15 seconds after the other host has vanished.
+void watchConnection(int file);
+
+/// The other end's address, without its port.
+std::string getPeerAddress(int file);
+
+/// The addresses of this host's interfaces that are up, as `connectTo` takes
+/// them with a port behind: IPv4 first, and the loopback last. `place`: what
+/// `listenOn` was given; unless it listens on all, that one only.
+std::vector<std::string> getOwnPlaces(llvm::StringRef place, uint16_t port);
+
+} // namespace tune
+
+#endif // TUNING_CLUSTER_SOCKET_H

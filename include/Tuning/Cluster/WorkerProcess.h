@@ -1,0 +1,34 @@
+//===- WorkerProcess.h - A process that works for the run -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_CLUSTER_WORKERPROCESS_H
+#define TUNING_CLUSTER_WORKERPROCESS_H
+
+#include "Tuning/Cluster/Channel.h"
+
+#include <optional>
+#include <string>
+
+namespace tune {
+
+/// A worker on this host (`Child`) or on another one (`RemoteWorker`). It ends
+/// with the object.
+class WorkerProcess {
+public:
+  virtual ~WorkerProcess() = default;
+
+  /// Null while it has not connected.
+  virtual Channel *getChannel() = 0;
+  /// Ends it now, and says how it ended, as far as that is known. `isGone`: its
+  /// channel has ended, so that it is dying by itself.
+  virtual std::string end(bool isGone) = 0;
+  /// How it ended, once its host has reported it; only for other hosts.
+  virtual std::optional<std::string> getEnd() const { return std::nullopt; }
+};
+
+} // namespace tune
+
+#endif // TUNING_CLUSTER_WORKERPROCESS_H

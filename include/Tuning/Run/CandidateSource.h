@@ -1,0 +1,67 @@
+//===- CandidateSource.h - Where a task's candidates come from --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_RUN_CANDIDATESOURCE_H
+#define TUNING_RUN_CANDIDATESOURCE_H
+
+#include "Tuning/Run/TaskList.h"
+#include "Tuning/Search.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tune {
+
+namespace tuning = mlir::tessera::tuning;
+
+using Point = mlir::tessera::ScheduleNumbers;
+
+/// Narrows and widens the values of a task, as a configuration says.
+using SpaceEditor = std::function<void(tuning::SpaceValues &)>;
+
+/// The search for the schedules of one task.
+class CandidateSource {
+public:
+  virtual ~CandidateSource() = default;
+
+  /// A point that was not proposed before; absent if there is no other.
+  virtual std::optional<Point> propose() = 0;
+  /// The schedule of a point, as text.
+  virtual std::string format(const Point &point) = 0;
+  virtual bool isLegal(const Point &point) const = 0;
+
+  /// The milliseconds that a point is expected to take.
+  virtual double getExpected(const Point &point) const = 0;
+  /// By which part of the best time the next points are expected to lower it.
+  virtual double getExpectedGain() = 0;
+  /// The least time so far; 0 if there is none.
+  virtual double getBest() const = 0;
+  /// Points that were ruled out when they were drawn.
+  virtual size_t getPruned() const = 0;
+
+  /// Records the outcome of a point; a failure has no time.
+  virtual void tell(const Point &point, std::optional<double> time) = 0;
+  /// Records the compiler's own choice, and its time.
+  virtual void setOwnChoice(compiler::ScheduleAttr schedule) = 0;
+  virtual void tellOwnChoice(double time) = 0;
+
+  /// Lists the points, which takes a while; sources of several tasks may do so
+  /// at the same time.
+  virtual void enumerate() {}
+};
+
+/// The source that searches the legal schedules of a task for a chip
+/// (`tuning::TaskSearch`). `task` must outlive it.
+std::unique_ptr<CandidateSource> makeCandidateSource(Task &task,
+                                                     const compiler::Chip &chip,
+                                                     const SpaceEditor &edit,
+                                                     uint64_t seed);
+
+} // namespace tune
+
+#endif // TUNING_RUN_CANDIDATESOURCE_H

@@ -1,0 +1,55 @@
+//===- FinalComparison.h - The leaders, measured together -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The messages of the final comparison of a task: the request names the
+// compiler's own choice and the leaders, which a measure worker then runs in
+// turns with the vendor's library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_RUN_FINALCOMPARISON_H
+#define TUNING_RUN_FINALCOMPARISON_H
+
+#include "Tuning/Cluster/Channel.h"
+#include "Tuning/Run/TaskQueue.h"
+
+namespace tune {
+
+/// The result of one candidate in the final comparison.
+struct FinalResult {
+  /// The position among the task's leaders; absent for the compiler's own
+  /// choice.
+  std::optional<size_t> leader;
+  tuning::Outcome outcome = tuning::Outcome::NotRun;
+  std::string error;
+  std::vector<double> times;
+};
+
+struct FinalAnswer {
+  std::vector<FinalResult> results;
+  int64_t clockBefore = 0, clockAfter = 0;
+  std::string library, libraryError;
+  std::vector<double> libraryTimes;
+
+  /// Whether the device's clock changed by more than a twentieth.
+  bool hasClockMoved() const;
+};
+
+/// Asks for the comparison of the compiler's own choice with `leaders` leaders
+/// at most.
+Message makeFinalRequest(const TaskState &state, unsigned leaders,
+                         double seconds);
+
+/// Parses the answer for a task with so many leaders. Results for others are
+/// dropped.
+FinalAnswer parseFinalAnswer(const llvm::json::Object &head, size_t leaders);
+
+/// The numbers of a list.
+std::vector<double> getTimes(const llvm::json::Array *list);
+
+} // namespace tune
+
+#endif // TUNING_RUN_FINALCOMPARISON_H

@@ -1,0 +1,59 @@
+//===- RecordKeeper.h - Writes records to the database -----*- C++ -*------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A full disk, or a database that cannot be written any more, does not end a
+// run: what could not be written waits in memory, and is tried again with each
+// further entry and at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_RUN_RECORDKEEPER_H
+#define TUNING_RUN_RECORDKEEPER_H
+
+#include "Tuning/Database.h"
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <variant>
+
+namespace tune {
+
+class RecordKeeper {
+public:
+  /// `say` prints a line.
+  RecordKeeper(mlir::tessera::tuning::Database &database,
+               std::function<void(const std::string &)> say)
+      : database(database), say(std::move(say)) {}
+
+  using Entry = std::variant<mlir::tessera::tuning::Record,
+                             mlir::tessera::tuning::Baseline>;
+
+  /// Writes an entry, in the order in which they come.
+  void add(Entry entry);
+
+  /// As `Database::invalidate`, with the records that wait.
+  void invalidate(const mlir::tessera::tuning::TaskId &task,
+                  const mlir::tessera::tuning::Environment &environment,
+                  std::optional<llvm::StringRef> schedule,
+                  const std::string &why);
+
+  /// Writes what waits. False if something still does.
+  bool flush();
+
+  size_t countWaiting() const { return waiting.size(); }
+
+private:
+  mlir::tessera::tuning::Database &database;
+  std::function<void(const std::string &)> say;
+  std::deque<Entry> waiting;
+  /// Whether pending records were reported.
+  bool isTold = false;
+};
+
+} // namespace tune
+
+#endif // TUNING_RUN_RECORDKEEPER_H

@@ -1,0 +1,74 @@
+//===- TaskList.h - What is to be tuned -------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_RUN_TASKLIST_H
+#define TUNING_RUN_TASKLIST_H
+
+#include "Driver/Compiler.h"
+#include "Runtime/VendorLibrary.h"
+#include "Tuning/Database.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+namespace compiler = mlir::tessera;
+namespace runtime = ::tessera::runtime;
+
+/// A matmul or an attention by itself, from the programs to be tuned.
+struct Task {
+  compiler::tuning::TaskText text;
+  /// How often it occurs in the programs, and where first.
+  unsigned count = 1;
+  std::string place;
+  /// The program (`makeTaskProgram`).
+  mlir::OwningOpRef<mlir::ModuleOp> program;
+  /// It adds to what the output holds; and its result is exact for small
+  /// integers, in whatever order it is computed.
+  bool isAdded = false, isExact = true;
+  /// As a vendor's library takes it, if it does.
+  std::optional<runtime::LibraryProduct> product;
+
+  mlir::Operation *getOp() const;
+};
+
+/// The programs that `work` names: `.mlir` files, files with a shape on each
+/// line (`.txt`), and shapes:
+///
+///   MxNxK:TYPE               a matmul; then `:OUT`: the output's type
+///   batch:BxMxNxK:TYPE       B of them
+///   conv:NxHxWxCxFxRxS:TYPE  NHWC, F filters of RxS, padded so that HxW stays
+///                            for stride 1; `/2` after S: its stride
+///   attention:BxQxKxD:TYPE   B heads; then `:causal`
+///
+/// Gives their tasks for a chip, each once. Prints what cannot be tuned, with
+/// the reason, and errors; after an error there is no result.
+mlir::FailureOr<std::vector<Task>>
+collectTasks(mlir::ArrayRef<std::string> work,
+             const compiler::CompileOptions &options,
+             mlir::MLIRContext &context, llvm::raw_ostream &messages);
+
+/// The tasks of a database that have records for a chip, or the one with a key.
+mlir::FailureOr<std::vector<Task>>
+readTasks(compiler::tuning::Database &database, const std::string &key,
+          const compiler::CompileOptions &options, mlir::MLIRContext &context,
+          llvm::raw_ostream &messages);
+
+/// The supported forms of shapes, for --help.
+extern const char *const shapeHelp;
+
+/// The program of a shape in that notation; nothing, and what is wrong in
+/// `why`, if it is none.
+std::optional<std::string> makeProgram(mlir::StringRef shape, std::string &why);
+
+} // namespace tune
+
+#endif // TUNING_RUN_TASKLIST_H

@@ -1,0 +1,85 @@
+//===- Source.cpp - A program that the caller gave as text ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Source.h"
+
+#include "Driver/ParseProgram.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace ::tessera::capi;
+
+namespace compiler = mlir::tessera;
+
+static TesseraSeverity translate(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Note:
+    return TESSERA_NOTE;
+  case DiagnosticSeverity::Warning:
+    return TESSERA_WARNING;
+  case DiagnosticSeverity::Error:
+    return TESSERA_ERROR;
+  case DiagnosticSeverity::Remark:
+    return TESSERA_REMARK;
+  }
+  return TESSERA_ERROR;
+}
+
+/// "FILE:LINE:COLUMN: message".
+static std::string format(Diagnostic &diagnostic) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  Location location = diagnostic.getLocation();
+  if (auto place = location->findInstanceOf<FileLineColLoc>())
+    stream << place.getFilename().getValue() << ":" << place.getLine() << ":"
+           << place.getColumn() << ": ";
+  stream << diagnostic.str();
+  return text;
+}
+
+Source::Source(StringRef text, const TesseraCompileOptions &options)
+    : text(text), options(options),
+      handler(&context, [this](Diagnostic &diagnostic) {
+        take(diagnostic);
+        return success();
+      }) {
+  compiler::prepareContext(context);
+  context.printOpOnDiagnostic(false);
+}
+
+void Source::take(Diagnostic &diagnostic) {
+  // MLIR calls the handler from one thread of the context at a time.
+  std::string own = format(diagnostic);
+  for (Diagnostic &note : diagnostic.getNotes())
+    own += "\n  note: " + format(note);
+  diagnostics += (diagnostics.empty() ? "" : "\n") + own;
+  if (options.handler)
+    options.handler(options.handlerUser, translate(diagnostic.getSeverity()),
+                    own.c_str());
+  if (recorder)
+    recorder(diagnostic);
+}
+
+Outcome Source::prepare(compiler::CompileOptions &compileOptions) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(text, getFile()), llvm::SMLoc());
+  module = compiler::parseProgram(sources, context);
+  if (!module)
+    return {TESSERA_COMPILE_ERROR, diagnostics};
+  compileOptions.entry = options.entry ? options.entry : "";
+  compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.allowFastF8 = options.allowFastF8;
+  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  std::string why;
+  compileOptions.tuned = compiler::findTunedSchedules(
+      options.scheduleDb ? options.scheduleDb : "", why);
+  if (!why.empty())
+    return {TESSERA_INVALID_ARGUMENT, "scheduleDb: " + why};
+  return {};
+}

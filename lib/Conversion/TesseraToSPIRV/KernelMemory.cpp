@@ -1,0 +1,254 @@
+//===- KernelMemory.cpp - Parameters and variables of a kernel ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "MemoryLowering.h"
+
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+using mlir::spirv::StorageClass;
+
+Type mlir::tessera::getStorageType(Type element) {
+  Builder builder(element.getContext());
+  if (element.isIndex())
+    return builder.getI64Type();
+  if (element.isInteger(1) || isPacked(element))
+    return builder.getI8Type();
+  if (auto type = dyn_cast<FloatType>(element);
+      type && (type.getWidth() == 8 || type.isBF16()))
+    return builder.getIntegerType(type.getWidth());
+  return element;
+}
+
+int64_t mlir::tessera::getStorageBytes(Type element) {
+  Type type = getStorageType(element);
+  return type.getIntOrFloatBitWidth() / 8;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+void MemoryLowering::setShape(Memory &memory, MemRefType type,
+                              function_ref<Value()> getOffset,
+                              function_ref<Value(unsigned)> getSize,
+                              function_ref<Value(unsigned)> getStride) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  memory.element = type.getElementType();
+  memory.offset = ShapedType::isDynamic(offset) ? getOffset() : index(offset);
+  for (unsigned i = 0; i < type.getRank(); ++i) {
+    memory.sizes.push_back(type.isDynamicDim(i) ? getSize(i)
+                                                : index(type.getDimSize(i)));
+    memory.strides.push_back(
+        ShapedType::isDynamic(strides[i]) ? getStride(i) : index(strides[i]));
+  }
+}
+
+LogicalResult MemoryLowering::lowerParameters() {
+  Block &entry = kernel.getBody().front();
+  b.setInsertionPointToStart(&entry);
+  if (!kernel.getFunctionType().getNumInputs())
+    return success();
+  if (flavour.isKernel)
+    return lowerParameters([&](int64_t place, Type type, Value from) -> Value {
+      // Those that something reads become the function's.
+      auto cast = UnrealizedConversionCastOp::create(b, type, from);
+      cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
+                    b.getI64IntegerAttr(place));
+      return cast.getResult(0);
+    });
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  auto variable = module.lookupSymbol<spirv::GlobalVariableOp>(paramsName);
+  if (!variable) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    variable = spirv::GlobalVariableOp::create(
+        b,
+        spirv::PointerType::get(spirv::StructType::get({b.getI64Type()}, {0}),
+                                StorageClass::PushConstant),
+        paramsName);
+  }
+  Value pointer = spirv::AddressOfOp::create(b, variable);
+  Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
+  Value slot = spirv::AccessChainOp::create(b, pointer, ValueRange{zero});
+  Value block = spirv::LoadOp::create(b, slot);
+  return lowerParameters([&](int64_t place, Type type, Value) -> Value {
+    Value address = add(block, i64(8 * place));
+    Value pointer = spirv::ConvertUToPtrOp::create(
+        b, spirv::PointerType::get(type, StorageClass::PhysicalStorageBuffer),
+        address);
+    return spirv::LoadOp::create(
+        b, pointer,
+        spirv::MemoryAccessAttr::get(b.getContext(),
+                                     spirv::MemoryAccess::Aligned),
+        b.getI32IntegerAttr(8));
+  });
+}
+
+LogicalResult MemoryLowering::lowerParameters(ReadField read) {
+  Block &entry = kernel.getBody().front();
+  Type word = b.getI64Type();
+  Type base = flavour.isKernel
+                  ? Type(spirv::PointerType::get(b.getI8Type(), flavour.global))
+                  : word;
+  int64_t next = 0;
+  for (unsigned i = 0; i < kernel.getFunctionType().getNumInputs(); ++i) {
+    BlockArgument argument = entry.getArgument(i);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type) {
+      Type storage = getStorage(argument.getType());
+      if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8 ||
+          isPacked(argument.getType()))
+        return kernel.emitError()
+               << "target " << flavour.target
+               << " does not support kernel parameters of type "
+               << argument.getType();
+      Value field = read(next++, storage, argument), value = field;
+      if (argument.getType().isIndex())
+        value = arith::IndexCastOp::create(b, b.getIndexType(), value);
+      else if (argument.getType().isInteger(1))
+        value = arith::TruncIOp::create(b, b.getI1Type(), value);
+      else if (storage != argument.getType())
+        value = arith::BitcastOp::create(b, argument.getType(), value);
+      argument.replaceAllUsesExcept(value, field.getDefiningOp());
+      continue;
+    }
+    if (isWorkgroupMemory(type))
+      return kernel.emitError()
+             << "workgroup memory cannot be a kernel parameter";
+    auto field = [&](int64_t place) -> Value {
+      return arith::IndexCastOp::create(b, b.getIndexType(),
+                                        read(next + place, word, argument));
+    };
+    Memory memory;
+    memory.storage = flavour.global;
+    // Allocated pointer, aligned pointer, offset, sizes, strides.
+    memory.base = read(next + 1, base, argument);
+    setShape(
+        memory, type, [&] { return field(2); },
+        [&](unsigned d) { return field(3 + d); },
+        [&](unsigned d) { return field(3 + type.getRank() + d); });
+    next += 3 + 2 * type.getRank();
+    memories[argument] = memory;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Workgroup and private memory
+//===----------------------------------------------------------------------===//
+
+int64_t mlir::tessera::getAccessAlignment(Operation *op, int64_t elementBytes) {
+  if (auto given = op->getAttrOfType<IntegerAttr>("alignment"))
+    return std::max(given.getInt(), elementBytes);
+  return elementBytes;
+}
+
+int64_t MemoryLowering::getUnitBytes(Value root, Type element) {
+  int64_t elementBytes = getStorageBytes(element), unit = 16;
+  SmallVector<Value> values{root};
+  auto narrow = [&](int64_t bytes) {
+    while (unit > bytes)
+      unit /= 2;
+  };
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      VectorType vector;
+      if (auto load = dyn_cast<vector::LoadOp>(user))
+        vector = load.getVectorType();
+      else if (auto store = dyn_cast<vector::StoreOp>(user))
+        vector = store.getVectorType();
+      if (vector) {
+        int64_t bytes = vector.getNumElements() * elementBytes;
+        narrow(
+            std::min(getAccessAlignment(user, elementBytes), bytes & -bytes));
+      } else if (isa<UnrealizedConversionCastOp>(user) &&
+                 isa<MemRefType>(user->getResult(0).getType())) {
+        values.push_back(user->getResult(0));
+      } else if (isa<UnrealizedConversionCastOp>(user)) {
+        narrow(getAccessAlignment(user, elementBytes));
+      } else if (isa<memref::ReinterpretCastOp,
+                     memref::ExtractStridedMetadataOp, memref::CastOp,
+                     memref::TransposeOp, memref::MemorySpaceCastOp>(user)) {
+        values.push_back(user->getResult(0));
+      } else if (!isa<memref::DimOp, memref::DeallocOp>(user)) {
+        narrow(elementBytes);
+      }
+    }
+  }
+  return unit >= 4 ? std::max(unit, elementBytes) : elementBytes;
+}
+
+LogicalResult MemoryLowering::lowerVariables() {
+  Block &entry = kernel.getBody().front();
+  SmallVector<Value> roots;
+  for (BlockArgument argument :
+       entry.getArguments().drop_front(kernel.getFunctionType().getNumInputs()))
+    roots.push_back(argument);
+  kernel.walk([&](Operation *op) {
+    if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
+      roots.push_back(op->getResult(0));
+      erased.push_back(op);
+    }
+  });
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  for (Value root : roots) {
+    auto type = cast<MemRefType>(root.getType());
+    b.setLoc(root.getLoc());
+    b.setInsertionPointToStart(&entry);
+    if (!type.hasStaticShape() || !type.getLayout().isIdentity())
+      return emitError(root.getLoc())
+             << "memory allocated in a kernel must have a static shape and the "
+                "identity layout, not "
+             << type;
+    Memory memory;
+    memory.storage = isWorkgroupMemory(type) ? StorageClass::Workgroup
+                                             : StorageClass::Function;
+    if (root.getDefiningOp<memref::AllocOp>() &&
+        memory.storage != StorageClass::Workgroup)
+      return emitError(root.getLoc())
+             << "a kernel can only allocate workgroup or private memory";
+    setShape(
+        memory, type, [] { return Value(); }, [](unsigned) { return Value(); },
+        [](unsigned) { return Value(); });
+    int64_t elementBytes = getStorageBytes(memory.element);
+    int64_t bytes = llvm::divideCeil(type.getNumElements() * elementBytes,
+                                     isPacked(memory.element) ? 2 : 1);
+    memory.unitBytes = memory.storage == StorageClass::Workgroup
+                           ? getUnitBytes(root, memory.element)
+                           : elementBytes;
+    memory.unit = memory.unitBytes == elementBytes
+                      ? getStorage(memory.element)
+                      : getRawType(b.getContext(), memory.unitBytes);
+    auto pointerType = spirv::PointerType::get(
+        spirv::ArrayType::get(memory.unit,
+                              llvm::divideCeil(bytes, memory.unitBytes)),
+        memory.storage);
+    if (memory.storage == StorageClass::Workgroup) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      std::string name;
+      do
+        name = ("__workgroup" + Twine(numVariables++)).str();
+      while (module.lookupSymbol(name));
+      auto variable = spirv::GlobalVariableOp::create(b, pointerType, name);
+      b.setInsertionPointToStart(&entry);
+      memory.base = spirv::AddressOfOp::create(b, variable);
+      workgroupBytes += llvm::alignTo(bytes, memory.unitBytes);
+    } else {
+      memory.base =
+          spirv::VariableOp::create(b, pointerType, StorageClass::Function,
+                                    /*initializer=*/Value());
+    }
+    memories[root] = memory;
+  }
+  kernel->setAttr(TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
+                  b.getI64IntegerAttr(workgroupBytes));
+  return success();
+}

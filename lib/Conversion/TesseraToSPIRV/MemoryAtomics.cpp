@@ -1,0 +1,80 @@
+//===- MemoryAtomics.cpp - Atomic accesses by SPIR-V pointers -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemoryLowering.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+using mlir::spirv::StorageClass;
+
+Value MemoryLowering::addByExchange(Value pointer, Value value,
+                                    spirv::Scope scope) {
+  Type type = value.getType(),
+       bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  auto storage = cast<spirv::PointerType>(pointer.getType()).getStorageClass();
+  pointer = spirv::BitcastOp::create(b, spirv::PointerType::get(bits, storage),
+                                     pointer);
+  auto none = spirv::MemorySemantics::None;
+  Value first = spirv::LoadOp::create(b, pointer);
+  auto loop = scf::WhileOp::create(
+      b, TypeRange{bits}, ValueRange{first},
+      [&](OpBuilder &, Location, ValueRange seen) {
+        Value sum = arith::AddFOp::create(
+            b, arith::BitcastOp::create(b, type, seen[0]), value);
+        Value found = spirv::AtomicCompareExchangeOp::create(
+            b, bits, pointer, scope, none, none,
+            arith::BitcastOp::create(b, bits, sum), seen[0]);
+        Value another =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ne, found, seen[0]);
+        scf::ConditionOp::create(b, another, found);
+      },
+      [&](OpBuilder &, Location, ValueRange found) {
+        scf::YieldOp::create(b, found);
+      });
+  b.setInsertionPointAfter(loop);
+  return arith::BitcastOp::create(b, type, loop.getResult(0));
+}
+
+LogicalResult MemoryLowering::lower(memref::AtomicRMWOp op) {
+  FailureOr<Memory> memory = require(op, op.getMemref());
+  if (failed(memory))
+    return failure();
+  Type type = memory->element;
+  Value pointer = getPointer(*memory, getElement(*memory, op.getIndices()),
+                             getStorage(type));
+  auto semantics = spirv::MemorySemantics::None;
+  auto scope = memory->storage == StorageClass::Workgroup
+                   ? spirv::Scope::Workgroup
+                   : spirv::Scope::Device;
+  Value value = op.getValue(), result;
+  switch (op.getKind()) {
+  case arith::AtomicRMWKind::addf:
+    if ((type.isF32() && !chip.hasAtomicF32) ||
+        (type.isF64() && !chip.hasAtomicF64))
+      result = addByExchange(pointer, value, scope);
+    else if (type.isF32() || type.isF64())
+      result = spirv::EXTAtomicFAddOp::create(b, type, pointer, scope,
+                                              semantics, value);
+    break;
+  case arith::AtomicRMWKind::addi:
+    if (type.isInteger(32) || type.isInteger(64))
+      result = spirv::AtomicIAddOp::create(b, type, pointer, scope, semantics,
+                                           value);
+    break;
+  default:
+    break;
+  }
+  if (!result)
+    return op.emitError() << "target " << flavour.target
+                          << " does not support atomic "
+                          << arith::stringifyAtomicRMWKind(op.getKind())
+                          << " of " << type;
+  op.getResult().replaceAllUsesWith(result);
+  return success();
+}

@@ -1,0 +1,151 @@
+//===- BundledProgram.cpp - Running a bundle ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execution/BundledProgram.h"
+
+#include "Runtime/Executable.h"
+#include "TargetInfo/SumBits.h"
+
+#include <chrono>
+
+using namespace runner;
+
+namespace {
+class BundledProgram : public compiler::CompiledProgram {
+public:
+  explicit BundledProgram(std::unique_ptr<runtime::LoadedVariant> variant)
+      : variant(std::move(variant)) {}
+
+  /// It is kept where it came from.
+  std::string save() override { return ""; }
+  void (*getEntry(StringRef name))(void **) override {
+    return variant->getFunction(name.str());
+  }
+  FailureOr<std::string> linkHost(mlir::Operation *op,
+                                  std::vector<std::string> &) override {
+    return op->emitError() << "the host code of a bundle is already linked";
+  }
+
+private:
+  std::unique_ptr<runtime::LoadedVariant> variant;
+};
+} // namespace
+
+/// An option that a program that is compiled cannot obey; empty if there is
+/// none.
+static StringRef findCompilingOption(const ProgramOptions &options) {
+  return options.emit                    ? "--emit"
+         : !options.diff.empty()         ? "--diff"
+         : options.allowTf32             ? "--allow-tf32"
+         : options.allowFastF8           ? "--allow-fast-f8"
+         : options.noFuseAttention       ? "--no-fuse-attention"
+         : options.requireMatrixUnit     ? "--require-mma"
+         : options.usePtxas              ? "--ptxas"
+         : options.validate              ? "--validate"
+         : options.printIRAfterAll       ? "--print-ir-after-all"
+         : !options.vthreadOrder.empty() ? "--vthread-order"
+         : options.directCopies          ? "--direct-copies"
+         : !options.cache.empty()        ? "--cache"
+         : options.testShareFragments    ? "--test-share-fragments"
+                                         : "";
+}
+
+LogicalResult runner::openBundle(StringRef bytes, ProgramOptions &options,
+                                 runtime::Bundle &bundle, Report &report) {
+  runtime::Expected<runtime::Bundle> read =
+      runtime::readBundle({bytes.data(), bytes.size()});
+  if (!read.ok())
+    return report.fail(Exit::Usage,
+                       options.file + ": " + read.status().message());
+  bundle = read.take();
+  if (StringRef wrong = findCompilingOption(options); !wrong.empty())
+    return report.fail(
+        Exit::Usage,
+        wrong + " affects compilation, but a bundle is already compiled: "
+                "remove the option, or pass the program itself");
+  if (bundle.source.empty())
+    return report.fail(Exit::Usage,
+                       options.file +
+                           ": the bundle does not contain the program's text, "
+                           "which gpu-runner needs to make arguments and to "
+                           "verify; run it with libtessera");
+  unsigned position = 0;
+  std::string why;
+  for (const runtime::DeviceInfo &device :
+       runtime::listDevices(nullptr, options.target)) {
+    if (options.target != "auto" && (device.target != options.target ||
+                                     position++ != options.ordinal.value_or(0)))
+      continue;
+    auto variant = runtime::selectVariant(bundle, device);
+    if (!variant.ok()) {
+      why = variant.status().message();
+      continue;
+    }
+    if (!options.chip.empty() && options.chip != (*variant)->chip)
+      return report.fail(Exit::Usage, "the bundle's code for " + device.name +
+                                          " is for " + (*variant)->chip +
+                                          "; omit the chip");
+    options.target = device.target;
+    options.ordinal = device.ordinal;
+    options.chip = (*variant)->chip;
+    return success();
+  }
+  return report.fail(Exit::NoDevice,
+                     why.empty() ? "no " + options.target +
+                                       " device on this machine; "
+                                       "--list-devices lists the available ones"
+                                 : why);
+}
+
+std::unique_ptr<compiler::CompiledProgram>
+runner::loadBundled(const runtime::Bundle &bundle,
+                    const runtime::DeviceInfo &device, Report &report) {
+  auto start = std::chrono::steady_clock::now();
+  auto variant = runtime::selectVariant(bundle, device);
+  if (!variant.ok()) {
+    (void)report.fail(variant.status());
+    return nullptr;
+  }
+  auto loaded = runtime::LoadedVariant::load(**variant);
+  if (!loaded.ok()) {
+    (void)report.fail(loaded.status());
+    return nullptr;
+  }
+  runtime::KernelImage image = (*loaded)->getImage();
+  auto program = std::make_unique<BundledProgram>(loaded.take());
+  program->image = std::move(image);
+  if (program->image.kind == runtime::KernelImage::PTX)
+    program->ptx = program->image.bytes;
+  for (const runtime::KernelRecord &record : (*variant)->kernels) {
+    compiler::KernelReport kernel;
+    kernel.name = record.name;
+    kernel.schedule = record.schedule;
+    kernel.scheduleOrigin = record.scheduleOrigin;
+    program->kernels.push_back(std::move(kernel));
+    for (const runtime::ProductRecord &made : record.products) {
+      compiler::ProductReport product;
+      product.kernel = record.name;
+      product.product = made.product;
+      product.instruction = made.instruction;
+      product.matrixUnit = made.matrixUnit;
+      // "64x64x16 f16 x f16 -> f32".
+      product.rateType = StringRef(made.instruction).contains("tf32")
+                             ? "tf32"
+                             : StringRef(made.product)
+                                   .split(' ')
+                                   .second.split(' ')
+                                   .first.str();
+      product.location = made.location;
+      product.unitBits = made.unitBits;
+      product.unitLength = made.unitLength;
+      program->products.push_back(std::move(product));
+    }
+  }
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  program->times.push_back({"load", elapsed.count()});
+  return program;
+}

@@ -1,0 +1,121 @@
+//===- Program.cpp - Arguments and results of an entry --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execution/Program.h"
+
+#include "Driver/EntrySignature.h"
+#include "Driver/ParseProgram.h"
+#include "Execution/BundledProgram.h"
+#include "Runtime/InputFile.h"
+#include "Tuning/Spelling.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace runner;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+mlir::OwningOpRef<mlir::ModuleOp> runner::readProgram(
+    ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
+    llvm::SourceMgr &sources, mlir::MLIRContext &context, Report &report) {
+  runtime::Expected<std::string> bytes = runtime::readInputFile(options.file);
+  if (!bytes.ok()) {
+    (void)report.fail(Exit::Usage, "cannot read '" + options.file +
+                                       "': " + bytes.status().message());
+    return nullptr;
+  }
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  if (runtime::isBundle(*bytes)) {
+    if (failed(openBundle(*bytes, options, bundle.emplace(), report)))
+      return nullptr;
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(bundle->source, bundle->file);
+  } else {
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(
+        *bytes, options.file == "-" ? "<stdin>" : options.file);
+  }
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compiler::parseProgram(sources, context);
+  if (!module)
+    (void)report.failDiagnosed("reading the program");
+  return module;
+}
+
+static LogicalResult describe(std::vector<Slot> &slots, mlir::TypeRange types,
+                              bool isResult, mlir::func::FuncOp function,
+                              Report &report) {
+  for (auto [i, type] : llvm::enumerate(types)) {
+    Slot slot;
+    slot.type = type;
+    std::string why;
+    if (!compiler::describeSlot(type, slot, why)) {
+      mlir::Location location =
+          isResult ? function.getLoc() : function.getArgument(i).getLoc();
+      mlir::InFlightDiagnostic diagnostic =
+          mlir::emitError(location)
+          << (isResult ? "result " : "argument ") << i << " of entry point '"
+          << function.getName() << "' is of type " << type
+          << ", which gpu-runner cannot pass: the arguments and results of an "
+             "entry point must be ranked tensors, memrefs or scalars";
+      if (!why.empty())
+        diagnostic.attachNote() << why;
+      diagnostic.report();
+      return report.failDiagnosed("the entry");
+    }
+    slots.push_back(std::move(slot));
+  }
+  return success();
+}
+
+LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
+                                Entry &entry, Report &report) {
+  llvm::SmallVector<StringRef> names;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (!function.isExternal())
+      names.push_back(function.getName());
+    if (function.getName() == name)
+      entry.function = function;
+  }
+  if (!entry.function) {
+    if (names.empty())
+      return report.fail(
+          Exit::Usage,
+          "no entry point '" + name +
+              "': the program does not contain a func.func with a body");
+    StringRef nearest = compiler::tuning::findNearest(name, names);
+    std::string mend = "; choose one with --entry=" +
+                       (nearest.empty() ? names.front() : nearest).str();
+    (void)report.fail(Exit::Usage, "no entry point '" + name + "'" + mend);
+    report.note("the program has " + llvm::join(names, ", "));
+    return failure();
+  }
+  if (entry.function.isExternal())
+    return report.fail(Exit::Usage,
+                       "entry '" + name +
+                           "' is only declared; it does not have a body");
+  mlir::FunctionType type = entry.function.getFunctionType();
+  if (failed(describe(entry.arguments, type.getInputs(), /*isResult=*/false,
+                      entry.function, report)) ||
+      failed(describe(entry.results, type.getResults(), /*isResult=*/true,
+                      entry.function, report)))
+    return failure();
+  for (auto [slot, value] :
+       llvm::zip_equal(entry.arguments, entry.function.getArguments())) {
+    if (slot.kind == Slot::MemRef)
+      slot.mayWrite = compiler::mayWrite(value);
+    if (slot.kind != Slot::Tensor)
+      continue;
+    auto writable = entry.function.getArgAttrOfType<mlir::BoolAttr>(
+        value.getArgNumber(),
+        mlir::bufferization::BufferizationDialect::kWritableAttrName);
+    slot.mayOverwrite = writable && writable.getValue();
+  }
+  return success();
+}

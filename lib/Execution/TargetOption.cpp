@@ -1,0 +1,79 @@
+//===- TargetOption.cpp - The value of --target ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execution/Options.h"
+
+#include "Target/Backend.h"
+#include "Tuning/Spelling.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace runner;
+
+std::vector<StringRef> runner::getTargets() {
+  return compiler::getTargetNames();
+}
+
+/// " (did you mean 'x'?)", or nothing.
+static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
+  StringRef nearest = compiler::tuning::findNearest(given, known);
+  return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
+}
+
+/// TARGET[:ORDINAL][:CHIP[,CHIP]...].
+LogicalResult runner::parseTarget(StringRef value, ProgramOptions &options,
+                                  Report &report, StringRef option) {
+  auto [name, rest] = value.split(':');
+  std::vector<StringRef> targets = getTargets();
+  if (llvm::is_contained(targets, name.split(',').first) && name.contains(','))
+    return report.fail(
+        Exit::Usage,
+        option + "=" + value +
+            ": several targets require --emit=bundle or --diff; name one");
+  if (!llvm::is_contained(targets, name) && name != "auto") {
+    std::vector<StringRef> known = targets;
+    known.push_back("auto");
+    return report.fail(Exit::Usage,
+                       "unknown target '" + name + "'" + suggest(name, known) +
+                           "; expected auto, " + llvm::join(targets, ", "));
+  }
+  if (name == "auto" && !rest.empty())
+    return report.fail(Exit::Usage,
+                       option + "=" + value +
+                           ": auto does not take a chip or a number; name the "
+                           "target, for example cuda:sm_90a");
+  options.target = name.str();
+  options.chip.clear();
+  options.otherChips.clear();
+  options.ordinal.reset();
+  auto [first, second] = rest.split(':');
+  unsigned ordinal;
+  if (!first.empty() && !first.getAsInteger(10, ordinal)) {
+    options.ordinal = ordinal;
+    first = second;
+    second = "";
+  }
+  if (first.contains(':') || !second.empty() || value.ends_with(":"))
+    return report.fail(
+        Exit::Usage,
+        option + "=" + value +
+            ": expected TARGET[:NUMBER][:CHIP], for example cuda:sm_90a");
+  llvm::SmallVector<StringRef> chips;
+  first.split(chips, ',');
+  if (chips.size() > 1 && llvm::is_contained(chips, ""))
+    return report.fail(Exit::Usage, option + "=" + value +
+                                        ": expected chips separated by commas, "
+                                        "for example hip:gfx942,gfx1100");
+  for (auto [i, chip] : llvm::enumerate(chips))
+    if (llvm::is_contained(ArrayRef(chips).take_front(i), chip))
+      return report.fail(Exit::Usage,
+                         "duplicate chip " + chip + " in " + option);
+  options.chip = chips.front().str();
+  for (StringRef chip : ArrayRef(chips).drop_front())
+    options.otherChips.push_back(chip.str());
+  return success();
+}

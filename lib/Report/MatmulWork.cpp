@@ -1,0 +1,202 @@
+//===- MatmulWork.cpp - What the products of a program come to ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/MatmulWork.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Driver/Compiler.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace runner;
+using runtime::HostArray;
+
+namespace {
+/// Finds sizes that are dynamic in the program and known in this run.
+class Sizes {
+public:
+  Sizes(const Entry &entry, const std::vector<HostArray> &arguments)
+      : entry(entry), arguments(arguments) {}
+
+  /// The size of a dimension of a tensor or memref.
+  std::optional<int64_t> getSize(mlir::Value value, int64_t dim) const;
+  /// An index.
+  std::optional<int64_t> getIndex(mlir::Value value) const;
+
+private:
+  /// The number of the entry's argument that `value` is.
+  std::optional<size_t> getArgument(mlir::Value value) const {
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+    mlir::func::FuncOp function = entry.function;
+    if (!argument || argument.getOwner() != &function.getBody().front())
+      return std::nullopt;
+    return argument.getArgNumber();
+  }
+
+  const Entry &entry;
+  const std::vector<HostArray> &arguments;
+};
+} // namespace
+
+std::optional<int64_t> Sizes::getSize(mlir::Value value, int64_t dim) const {
+  auto type = mlir::cast<mlir::ShapedType>(value.getType());
+  if (!type.isDynamicDim(dim))
+    return type.getDimSize(dim);
+  if (std::optional<size_t> argument = getArgument(value))
+    return *argument < arguments.size()
+               ? std::optional<int64_t>(arguments[*argument].shape[dim])
+               : std::nullopt;
+  mlir::Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (auto destination = mlir::dyn_cast<mlir::DestinationStyleOpInterface>(op))
+    if (mlir::OpOperand *init =
+            destination.getTiedOpOperand(mlir::cast<mlir::OpResult>(value)))
+      return getSize(init->get(), dim);
+  if (auto empty = mlir::dyn_cast<mlir::tensor::EmptyOp>(op))
+    return getIndex(empty.getDynamicSize(dim));
+  if (auto alloc = mlir::dyn_cast<mlir::memref::AllocOp>(op))
+    return getIndex(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
+  if (mlir::isa<mlir::tensor::CastOp, mlir::memref::CastOp,
+                mlir::bufferization::ToTensorOp,
+                mlir::bufferization::ToBufferOp>(op))
+    return getSize(op->getOperand(0), dim);
+  return std::nullopt;
+}
+
+std::optional<int64_t> Sizes::getIndex(mlir::Value value) const {
+  llvm::APInt constant;
+  if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)) &&
+      constant.getSignificantBits() <= 64)
+    return constant.getSExtValue();
+  if (std::optional<size_t> argument = getArgument(value))
+    return *argument < arguments.size()
+               ? std::optional<int64_t>(arguments[*argument].getInt(0))
+               : std::nullopt;
+  mlir::Operation *op = value.getDefiningOp();
+  if (!op || !mlir::isa<mlir::tensor::DimOp, mlir::memref::DimOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> dim = getIndex(op->getOperand(1));
+  auto type = mlir::dyn_cast<mlir::ShapedType>(op->getOperand(0).getType());
+  if (!dim || !type || !type.hasRank() || *dim < 0 || *dim >= type.getRank())
+    return std::nullopt;
+  return getSize(op->getOperand(0), *dim);
+}
+
+/// Twice the points of an iteration space, whose dimensions are those that the
+/// maps of the operands use.
+static std::optional<double> countPoints(const Sizes &sizes,
+                                         mlir::ValueRange operands,
+                                         ArrayRef<mlir::AffineMap> maps) {
+  if (maps.empty())
+    return std::nullopt;
+  llvm::SmallVector<std::optional<int64_t>> extents(maps[0].getNumDims());
+  for (auto [operand, map] : llvm::zip(operands, maps))
+    for (auto [i, result] : llvm::enumerate(map.getResults()))
+      if (auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(result))
+        if (!extents[dim.getPosition()])
+          extents[dim.getPosition()] = sizes.getSize(operand, i);
+  double points = 2;
+  for (std::optional<int64_t> extent : extents) {
+    if (!extent)
+      return std::nullopt;
+    points *= static_cast<double>(*extent);
+  }
+  return points;
+}
+
+/// Bytes of a tensor or memref.
+static std::optional<double> countBytes(const Sizes &sizes, mlir::Value value) {
+  auto type = mlir::dyn_cast<mlir::ShapedType>(value.getType());
+  if (!type || !type.hasRank() || !type.getElementType().isIntOrFloat())
+    return std::nullopt;
+  double bytes = type.getElementTypeBitWidth() / 8.0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    std::optional<int64_t> size = sizes.getSize(value, dim);
+    if (!size)
+      return std::nullopt;
+    bytes *= static_cast<double>(*size);
+  }
+  return bytes;
+}
+
+/// Returns the work of `op`, if it is a matmul.
+static std::optional<ProductWork> getWork(const Sizes &sizes,
+                                          mlir::Operation *op) {
+  llvm::SmallVector<mlir::Value> operands;
+  llvm::SmallVector<mlir::AffineMap> maps;
+  mlir::Value output;
+  if (auto contract = mlir::dyn_cast<compiler::ContractOp>(op)) {
+    for (unsigned i = 0; i < 3; ++i)
+      maps.push_back(contract.getMap(i));
+    operands = {contract.getLhs(), contract.getRhs(), contract.getOutput()};
+    output = contract.getOutput();
+  } else if (auto linalg = mlir::dyn_cast<mlir::linalg::LinalgOp>(op)) {
+    if (!mlir::linalg::isaContractionOpInterface(linalg))
+      return std::nullopt;
+    maps = linalg.getIndexingMapsArray();
+    llvm::append_range(operands, linalg->getOperands());
+    output = linalg.getDpsInitOperand(0)->get();
+  } else if (auto matmul = mlir::dyn_cast<mlir::tosa::MatMulOp>(op)) {
+    auto map = [&](ArrayRef<unsigned> dims) {
+      return mlir::AffineMap::getMultiDimMapWithTargets(4, dims,
+                                                        op->getContext());
+    };
+    maps = {map({0, 1, 3}), map({0, 3, 2})};
+    operands = {matmul.getA(), matmul.getB()};
+    output = matmul.getOutput();
+  } else {
+    return std::nullopt;
+  }
+  ProductWork work;
+  work.place = compiler::describePlace(op->getLoc());
+  work.op = op;
+  work.operations = countPoints(sizes, operands, maps);
+  std::optional<double> a = countBytes(sizes, operands[0]),
+                        b = countBytes(sizes, operands[1]),
+                        out = countBytes(sizes, output);
+  if (a && b && out)
+    work.bytes = *a + *b + *out;
+  return work;
+}
+
+std::vector<ProductWork>
+runner::collectWork(const Entry &entry,
+                    const std::vector<HostArray> &arguments) {
+  Sizes sizes(entry, arguments);
+  std::vector<ProductWork> products;
+  mlir::func::FuncOp function = entry.function;
+  function.walk([&](mlir::Operation *op) {
+    if (std::optional<ProductWork> work = getWork(sizes, op))
+      products.push_back(std::move(*work));
+  });
+  return products;
+}
+
+std::optional<double>
+runner::countOperations(const Entry &entry,
+                        const std::vector<HostArray> &arguments) {
+  mlir::func::FuncOp function = entry.function;
+  mlir::WalkResult isHidden = function.walk([&](mlir::Operation *op) {
+    return mlir::isa<mlir::func::CallOp, compiler::MmaOp>(op)
+               ? mlir::WalkResult::interrupt()
+               : mlir::WalkResult::advance();
+  });
+  if (isHidden.wasInterrupted())
+    return std::nullopt;
+  double total = 0;
+  for (const ProductWork &product : collectWork(entry, arguments)) {
+    // In a loop it is unknown how often.
+    if (!product.operations || product.op->getParentOp() != function)
+      return std::nullopt;
+    total += *product.operations;
+  }
+  return total == 0 ? std::nullopt : std::optional<double>(total);
+}

@@ -1,0 +1,56 @@
+//===- ScheduleText.cpp - The entries of a schedule's text ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/ScheduleText.h"
+
+#include "Dialect/Tessera/IR/ScheduleFieldInfo.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tune;
+using namespace mlir::tessera;
+
+std::map<std::string, std::string> tune::parseSchedule(StringRef text) {
+  std::map<std::string, std::string> entries;
+  text = text.trim();
+  if (!text.consume_front("#tessera.schedule<") || !text.consume_back(">"))
+    return entries;
+  for (const ScheduleFieldInfo &info : getScheduleFields())
+    if (!info.isAlwaysPrinted)
+      entries[info.name.str()] = info.formatDefault();
+  while (!text.empty()) {
+    // Up to a comma outside of brackets.
+    size_t end = 0;
+    for (int depth = 0; end < text.size(); ++end) {
+      depth += (text[end] == '[') - (text[end] == ']');
+      if (text[end] == ',' && depth == 0)
+        break;
+    }
+    auto [name, value] = text.take_front(end).split('=');
+    if (!name.trim().empty() && !value.trim().empty())
+      entries[getScheduleFieldName(name.trim()).str()] = value.trim().str();
+    text = text.drop_front(std::min(end + 1, text.size()));
+  }
+  return entries;
+}
+
+/// The numbers in a text: "[64, 128]" has two.
+static std::vector<int64_t> getNumbers(StringRef text) {
+  std::vector<int64_t> numbers;
+  while (!text.empty()) {
+    text = text.drop_until([](char c) { return llvm::isDigit(c); });
+    StringRef digits = text.take_while([](char c) { return llvm::isDigit(c); });
+    int64_t number = 0;
+    if (!digits.getAsInteger(10, number))
+      numbers.push_back(number);
+    text = text.drop_front(digits.size());
+  }
+  return numbers;
+}
+
+bool tune::isBefore(StringRef a, StringRef b) {
+  return std::pair(getNumbers(a), a) < std::pair(getNumbers(b), b);
+}

@@ -1,0 +1,103 @@
+//===- DefaultStep.cpp - Steps along K and stages of a default schedule ---===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleBuilder.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Whether loads can load all tiles of lhs (0) or rhs (1) directly to workgroup
+/// memory, if their width divides it.
+bool ScheduleBuilder::isCopiedDirectly(unsigned side) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+  if (!type || !type.hasStaticShape() || form.gather[side] ||
+      !op.getProducer(side).empty() || isPacked(type.getElementType()) ||
+      !hasAlignedRows(op, side, chip) ||
+      !llvm::is_contained(chip.directCopyBytes, chip.accessBytes))
+    return false;
+  // Tiles whose columns are read are copied in another layout if the chip has
+  // no transposing loads.
+  int64_t bits = getElementBits(type.getElementType());
+  bool readsColumns = isStoredTransposed(op, form, side) == (side == 0);
+  return !readsColumns || bits == chip.transposingReadBits || bits > 16 ||
+         !chip.interleavesColumns;
+}
+
+int64_t ScheduleBuilder::chooseStepBytes() {
+  if (!usesMatrixUnit || usesBlocks)
+    return defaults->kBytes;
+  std::array<int64_t, 3> all = getStaticExtents(op, form);
+  int64_t step = 8 * chip.policy.directStepBytes / operandBits;
+  auto divides = [](int64_t tile, int64_t extent) {
+    return ShapedType::isStatic(extent) && extent % tile == 0;
+  };
+  bool fits = chip.policy.directStepBytes > defaults->kBytes &&
+              defaults->stages > 1 && divides(defaults->workgroup[0], all[0]) &&
+              divides(defaults->workgroup[1], all[1]) && divides(step, all[2]);
+  return fits && isCopiedDirectly(0) && isCopiedDirectly(1)
+             ? chip.policy.directStepBytes
+             : defaults->kBytes;
+}
+
+void ScheduleBuilder::chooseStep() {
+  // Without staging, a step is one fragment: no longer than the default says.
+  int64_t bytes = chooseStepBytes(),
+          step = std::max(8 * bytes / operandBits, int64_t(1));
+  instruction = select(fields.subgroup,
+                       fields.stages == 0 ? std::gcd(step, longest) : longest);
+  fields.kFragment = instruction ? instruction->k : 1;
+  fields.k = std::max(8 * bytes / operandBits / fields.kFragment, int64_t(1)) *
+             fields.kFragment;
+  // Elements of half a byte have short fragments for so long a step.
+  if (operandBits < 8)
+    fields.k = std::min(fields.k, maxUnrolledFragments * fields.kFragment);
+  // A producer's inputs may limit the step. kFragment divides the limit.
+  while (limit && limit % fields.k)
+    fields.k -= fields.kFragment;
+}
+
+bool ScheduleBuilder::canHalveStep() {
+  return fields.k % 2 == 0 && (fields.k / 2) % fields.kFragment == 0;
+}
+
+/// Whether rows of lhs (0) or rhs (1) are not a whole number of asynchronous
+/// copies.
+static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
+  return hasMisalignedRows(op, side, chip.asyncCopyBytes);
+}
+
+void ScheduleBuilder::fitStep() {
+  int64_t extent = extents[2], kFragment = fields.kFragment;
+  if (ShapedType::isDynamic(extent))
+    return;
+  while (fields.k / 2 >= extent && (fields.k / 2) % kFragment == 0)
+    fields.k /= 2;
+  // Synchronous copies cannot run ahead: with few steps, the whole of K is
+  // copied at once.
+  int64_t whole = llvm::alignTo(extent, kFragment);
+  if (!chip.asyncCopy || steps <= 1 || steps > fields.stages ||
+      limit % whole != 0)
+    return;
+  if (isCopiedSingly(op, 0, chip) || isCopiedSingly(op, 1, chip)) {
+    fields.k = whole;
+    fields.stages = 1;
+  }
+}
+
+void ScheduleBuilder::fitStages() {
+  // More stages than steps would only waste memory.
+  if (ShapedType::isStatic(extents[2]) && fields.stages > 1)
+    fields.stages = std::max<int64_t>(
+        1, std::min<int64_t>(fields.stages,
+                             llvm::divideCeil(extents[2], fields.k)));
+}

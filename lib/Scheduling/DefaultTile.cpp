@@ -1,0 +1,180 @@
+//===- DefaultTile.cpp - The tiles of a default schedule ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleBuilder.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+//===----------------------------------------------------------------------===//
+// The first tile
+//===----------------------------------------------------------------------===//
+
+void ScheduleBuilder::startTile() {
+  Tile &workgroup = fields.workgroup, &subgroup = fields.subgroup;
+  workgroup = defaults->workgroup;
+  subgroup = defaults->subgroup;
+  // The defaults are for accumulators of 4 bytes; wider ones fill the
+  // registers with half the columns.
+  if (getElementBytes(op.getAccumulatorType()) > 4 && subgroup[1] % 2 == 0) {
+    workgroup[1] /= 2;
+    subgroup[1] /= 2;
+  }
+  largestTile = subgroup[0] * subgroup[1];
+  hasWholeRows &= ShapedType::isStatic(extents[1]);
+  if (!hasWholeRows)
+    return;
+  int64_t subgroups = workgroup[0] / subgroup[0] * (workgroup[1] / subgroup[1]);
+  subgroup = widenToRows();
+  workgroup = {subgroup[0] * subgroups, subgroup[1]};
+}
+
+ScheduleBuilder::Tile ScheduleBuilder::widenToRows() {
+  SmallVector<const MatrixInstruction *> rows =
+      getPermittedInstructions(op, form, chip, /*group=*/1);
+  Tile tile = fields.subgroup;
+  if (rows.empty())
+    return tile;
+  int64_t most = tile[0] * tile[1], m = tile[0], columns = extents[1],
+          n = llvm::alignTo(columns, rows.front()->n);
+  while (n % 2 == 0 && n / 2 >= columns && hasClass({m, n / 2}, longest))
+    n /= 2;
+  while (m > 1 && m * n > most && hasClass({m / 2, n}, longest))
+    m /= 2;
+  return {m, n};
+}
+
+//===----------------------------------------------------------------------===//
+// Smaller tiles
+//===----------------------------------------------------------------------===//
+
+bool ScheduleBuilder::halve(unsigned d) {
+  Tile &workgroup = fields.workgroup, &subgroup = fields.subgroup;
+  if (workgroup[d] % 2 ||
+      (d == 1 && hasWholeRows && workgroup[d] / 2 < extents[d]))
+    return false;
+  if ((workgroup[d] / 2) % subgroup[d] == 0) {
+    workgroup[d] /= 2;
+    return true;
+  }
+  Tile smaller = subgroup;
+  smaller[d] /= 2;
+  if (subgroup[d] % 2 || !hasClass(smaller, fields.kFragment))
+    return false;
+  subgroup = smaller;
+  workgroup[d] /= 2;
+  return true;
+}
+
+bool ScheduleBuilder::shrink(unsigned d) {
+  Tile smaller = fields.subgroup;
+  smaller[d] /= 2;
+  if (fields.workgroup[d] / 2 < defaults->subgroup[d] ||
+      fields.subgroup[d] % 2 || !hasClass(smaller, fields.kFragment))
+    return false;
+  fields.subgroup = smaller;
+  fields.workgroup[d] /= 2;
+  return true;
+}
+
+void ScheduleBuilder::fitTile() {
+  for (unsigned d : {0, 1})
+    while (ShapedType::isStatic(extents[d]) &&
+           fields.workgroup[d] / 2 >= extents[d] && halve(d))
+      continue;
+  if (ShapedType::isStatic(extents[2]))
+    steps = llvm::divideCeil(extents[2], fields.k);
+}
+
+/// Whether no two elements of the output can be stored at once in each row.
+static bool hasUnalignedPairs(ContractOp op) {
+  return hasMisalignedRows(
+      op, 2,
+      2 * getElementBytes(getElementTypeOrSelf(op.getOutput().getType())));
+}
+
+/// Where no two elements can be stored at once, lanes of several rows would
+/// each store one. With such stores and few steps, the time of a workgroup is
+/// its prologue and epilogue, which other workgroups must hide. The operand
+/// that more of them read should be the one with wide accesses.
+void ScheduleBuilder::narrowForStores() {
+  splitsPairs = chip.hasLanes() && usesMatrixUnit && hasUnalignedPairs(op);
+  if (hasWholeRows || !splitsPairs || ShapedType::isDynamic(steps) ||
+      steps > fields.stages)
+    return;
+  for (unsigned d : {1, 0})
+    if (hasAlignedRows(op, 1 - d, chip) && shrink(d))
+      break;
+}
+
+/// Tiles become smaller if SMs would be idle, and K is too short to be split.
+void ScheduleBuilder::fillProcessors() {
+  if (hasWholeRows || chip.processors == 0 || ShapedType::isDynamic(steps) ||
+      steps >= 2 * stepsOfPart)
+    return;
+  Tile &workgroup = fields.workgroup;
+  auto isIdle = [&] {
+    std::optional<int64_t> workgroups = countWorkgroups(workgroup);
+    return workgroups && *workgroups < chip.processors;
+  };
+  // Subgroups that load by blocks share nothing: fewer of them will do.
+  auto leaveOut = [&](unsigned d) {
+    if (!usesBlocks || workgroup[d] <= 2 * fields.subgroup[d])
+      return false;
+    workgroup[d] /= 2;
+    return true;
+  };
+  while (isIdle()) {
+    unsigned longer = workgroup[0] >= workgroup[1] ? 0 : 1;
+    if (!leaveOut(longer) && !leaveOut(1 - longer) && !shrink(longer) &&
+        !shrink(1 - longer))
+      break;
+  }
+}
+
+void ScheduleBuilder::enlargeTile() {
+  Tile large = chip.policy.largeWorkgroup;
+  if (hasWholeRows || !usesMatrixUnit || large[0] <= 0 ||
+      fields.workgroup != defaults->workgroup ||
+      fields.subgroup != defaults->subgroup)
+    return;
+  std::optional<int64_t> workgroups = countWorkgroups(large);
+  if (workgroups && *workgroups >= chip.processors)
+    fields.workgroup = large;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of tiles
+//===----------------------------------------------------------------------===//
+
+std::optional<std::array<int64_t, 3>>
+ScheduleBuilder::countTiles(Tile workgroup) {
+  if (ShapedType::isDynamic(extents[0]) || ShapedType::isDynamic(extents[1]))
+    return std::nullopt;
+  int64_t batches = 1;
+  for (unsigned d : form.batch) {
+    int64_t extent = getStaticExtent(op, d);
+    if (ShapedType::isDynamic(extent))
+      return std::nullopt;
+    batches *= extent;
+  }
+  int64_t m = llvm::divideCeil(extents[0], workgroup[0]),
+          n = llvm::divideCeil(extents[1], workgroup[1]);
+  if (m * n * batches == 0)
+    return std::nullopt;
+  return std::array<int64_t, 3>{m, n, batches};
+}
+
+std::optional<int64_t> ScheduleBuilder::countWorkgroups(Tile workgroup) {
+  auto tiles = countTiles(workgroup);
+  if (!tiles)
+    return std::nullopt;
+  return (*tiles)[0] * (*tiles)[1] * (*tiles)[2];
+}

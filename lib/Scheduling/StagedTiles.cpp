@@ -1,0 +1,90 @@
+//===- StagedTiles.cpp - Operands in memory and in workgroup memory -------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleBuilder.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
+                                          ScheduleAttr schedule,
+                                          const Chip &chip) {
+  int64_t bm = schedule.getWorkgroup()[0], bn = schedule.getWorkgroup()[1],
+          k = schedule.getK();
+  StagedTiles tiles;
+  tiles.a = isStoredTransposed(op, form, 0) ? std::array<int64_t, 2>{k, bm}
+                                            : std::array<int64_t, 2>{bm, k};
+  tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
+                                            : std::array<int64_t, 2>{k, bn};
+  // Those of all matrices, one below the other.
+  tiles.a[0] *= schedule.getBatches();
+  tiles.b[0] *= schedule.getBatches();
+  int64_t aBits = getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
+          bBits = getElementBits(getElementTypeOrSelf(op.getRhs().getType()));
+  int64_t padding = schedule.getSwizzle() ? 0 : 8 * chip.rowPaddingBytes;
+  // Rows of elements that share bytes start at whole bytes.
+  auto pad = [&](int64_t length, int64_t bits) {
+    int64_t all = length + padding / bits;
+    return (bits < 8 && !schedule.getSwizzle() ? llvm::alignTo(all, 2) : all) -
+           length;
+  };
+  tiles.aPadding = pad(tiles.a[1], aBits);
+  tiles.bPadding = pad(tiles.b[1], bBits);
+  tiles.bytes = schedule.getStages() *
+                (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBits +
+                 tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBits) /
+                8;
+  Type output = schedule.getSplitK() > 1
+                    ? op.getAccumulatorType()
+                    : getElementTypeOrSelf(op.getOutput().getType());
+  if (schedule.getStageOutput() || schedule.addsInCluster())
+    tiles.outputBytes = bm * bn * getElementBits(output) / 8;
+  return tiles;
+}
+
+bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
+                                   const Chip &chip) {
+  return hasRowsOfMultiple(op, side, chip.accessBytes);
+}
+
+bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
+                                      int64_t bytes) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+  return type && hasRowsOfMultiple(type, bytes);
+}
+
+bool mlir::tessera::hasRowsOfMultiple(MemRefType type, int64_t bytes) {
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  int64_t bits = getElementBits(type.getElementType());
+  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+    return ShapedType::isStatic(stride) && stride * bits % (8 * bytes) == 0;
+  });
+}
+
+bool mlir::tessera::hasMisalignedRows(ContractOp op, unsigned side,
+                                      int64_t bytes) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  return type && !isPacked(type.getElementType()) &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.size() > 1 && strides.back() == 1 &&
+         llvm::none_of(strides, ShapedType::isDynamic) &&
+         !hasRowsOfMultiple(op, side, bytes);
+}
+
+bool mlir::tessera::hasOrder(ContractOp op, const MatrixForm &form,
+                             unsigned side, const MatrixInstruction &row) {
+  return row.anyOrder || !row.isInMemory(side ? Role::B : Role::A) ||
+         isStoredTransposed(op, form, side) == (side == 1);
+}

@@ -1,0 +1,107 @@
+//===- FinalComparison.cpp - The leaders, measured together ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/Run/FinalComparison.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstdlib>
+
+using namespace tune;
+namespace json = llvm::json;
+
+std::vector<double> tune::getTimes(const json::Array *list) {
+  std::vector<double> times;
+  if (list)
+    for (const json::Value &value : *list)
+      if (auto number = value.getAsNumber())
+        times.push_back(*number);
+  return times;
+}
+
+/// A matmul as a vendor's library takes it.
+static json::Object describe(const runtime::LibraryProduct &product) {
+  auto type = [](runtime::ElementType element) {
+    return runtime::elementTypeName(element);
+  };
+  return json::Object{{"m", product.m},
+                      {"n", product.n},
+                      {"k", product.k},
+                      {"matrices", product.matrices},
+                      {"turnedLhs", product.turnedLhs},
+                      {"turnedRhs", product.turnedRhs},
+                      {"lhsStride", product.lhsStride},
+                      {"rhsStride", product.rhsStride},
+                      {"outStride", product.outStride},
+                      {"lhs", type(product.lhs)},
+                      {"rhs", type(product.rhs)},
+                      {"out", type(product.out)},
+                      {"sum", type(product.sum)},
+                      {"tf32", product.tf32}};
+}
+
+Message tune::makeFinalRequest(const TaskState &state, unsigned leaders,
+                               double seconds) {
+  Message message;
+  json::Array list;
+  auto add = [&](int64_t id, const std::string &bundle) {
+    list.push_back(json::Object{
+        {"id", id}, {"bytes", static_cast<int64_t>(bundle.size())}});
+    message.bytes += bundle;
+  };
+  add(-1, state.ownBundle);
+  unsigned count = 0;
+  for (auto [place, leader] : llvm::enumerate(state.leaders)) {
+    // The compiler's own choice is the first already.
+    if (!leader.point || count == leaders)
+      continue;
+    ++count;
+    add(static_cast<int64_t>(place), leader.bundle);
+  }
+  message.head = json::Object{{"op", "final"},
+                              {"task", state.task->text.key},
+                              {"candidates", std::move(list)},
+                              {"rounds", 400},
+                              {"seconds", seconds}};
+  if (state.task->product)
+    message.head["product"] = describe(*state.task->product);
+  return message;
+}
+
+bool FinalAnswer::hasClockMoved() const {
+  return clockBefore > 0 &&
+         std::abs(clockBefore - clockAfter) > clockBefore / 20;
+}
+
+FinalAnswer tune::parseFinalAnswer(const json::Object &head, size_t leaders) {
+  FinalAnswer answer;
+  answer.clockBefore = head.getInteger("clockBefore").value_or(0);
+  answer.clockAfter = head.getInteger("clockAfter").value_or(0);
+  answer.library = getText(head, "library");
+  answer.libraryError = getText(head, "libraryError");
+  answer.libraryTimes = getTimes(head.getArray("libraryTimes"));
+  const json::Array *results = head.getArray("results");
+  if (!results)
+    return answer;
+  for (const json::Value &value : *results) {
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      continue;
+    FinalResult result;
+    int64_t id = object->getInteger("id").value_or(-1);
+    if (id >= 0) {
+      result.leader = static_cast<size_t>(id);
+      if (*result.leader >= leaders)
+        continue;
+    }
+    result.outcome = tuning::parseOutcome(getText(*object, "outcome"))
+                         .value_or(tuning::Outcome::NotRun);
+    result.error = getText(*object, "error");
+    result.times = getTimes(object->getArray("times"));
+    answer.results.push_back(std::move(result));
+  }
+  return answer;
+}

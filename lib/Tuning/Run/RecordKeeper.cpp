@@ -1,0 +1,67 @@
+//===- RecordKeeper.cpp - Writes records to the database ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/Run/RecordKeeper.h"
+
+using namespace tune;
+namespace tuning = mlir::tessera::tuning;
+
+void RecordKeeper::add(Entry entry) {
+  waiting.push_back(std::move(entry));
+  flush();
+}
+
+void RecordKeeper::invalidate(const tuning::TaskId &task,
+                              const tuning::Environment &environment,
+                              std::optional<llvm::StringRef> schedule,
+                              const std::string &why) {
+  size_t count = 0;
+  for (Entry &entry : waiting) {
+    auto *record = std::get_if<tuning::Record>(&entry);
+    if (!record || record->task.key != task.key ||
+        (record->outcome != tuning::Outcome::Measured &&
+         record->outcome != tuning::Outcome::Slow) ||
+        (schedule && record->schedule != *schedule) ||
+        !tuning::isOfSameBuild(record->environment, environment))
+      continue;
+    tuning::invalidate(*record, why);
+    ++count;
+  }
+  llvm::Expected<size_t> written =
+      database.invalidate(task, environment, schedule, why);
+  if (!written)
+    return say(
+        "error: records compared with wrong results remain in the database: " +
+        llvm::toString(written.takeError()));
+  count += *written;
+  if (count > 0)
+    say("note: " + std::to_string(count) +
+        (count == 1 ? " record is" : " records are") +
+        " marked as wrong: " + why);
+}
+
+bool RecordKeeper::flush() {
+  size_t count = waiting.size();
+  while (!waiting.empty()) {
+    llvm::Error error = std::visit(
+        [&](const auto &entry) { return database.add(entry).takeError(); },
+        waiting.front());
+    if (error) {
+      std::string why = llvm::toString(std::move(error));
+      if (!std::exchange(isTold, true))
+        say("warning: " + why +
+            "; the run continues, and its records stay in memory until they "
+            "can be written");
+      return false;
+    }
+    waiting.pop_front();
+  }
+  if (std::exchange(isTold, false))
+    say("the database can be written again: " + std::to_string(count) +
+        (count == 1 ? " pending record is" : " pending records are") +
+        " in it");
+  return true;
+}

@@ -1,0 +1,134 @@
+//===- TunerFinal.cpp - The end of a run ----------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/Run/FinalComparison.h"
+#include "Tuning/Run/TimeSummary.h"
+#include "Tuning/Run/Tuner.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <fstream>
+
+using namespace tune;
+using tuning::Outcome;
+namespace json = llvm::json;
+
+/// How many processes of this machine want a core right now.
+static int countRunning() {
+  std::ifstream file("/proc/stat");
+  std::string word;
+  int count = 0;
+  while (file >> word)
+    if (word == "procs_running")
+      file >> count;
+  return count;
+}
+
+void Tuner::compareLeaders() {
+  for (size_t i = 0; i < states.size(); ++i) {
+    TaskState &state = states[i];
+    if (state.isFinalBegun || state.isDone || !state.failure.empty())
+      continue;
+    if (!isMeasured || state.leaders.empty()) {
+      state.isDone = true;
+      continue;
+    }
+    for (Measurer &measurer : measurers) {
+      if (!measurer.getChannel() || measurer.state != Measurer::Idle ||
+          pool.isBusy(measurer.identity))
+        continue;
+      if (!measurer.open.count(i)) {
+        // Nobody else has it open either, or will not be free.
+        bool isElsewhere = llvm::any_of(measurers, [&](const Measurer &other) {
+          return other.open.count(i) != 0;
+        });
+        if (!isElsewhere)
+          openTask(measurer, i);
+        continue;
+      }
+      Message message = makeFinalRequest(state, options.leaders, finalSeconds);
+      if (int others = measurer.host ? 0 : countRunning() - 2;
+          others > static_cast<int>(options.jobs) / 2 + 1)
+        progress.say(
+            "warning: " + std::to_string(others) +
+            " other processes of this machine are running during measurements");
+      state.isFinalBegun = true;
+      measurer.state = Measurer::Comparing;
+      measurer.task = i;
+      measurer.since = Clock::now();
+      if (!measurer.getChannel()->send(message))
+        hangUp(measurer);
+      break;
+    }
+  }
+}
+
+void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
+  measurer.state = Measurer::Idle;
+  TaskState &state = states[measurer.task];
+  state.isDone = true;
+  FinalAnswer answer = parseFinalAnswer(head, state.leaders.size());
+  if (answer.hasClockMoved())
+    progress.say("warning: " + state.task->text.description +
+                 ": the device's clock moved from " +
+                 std::to_string(answer.clockBefore) + " to " +
+                 std::to_string(answer.clockAfter) +
+                 " MHz during the final comparison");
+  for (const FinalResult &result : answer.results) {
+    Pending work;
+    work.task = measurer.task;
+    work.chosen = state.ownChoice;
+    if (result.leader) {
+      const TaskState::Leader &leader = state.leaders[*result.leader];
+      work.schedule = leader.schedule;
+      work.chosen = leader.chosen;
+    }
+    tuning::Record record =
+        makeRecord(work, result.outcome, result.error, measurer.environment);
+    record.times = result.times;
+    TimeSummary summary = summarizeTimes(record.times);
+    record.median = summary.median;
+    record.low = summary.low;
+    record.high = summary.high;
+    record.clockBefore = answer.clockBefore;
+    record.clockAfter = answer.clockAfter;
+    record.isFinal = true;
+    if (state.isOwnWrong && result.outcome == Outcome::Measured)
+      tuning::invalidate(record, state.failure);
+    keeper.add(record);
+    // Its earlier results do not count either.
+    std::string why = "in the final comparison, " + result.error;
+    if (result.outcome == Outcome::Wrong && !result.leader)
+      giveUpWrong(measurer.task, measurer.environment,
+                  "the compiler's own choice is wrong: " + why);
+    else if (result.outcome == Outcome::Wrong)
+      keeper.invalidate(record.task, measurer.environment, record.schedule,
+                        why);
+    if (record.outcome != Outcome::Measured || record.times.empty())
+      continue;
+    state.compared.push_back(record);
+    if (!result.leader)
+      state.own = record;
+    if (!state.winner || record.median < state.winner->median)
+      state.winner = record;
+  }
+  state.libraryError = answer.libraryError;
+  if (answer.libraryTimes.empty())
+    return;
+  tuning::Baseline baseline;
+  baseline.task = {state.task->text.key, chipTarget, options.compile.chip};
+  baseline.environment = measurer.environment;
+  baseline.library = answer.library;
+  baseline.times = answer.libraryTimes;
+  TimeSummary summary = summarizeTimes(answer.libraryTimes);
+  baseline.median = summary.median;
+  baseline.low = summary.low;
+  baseline.high = summary.high;
+  baseline.when = getTime();
+  baseline.run = runNumber;
+  keeper.add(baseline);
+  state.baseline = baseline;
+}

@@ -1,0 +1,604 @@
+//===- MeasureWorker.cpp - The process that owns a device -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Requests, and their answers:
+//
+//   open    a task: the program's text, and the bundle of the compiler's own
+//           choice, whose outputs become what all others are compared with;
+//           answers with their checksum, and a while later, by `checked`,
+//           whether they are what the reference says
+//   load    a candidate's bundle; answers `loaded`, or `result` if it fails
+//   go      runs, compares and times it; answers `result`
+//   final   loads several, which then take turns, with the vendor's library
+//   close   forgets a task
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/Worker/Workers.h"
+
+#include "Tuning/Cluster/Channel.h"
+#include "Tuning/Worker/Workbench.h"
+
+#include "Driver/CompiledSums.h"
+#include "Driver/Compiler.h"
+#include "Reference/Verify.h"
+#include "Runtime/VendorLibrary.h"
+#include "TargetInfo/SumBits.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
+
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace tune;
+using runtime::HostArray;
+using runtime::Status;
+namespace json = llvm::json;
+namespace compiler = mlir::tessera;
+
+namespace {
+
+struct OpenTask {
+  std::unique_ptr<TaskData> data;
+  std::vector<HostArray> expected;
+  /// The outputs of the last candidate.
+  std::vector<HostArray> outputs;
+  bool isAdded = false, isExact = true;
+};
+
+struct Candidate {
+  std::string task;
+  runtime::Bundle bundle;
+  std::unique_ptr<runtime::Executable> executable;
+};
+
+class MeasureWorker {
+public:
+  MeasureWorker(Channel channel, std::unique_ptr<runtime::Device> device,
+                std::string fault)
+      : channel(std::move(channel)), device(std::move(device)),
+        clock(this->device->info()), fault(std::move(fault)) {}
+  ~MeasureWorker() {
+    for (std::thread &thread : checks)
+      thread.join();
+  }
+
+  int run();
+
+private:
+  void open(const Message &message);
+  void load(const Message &message);
+  void go(const json::Object &head);
+  void runFinal(Message message);
+  bool answer(json::Object head) {
+    std::lock_guard<std::mutex> lock(sending);
+    return channel.send({std::move(head), ""});
+  }
+  void answerTrial(int64_t id, const Trial &trial);
+  runtime::Expected<Candidate> makeCandidate(const std::string &task,
+                                             llvm::StringRef bytes);
+
+  Channel channel;
+  std::mutex sending;
+  std::unique_ptr<runtime::Device> device;
+  DeviceClock clock;
+  /// The kind of fault that is planted in a program; empty for none.
+  llvm::StringRef findFault(const runtime::ProgramVariant &variant) const;
+
+  /// Planted faults, for tests; see `runMeasureWorker`.
+  std::string fault;
+  /// Tasks of which the reference says, after the final comparison, that the
+  /// compiler's own choice is wrong.
+  std::set<std::string> plantedChecks;
+  std::map<std::string, OpenTask> tasks;
+  std::map<int64_t, Candidate> candidates;
+  std::vector<std::thread> checks;
+};
+
+} // namespace
+
+static uint64_t getChecksum(const std::vector<HostArray> &arrays) {
+  uint64_t sum = 0;
+  for (const HostArray &array : arrays)
+    sum = sum * 31 + llvm::xxh3_64bits(llvm::ArrayRef(
+                         reinterpret_cast<const uint8_t *>(array.data.data()),
+                         array.data.size()));
+  return sum;
+}
+
+/// An array of the runtime as the reference takes it.
+static mlir::FailureOr<compiler::reference::Array>
+toReference(const HostArray &array, mlir::Type type) {
+  return compiler::reference::Array::decode(
+      mlir::getElementTypeOrSelf(type), array.shape,
+      llvm::ArrayRef(reinterpret_cast<const char *>(array.data.data()),
+                     array.data.size()));
+}
+
+/// How the sums of a task's program were compiled.
+static std::vector<compiler::reference::CompiledSum>
+collectSums(const runtime::ProgramVariant &variant) {
+  std::vector<compiler::reference::CompiledSum> sums;
+  for (const runtime::KernelRecord &kernel : variant.kernels)
+    for (const runtime::ProductRecord &product : kernel.products) {
+      // A task is one contraction, or attention: locations are not needed.
+      if (auto sum =
+              compiler::describeSum(product.product, /*location=*/"",
+                                    product.unitBits, product.unitLength))
+        sums.push_back(*std::move(sum));
+    }
+  return sums;
+}
+
+/// Compares outputs with the reference's. Gives what is wrong, or nothing.
+static std::string
+checkByReference(const std::string &program,
+                 std::vector<compiler::reference::CompiledSum> sums,
+                 const std::vector<HostArray> &inputs,
+                 const std::vector<HostArray> &outputs,
+                 const runtime::Signature &signature) {
+  namespace reference = compiler::reference;
+  mlir::MLIRContext context;
+  compiler::prepareContext(context);
+  std::string said;
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          if (said.empty())
+                                            said = diagnostic.str();
+                                          return mlir::success();
+                                        });
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceString<mlir::ModuleOp>(program, &context);
+  auto function =
+      module ? module->lookupSymbol<mlir::func::FuncOp>("main") : nullptr;
+  if (!function)
+    return "the task's program cannot be read: " + said;
+  llvm::SmallVector<reference::Array> arguments;
+  llvm::SmallVector<reference::ComputedOutput> computed;
+  size_t output = 0;
+  for (auto [i, slot] : llvm::enumerate(signature.arguments)) {
+    mlir::Type type = function.getArgument(i).getType();
+    auto array = toReference(inputs[i], type);
+    if (failed(array))
+      return "the reference does not support this element type";
+    arguments.push_back(std::move(*array));
+    if (!slot.isBuffer() || !slot.mayWrite)
+      continue;
+    auto result = toReference(outputs[output++], type);
+    if (failed(result))
+      return "the reference does not support this element type";
+    computed.push_back(
+        {/*isResult=*/false, static_cast<unsigned>(i), std::move(*result)});
+  }
+  reference::VerifyOptions options;
+  options.evaluation.maxWork = 20'000'000'000;
+  options.evaluation.sums = std::move(sums);
+  reference::Verification verified =
+      reference::verify(function, arguments, computed, options);
+  if (verified.status != reference::Status::Done)
+    return "not checked: " + (said.empty() ? verified.message : said);
+  for (const reference::Comparison &comparison : verified.comparisons)
+    if (!comparison.ok || comparison.unverifiedCount != 0)
+      return comparison.describe();
+  return "";
+}
+
+runtime::Expected<Candidate>
+MeasureWorker::makeCandidate(const std::string &task, llvm::StringRef bytes) {
+  Candidate candidate;
+  candidate.task = task;
+  runtime::Expected<runtime::Bundle> bundle =
+      runtime::readBundle({bytes.data(), bytes.size()});
+  if (!bundle.ok())
+    return bundle.status();
+  candidate.bundle = bundle.take();
+  runtime::Expected<std::unique_ptr<runtime::Executable>> executable =
+      runtime::Executable::create(candidate.bundle, "main", *device);
+  if (!executable.ok())
+    return executable.status();
+  candidate.executable = executable.take();
+  return candidate;
+}
+
+void MeasureWorker::open(const Message &message) {
+  std::string key = getText(message.head, "task");
+  auto fail = [&](const std::string &why) {
+    tasks.erase(key);
+    answer(json::Object{{"op", "opened"}, {"task", key}, {"error", why}});
+  };
+  runtime::Expected<Candidate> own = makeCandidate(key, message.bytes);
+  if (!own.ok())
+    return fail(own.status().message());
+  OpenTask &task = tasks[key];
+  task.isAdded = message.head.getBoolean("added").value_or(false);
+  task.isExact = message.head.getBoolean("exact").value_or(true);
+  task.data =
+      std::make_unique<TaskData>(*device, own->executable->getSignature());
+  std::vector<runtime::CallResult> results;
+  Status status = task.data->create();
+  if (status.ok())
+    status = task.data->prepareOutputs(task.isAdded);
+  if (status.ok())
+    status = own->executable->run(task.data->getOperands(), results);
+  if (status.ok())
+    status = device->synchronize();
+  if (status.ok())
+    status = task.data->readOutputs(task.expected);
+  if (!status.ok())
+    return fail(status.message());
+  own->executable.reset();
+  std::vector<compiler::reference::CompiledSum> sums;
+  if (auto variant = runtime::selectVariant(own->bundle, device->info());
+      variant.ok())
+    sums = collectSums(**variant);
+  answer(
+      json::Object{{"op", "opened"},
+                   {"task", key},
+                   {"checksum", llvm::utohexstr(getChecksum(task.expected))}});
+  if (!message.head.getBoolean("check").value_or(false))
+    return;
+  runtime::Expected<const runtime::ProgramVariant *> variant =
+      runtime::selectVariant(own->bundle, device->info());
+  if (variant.ok() && findFault(**variant) == "reference") {
+    plantedChecks.insert(key);
+    return;
+  }
+  // While the device goes on.
+  checks.emplace_back([this, key, program = getText(message.head, "program"),
+                       sums = std::move(sums), inputs = task.data->getArrays(),
+                       outputs = task.expected,
+                       signature = task.data->getSignature()] {
+    std::string wrong =
+        checkByReference(program, sums, inputs, outputs, signature);
+    answer(json::Object{{"op", "checked"}, {"task", key}, {"error", wrong}});
+  });
+}
+
+void MeasureWorker::answerTrial(int64_t id, const Trial &trial) {
+  json::Array times;
+  for (double time : trial.times)
+    times.push_back(time);
+  answer(json::Object{
+      {"op", "result"},
+      {"id", id},
+      {"outcome", compiler::tuning::getOutcomeName(trial.outcome).str()},
+      {"error", trial.error},
+      {"times", std::move(times)},
+      {"clockBefore", trial.clockBefore},
+      {"clockAfter", trial.clockAfter}});
+}
+
+void MeasureWorker::load(const Message &message) {
+  int64_t id = message.head.getInteger("id").value_or(0);
+  runtime::Expected<Candidate> candidate =
+      makeCandidate(getText(message.head, "task"), message.bytes);
+  if (!candidate.ok()) {
+    Trial trial;
+    trial.outcome = Outcome::NotRun;
+    trial.error = candidate.status().message();
+    answerTrial(id, trial);
+    return;
+  }
+  candidates[id] = candidate.take();
+  answer(json::Object{{"op", "loaded"}, {"id", id}});
+}
+
+llvm::StringRef
+MeasureWorker::findFault(const runtime::ProgramVariant &variant) const {
+  llvm::SmallVector<llvm::StringRef> faults;
+  llvm::StringRef(fault).split(faults, '|', /*MaxSplit=*/-1,
+                               /*KeepEmpty=*/false);
+  for (llvm::StringRef one : faults) {
+    llvm::StringRef kind, pattern;
+    std::tie(kind, pattern) = one.split(':');
+    for (const runtime::KernelRecord &kernel : variant.kernels)
+      if (llvm::StringRef(kernel.schedule).contains(pattern))
+        return kind;
+  }
+  return "";
+}
+
+/// Planted: what no candidate computes.
+static std::vector<HostArray> makeWrong(std::vector<HostArray> outputs) {
+  outputs.front().setDouble(0, outputs.front().getDouble(0) + 1);
+  return outputs;
+}
+
+void MeasureWorker::go(const json::Object &head) {
+  int64_t id = head.getInteger("id").value_or(0);
+  auto found = candidates.find(id);
+  Trial trial;
+  if (found == candidates.end() || !tasks.count(found->second.task)) {
+    trial.outcome = Outcome::NotRun;
+    trial.error = "it is not loaded";
+    answerTrial(id, trial);
+    return;
+  }
+  Candidate &candidate = found->second;
+  OpenTask &task = tasks[candidate.task];
+  runtime::Expected<const runtime::ProgramVariant *> variant =
+      runtime::selectVariant(candidate.bundle, device->info());
+  llvm::StringRef planted = variant.ok() ? findFault(**variant) : "";
+  if (planted == "crash")
+    abort();
+  while (planted == "hang")
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::vector<HostArray> *expected = &task.expected;
+  std::vector<HostArray> other;
+  if (planted == "wrong") {
+    other = makeWrong(task.expected);
+    expected = &other;
+  }
+  if (planted == "resources") {
+    // The message of the device about it is used unchanged.
+    runtime::LaunchRequest request;
+    request.kernel = (*variant)->kernels.front().name.c_str();
+    request.block[0] = int64_t(1) << 20;
+    Status refused = device->launch(request);
+    trial.outcome = Outcome::NotRun;
+    trial.error = refused.message();
+    candidates.erase(found);
+    answerTrial(id, trial);
+    return;
+  }
+  trial = tryOnce(*device, *candidate.executable, **variant, *task.data,
+                  task.isAdded, task.isExact, *expected, task.outputs);
+  if (trial.outcome == Outcome::Measured) {
+    TimingOptions timing;
+    timing.slow = head.getNumber("slow").value_or(timing.slow);
+    timeCandidate(*device, *candidate.executable, *task.data, task.isAdded,
+                  clock, head.getNumber("best").value_or(0), timing, trial);
+    bool isTimed =
+        trial.outcome == Outcome::Measured || trial.outcome == Outcome::Slow;
+    if (planted == "late")
+      expected = &(other = makeWrong(task.expected));
+    Trial after = isTimed ? checkOutputs(*device, *task.data, task.isExact,
+                                         *expected, task.outputs)
+                          : Trial();
+    if (after.outcome != Outcome::Measured) {
+      after.error = "after the timed runs: " + after.error;
+      trial = std::move(after);
+    }
+  }
+  candidates.erase(found);
+  answerTrial(id, trial);
+}
+
+static runtime::LibraryProduct readProduct(const json::Object &object) {
+  runtime::LibraryProduct product;
+  auto number = [&](llvm::StringRef name) {
+    return object.getInteger(name).value_or(0);
+  };
+  auto type = [&](llvm::StringRef name) {
+    auto parsed = runtime::parseElementType(getText(object, name));
+    return parsed.ok() ? *parsed : runtime::ElementType::Index;
+  };
+  product.m = number("m");
+  product.n = number("n");
+  product.k = number("k");
+  product.matrices = number("matrices");
+  product.turnedLhs = object.getBoolean("turnedLhs").value_or(false);
+  product.turnedRhs = object.getBoolean("turnedRhs").value_or(false);
+  product.lhsStride = number("lhsStride");
+  product.rhsStride = number("rhsStride");
+  product.outStride = number("outStride");
+  product.lhs = type("lhs");
+  product.rhs = type("rhs");
+  product.out = type("out");
+  product.sum = type("sum");
+  product.tf32 = object.getBoolean("tf32").value_or(false);
+  return product;
+}
+
+void MeasureWorker::runFinal(Message message) {
+  std::string key = getText(message.head, "task");
+  auto found = tasks.find(key);
+  if (found == tasks.end()) {
+    answer(json::Object{
+        {"op", "final"}, {"task", key}, {"error", "it is not open"}});
+    return;
+  }
+  TaskData &data = *found->second.data;
+  struct Runner {
+    int64_t id;
+    Candidate candidate;
+    std::vector<double> times;
+    std::string error;
+    Outcome outcome = Outcome::Measured;
+  };
+  std::vector<Runner> runners;
+  // The bundles are concatenated.
+  size_t place = 0;
+  if (json::Array *list = message.head.getArray("candidates"))
+    for (json::Value &value : *list) {
+      const json::Object &object = *value.getAsObject();
+      Runner runner;
+      runner.id = object.getInteger("id").value_or(0);
+      auto bytes = static_cast<size_t>(object.getInteger("bytes").value_or(0));
+      runtime::Expected<Candidate> candidate = makeCandidate(
+          key, llvm::StringRef(message.bytes).substr(place, bytes));
+      place += bytes;
+      if (candidate.ok())
+        runner.candidate = candidate.take();
+      else {
+        runner.error = candidate.status().message();
+        runner.outcome = Outcome::NotRun;
+      }
+      runners.push_back(std::move(runner));
+    }
+  std::unique_ptr<runtime::VendorLibrary> library;
+  std::string libraryError;
+  std::vector<double> libraryTimes;
+  std::vector<runtime::Operand> operands = data.getOperands();
+  if (const json::Object *object = message.head.getObject("product")) {
+    auto prepared =
+        runtime::VendorLibrary::prepare(*device, readProduct(*object));
+    if (prepared.ok())
+      library = prepared.take();
+    else
+      libraryError = prepared.status().message();
+  } else {
+    libraryError = "the task is not a plain matmul";
+  }
+  auto timeLibrary = [&]() -> runtime::Expected<double> {
+    double time = 0;
+    // The library's queue is the default stream; the device's is empty.
+    Status status = device->synchronize();
+    if (status.ok())
+      status = device->enterQueue(nullptr);
+    if (!status.ok())
+      return status;
+    status = device->flushCaches();
+    if (status.ok())
+      status = device->timeBegin();
+    if (status.ok())
+      status = library->run(operands[0].data, operands[1].data,
+                            operands.back().data);
+    if (status.ok())
+      status = device->timeEnd(&time);
+    Status left = device->leaveQueue();
+    if (!status.ok() || !left.ok())
+      return status.ok() ? left : status;
+    return time;
+  };
+  // Its results must be correct, or its time is meaningless.
+  if (library) {
+    Status status = data.prepareOutputs(false);
+    std::vector<HostArray> outputs;
+    if (status.ok())
+      status = device->synchronize();
+    runtime::Expected<double> time = timeLibrary();
+    if (status.ok())
+      status = time.ok() ? device->synchronize() : time.status();
+    if (status.ok())
+      status = data.readOutputs(outputs);
+    libraryError = status.ok()
+                       ? compareOutputs(outputs, found->second.expected, true)
+                       : status.message();
+    if (!libraryError.empty()) {
+      libraryError = library->getName() + ": " + libraryError;
+      library.reset();
+    }
+  }
+  int64_t clockBefore = clock.read();
+  auto rounds =
+      static_cast<unsigned>(message.head.getInteger("rounds").value_or(20));
+  double seconds = message.head.getNumber("seconds").value_or(2);
+  auto start = std::chrono::steady_clock::now();
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::chrono::duration<double> elapsed =
+        std::chrono::steady_clock::now() - start;
+    if (round >= 8 && elapsed.count() > seconds)
+      break;
+    // Each begins a round once: what runs before it differs.
+    size_t count = runners.size() + (library ? 1 : 0);
+    for (size_t turn = 0; turn < count; ++turn) {
+      size_t which = (turn + round) % count;
+      if (which == runners.size()) {
+        runtime::Expected<double> time = timeLibrary();
+        if (time.ok() && round > 0)
+          libraryTimes.push_back(*time);
+        continue;
+      }
+      Runner &runner = runners[which];
+      if (!runner.error.empty())
+        continue;
+      runtime::Expected<double> time =
+          timeOnce(*device, *runner.candidate.executable, data);
+      if (!time.ok()) {
+        runner.error = time.status().message();
+        runner.outcome = Outcome::NotRun;
+      } else if (round > 0)
+        runner.times.push_back(*time);
+    }
+  }
+  // The outputs after so many runs.
+  OpenTask &task = found->second;
+  for (Runner &runner : runners) {
+    if (!runner.error.empty())
+      continue;
+    Trial after;
+    Status status = data.prepareOutputs(task.isAdded);
+    runtime::Expected<double> time =
+        status.ok() ? timeOnce(*device, *runner.candidate.executable, data)
+                    : runtime::Expected<double>(status);
+    runtime::Expected<const runtime::ProgramVariant *> variant =
+        runtime::selectVariant(runner.candidate.bundle, device->info());
+    bool isPlanted = variant.ok() && findFault(**variant) == "final";
+    if (time.ok()) {
+      after = checkOutputs(*device, data, task.isExact,
+                           isPlanted ? makeWrong(task.expected) : task.expected,
+                           task.outputs);
+    } else {
+      after.outcome = Outcome::NotRun;
+      after.error = time.status().message();
+    }
+    if (after.outcome == Outcome::Measured)
+      continue;
+    runner.outcome = after.outcome;
+    runner.error = "after the timed runs: " + after.error;
+    runner.times.clear();
+  }
+  json::Array results;
+  for (Runner &runner : runners)
+    results.push_back(json::Object{
+        {"id", runner.id},
+        {"outcome", compiler::tuning::getOutcomeName(runner.outcome).str()},
+        {"error", runner.error},
+        {"times", json::Array(runner.times)}});
+  answer(json::Object{{"op", "final"},
+                      {"task", key},
+                      {"results", std::move(results)},
+                      {"library", library ? library->getName() : ""},
+                      {"libraryError", libraryError},
+                      {"libraryTimes", json::Array(libraryTimes)},
+                      {"clockBefore", clockBefore},
+                      {"clockAfter", clock.read()}});
+  if (plantedChecks.erase(key) != 0)
+    answer(json::Object{
+        {"op", "checked"}, {"task", key}, {"error", "a planted fault"}});
+}
+
+int MeasureWorker::run() {
+  const runtime::DeviceInfo &info = device->info();
+  answer(json::Object{{"op", "ready"},
+                      {"device", info.name},
+                      {"driver", info.driver},
+                      {"chip", info.chip},
+                      {"targetId", info.targetId},
+                      {"target", info.target}});
+  while (std::optional<Message> message = channel.receive()) {
+    std::string op = getText(message->head, "op");
+    if (op == "open")
+      open(*message);
+    else if (op == "load")
+      load(*message);
+    else if (op == "go")
+      go(message->head);
+    else if (op == "final")
+      runFinal(std::move(*message));
+    else if (op == "close")
+      tasks.erase(getText(message->head, "task"));
+  }
+  return 0;
+}
+
+int tune::runMeasureWorker(Channel channel, const std::string &target,
+                           int ordinal, const std::string &fault) {
+  auto device = runtime::openDevice(target, ordinal);
+  if (!device.ok()) {
+    channel.send(
+        {json::Object{{"op", "ready"}, {"error", device.status().message()}},
+         ""});
+    return 1;
+  }
+  MeasureWorker worker(std::move(channel), device.take(), fault);
+  return worker.run();
+}

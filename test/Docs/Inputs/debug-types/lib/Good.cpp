@@ -1,0 +1,2 @@
+#define GEN_PASS_DEF_GOOD
+#define DEBUG_TYPE "planted-good"

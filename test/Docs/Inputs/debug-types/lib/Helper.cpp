@@ -1,0 +1,1 @@
+#define DEBUG_TYPE "planted-other"

@@ -1,0 +1,2 @@
+#define GEN_PASS_DEF_UNKNOWN
+#define DEBUG_TYPE "planted-unknown"

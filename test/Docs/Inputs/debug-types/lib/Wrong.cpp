@@ -1,0 +1,3 @@
+#define GEN_PASS_DEF_WRONG
+#define DEBUG_TYPE "wrong"
+#undef DEBUG_TYPE

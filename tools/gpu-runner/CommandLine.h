@@ -1,0 +1,57 @@
+//===- CommandLine.h - The command line of gpu-runner -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_COMMANDLINE_H
+#define GPU_RUNNER_COMMANDLINE_H
+
+#include "Debugging/PlantedFault.h"
+#include "Execution/Options.h"
+
+namespace runner {
+
+/// The options of the libraries, and those of this program alone.
+struct Options : ProgramOptions {
+  /// --entry is given.
+  bool hasEntry = false;
+  /// --out: number of an output, and the file to write it to.
+  std::vector<std::pair<unsigned, std::string>> outputs;
+  /// --timeout: seconds that a run may take; absent for any time.
+  std::optional<double> timeout;
+  bool bench = false;
+  bool json = false;
+  bool explain = false;
+  /// --explain=json: what is explained is in the JSON object alone.
+  bool explainAsJSON = false;
+  bool vulkanValidation = false;
+  /// -o; empty for standard output.
+  std::string outputFile;
+  /// --batch: the file with the command lines; "-" is standard input.
+  std::string batch;
+  bool listDevices = false;
+  bool version = false;
+  bool help = false;
+  /// --debug-corrupt-output: plants a fault in this output after the run, to
+  /// show that --verify finds it.
+  std::optional<unsigned> corruptOutput;
+  PlantedFault plantedFault = PlantedFault::Element;
+  /// For tests only: Vulkan's self-tests read an operand the wrong way.
+  bool turnSelfTests = false;
+};
+
+/// True when --json or --explain=json is among the arguments. It decides where
+/// all output goes, including errors about the other options.
+bool wantsJSON(ArrayRef<const char *> arguments);
+
+/// Parses the command line without the program's name.
+LogicalResult parseOptions(ArrayRef<const char *> arguments, Options &options,
+                           Report &report);
+
+void printHelp(llvm::raw_ostream &os);
+void printVersion(llvm::raw_ostream &os);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_COMMANDLINE_H

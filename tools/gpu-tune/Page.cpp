@@ -1,0 +1,84 @@
+//===- Page.cpp - gpu-tune report -----------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Commands.h"
+
+#include "Report/TuningPage.h"
+#include "Runtime/OutputFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tune;
+using namespace mlir::tessera::tuning;
+
+static constexpr const char help[] =
+    R"(gpu-tune report --db=FILE -o PAGE.html [--run=N] [--chip=CHIP] [--task=KEY]
+
+Writes one self-contained page. For each task, chip and device it shows the best
+schedule beside the compiler's own choice and the library, the best time so far
+over the candidates, the times along each parameter of the schedules, the
+roofline, what failed and why, the device's clocks, and where it was measured.
+
+  -o PAGE.html  output file
+  --run=N       only for this run
+  --chip=CHIP   only for this chip: sm_90a, or cuda:sm_90a
+  --task=KEY    only for this task
+)";
+
+int tune::runReport(ArrayRef<StringRef> args) {
+  std::string path, output;
+  TaskId task;
+  std::optional<int64_t> run;
+  Arguments arguments(help);
+  arguments.addRequiredText("--db", path);
+  arguments.addRequiredText("-o", output);
+  arguments.addNumber("--run", run);
+  arguments.addText("--chip", task.chip);
+  arguments.addText("--task", task.key);
+  if (std::optional<int> status = arguments.parse(args))
+    return *status;
+  if (!arguments.getFiles().empty())
+    return fail(Exit::Usage,
+                "report does not accept a file other than --db and -o, but '" +
+                    arguments.getFiles().front() + "' was given");
+  auto database = Database::open(path, Database::Mode::Read);
+  if (!database)
+    return fail(database.takeError());
+  if (llvm::Error error = resolve(**database, path, task))
+    return fail(std::move(error));
+  std::vector<Run> runs;
+  if (llvm::Error error = (*database)->getRuns().moveInto(runs))
+    return fail(std::move(error));
+  if (run) {
+    std::vector<std::string> numbers;
+    for (const Run &known : runs)
+      numbers.push_back(std::to_string(known.number));
+    llvm::erase_if(runs,
+                   [&](const Run &known) { return known.number != *run; });
+    if (runs.empty())
+      return fail(Exit::Failed,
+                  "'" + path + "' does not contain run " + llvm::Twine(*run) +
+                      ": " +
+                      (numbers.empty()
+                           ? "it has no runs"
+                           : "expected one of " + llvm::join(numbers, ", ")));
+  }
+  llvm::Expected<std::vector<Summary>> summaries =
+      summarize(**database, task, run.value_or(0));
+  if (!summaries)
+    return fail(summaries.takeError());
+  if (summaries->empty())
+    return fail(Exit::Failed,
+                "'" + path + "' does not contain records that match" +
+                    (run ? ", of run " + std::to_string(*run) : std::string()));
+  std::string title = "Tuning: " + path +
+                      (run ? ", run " + std::to_string(*run) : std::string());
+  auto status = tessera::runtime::writeFile(
+      output, {writeTuningPage(title, *summaries, runs)});
+  return status.ok() ? int(Exit::Done) : fail(Exit::Failed, status.message());
+}

@@ -1,0 +1,105 @@
+//===- MatmulWorkTest.cpp - Operations and bytes of matmuls ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/MatmulWork.h"
+#include "ProgramTest.h"
+
+using namespace runner;
+
+namespace {
+
+using MatmulWorkTest = ProgramTest;
+
+/// A dynamic matmul of f16 with an f32 result.
+const char *const dynamicMatmul = R"(
+func.func @main(%a: tensor<?x?xf16>, %b: tensor<?x24xf16>) -> tensor<?x24xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %empty = tensor.empty(%m) : tensor<?x24xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x24xf16>)
+      outs(%empty : tensor<?x24xf32>) -> tensor<?x24xf32>
+  return %c : tensor<?x24xf32>
+})";
+
+runtime::HostArray makeArray(std::vector<int64_t> shape) {
+  return runtime::HostArray::create(runtime::ElementType::F16, std::move(shape))
+      .take();
+}
+
+TEST_F(MatmulWorkTest, CountsStaticMatmul) {
+  Entry entry = parse(R"(
+func.func @main(%a: tensor<7x5xf32>, %b: tensor<5x3xf32>, %c: tensor<7x3xf32>) -> tensor<7x3xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<7x5xf32>, tensor<5x3xf32>)
+      outs(%c : tensor<7x3xf32>) -> tensor<7x3xf32>
+  return %d : tensor<7x3xf32>
+})");
+  std::vector<ProductWork> work = collectWork(entry, {});
+  ASSERT_EQ(work.size(), 1u);
+  EXPECT_EQ(work[0].operations, 2.0 * 7 * 5 * 3);
+  EXPECT_EQ(work[0].bytes, 4.0 * (7 * 5 + 5 * 3 + 7 * 3));
+  EXPECT_EQ(work[0].place, "test.mlir:3:8");
+  EXPECT_EQ(countOperations(entry, {}), 2.0 * 7 * 5 * 3);
+}
+
+TEST_F(MatmulWorkTest, TakesDynamicSizesFromArguments) {
+  Entry entry = parse(dynamicMatmul);
+  std::vector<ProductWork> unknown = collectWork(entry, {});
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_FALSE(unknown[0].operations);
+  EXPECT_FALSE(unknown[0].bytes);
+  EXPECT_FALSE(countOperations(entry, {}));
+
+  std::vector<runtime::HostArray> arguments;
+  arguments.push_back(makeArray({10, 6}));
+  arguments.push_back(makeArray({6, 24}));
+  std::vector<ProductWork> known = collectWork(entry, arguments);
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known[0].operations, 2.0 * 10 * 6 * 24);
+  EXPECT_EQ(known[0].bytes, 2.0 * (10 * 6 + 6 * 24) + 4.0 * 10 * 24);
+}
+
+TEST_F(MatmulWorkTest, CountsBatchesAndTosa) {
+  Entry entry = parse(R"(
+func.func @main(%a: tensor<2x4x8xi8>, %b: tensor<2x8x3xi8>, %c: tensor<2x4x3xi32>, %z: tensor<1xi8>)
+    -> (tensor<2x4x3xi32>, tensor<2x4x3xi32>) {
+  %d = linalg.batch_matmul ins(%a, %b : tensor<2x4x8xi8>, tensor<2x8x3xi8>)
+      outs(%c : tensor<2x4x3xi32>) -> tensor<2x4x3xi32>
+  %e = tosa.matmul %a, %b, %z, %z : (tensor<2x4x8xi8>, tensor<2x8x3xi8>, tensor<1xi8>, tensor<1xi8>)
+      -> tensor<2x4x3xi32>
+  return %d, %e : tensor<2x4x3xi32>, tensor<2x4x3xi32>
+})");
+  std::vector<ProductWork> work = collectWork(entry, {});
+  ASSERT_EQ(work.size(), 2u);
+  for (const ProductWork &product : work) {
+    EXPECT_EQ(product.operations, 2.0 * 2 * 4 * 8 * 3);
+    EXPECT_EQ(product.bytes, 2.0 * 4 * 8 + 2.0 * 8 * 3 + 4.0 * 2 * 4 * 3);
+  }
+  EXPECT_EQ(countOperations(entry, {}), 2.0 * 2.0 * 2 * 4 * 8 * 3);
+}
+
+// The number of iterations is not known, so that a total would be wrong.
+TEST_F(MatmulWorkTest, HasNoTotalForLoopsAndWithoutMatmuls) {
+  Entry entry = parse(R"(
+func.func @main(%a: memref<4x4xf32>, %b: memref<4x4xf32>, %c: memref<4x4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %ten = arith.constant 10 : index
+  scf.for %i = %zero to %ten step %one {
+    linalg.matmul ins(%a, %b : memref<4x4xf32>, memref<4x4xf32>) outs(%c : memref<4x4xf32>)
+  }
+  return
+})");
+  EXPECT_EQ(collectWork(entry, {}).size(), 1u);
+  EXPECT_FALSE(countOperations(entry, {}));
+  Entry other = parse(R"(
+func.func @main(%a: memref<4x4xf32>, %b: memref<4x4xf32>) {
+  linalg.exp ins(%a : memref<4x4xf32>) outs(%b : memref<4x4xf32>)
+  return
+})");
+  EXPECT_FALSE(countOperations(other, {}));
+}
+
+} // namespace

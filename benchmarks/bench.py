@@ -40,7 +40,7 @@ def clocks():
 
 
 def correctness(entry):
-    """The largest error that --verify found, and how much it looked at."""
+    """The largest error that --verify found, and how much it compared."""
     verify = entry.get("verify") or {}
     if not verify.get("passed"):
         return "not verified"

@@ -20,7 +20,7 @@ class Client:
 
     def __init__(self, runner, target):
         self.target = target
-        # Standard error goes to a file: nobody reads it while a command runs.
+        # Standard error goes to a file: it is not read while a command runs.
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([runner, "--batch=-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True, bufsize=1)

@@ -7,7 +7,7 @@
 //   cost-model-benchmark EXPORT.jsonl OUT.json
 //
 // Reads what `gpu-tune export` wrote, and writes what the cost model sees of
-// each candidate, and what it says:
+// each candidate, and its predictions:
 //
 // - candidates: outcome, time, the machine model's estimate, the features;
 // - splits: a part of a task's candidates that the model was fitted to, and

@@ -21,8 +21,8 @@ expectation, and in their place every second time the one of the greatest expect
 knows how sure it is.
 
 Needs numpy, scipy, scikit-learn and xgboost. --ours=NAME=FILE, repeated, sets several versions of
-Tessera's model beside each other; --models= picks libraries by name; --results=FILE keeps what they
-said, for the next time.
+Tessera's model beside each other; --models= picks libraries by name; --results=FILE keeps their
+predictions for the next time.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def machine_model(task, training, rest):
 
 
 class Trees:
-    """Gradient-boosted trees. `use`: what is made of the machine model's estimate."""
+    """Gradient-boosted trees. `use`: the use of the machine model's estimate."""
 
     def __init__(self, use, **parameters):
         self.use, self.parameters = use, parameters
@@ -156,7 +156,7 @@ def judge(task, rest, means):
     a, b = np.triu_indices(len(quarter), 1)
     faster = np.sign(times[quarter][a] - times[quarter][b])
     guess = np.sign(guesses[quarter][a] - guesses[quarter][b])
-    # Equal times say nothing; equal guesses are half right.
+    # Equal times carry no information; equal guesses are half right.
     pairs = (np.where(guess == 0, 0.5, guess == faster))[faster != 0].mean()
     chosen = task.times[rest][np.argsort(means, kind="stable")[:TAKEN]]
     found = chosen[chosen > 0].min() if (chosen > 0).any() else times.max()

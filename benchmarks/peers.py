@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The peers of a measurement. `prepare(case)` returns a function that runs the case once and says how
-long it took, in milliseconds; `Refused` says why the library does not take a case."""
+"""The peers of a measurement. `prepare(case)` returns a function that runs the case once and reports how
+long it took, in milliseconds; `Refused` gives the reason why the library rejects a case."""
 
 import ctypes
 import ctypes.util

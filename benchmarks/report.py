@@ -160,7 +160,7 @@ def page(results):
 <body style="font-family: sans-serif; max-width: 960px; margin: 2em auto">
 <h1>{html.escape(results['title'])} on {html.escape(device)}</h1>
 <p>{results['date']}; {html.escape(results['command'])}</p><p>{legend}</p>
-<h2>Roofline</h2><p>Lines: the datasheet's dense peak and memory. Points: what ours reaches, cold caches.</p>{roofline(results)}
+<h2>Roofline</h2><p>Lines: the datasheet's dense peak and memory. Points: Tessera's rates, cold caches.</p>{roofline(results)}
 <h2>The best peer's time over ours</h2><p>Beyond the line, ours is faster.</p>{bars(results)}
 </body>
 """

@@ -7,7 +7,7 @@
 
 Each program is run in three ways, `--rounds` times in turn: without the cache (off), with one that
 is empty (miss), and with what that run left (hit). One process runs all of them, with its device
-open: what opening a device takes, and loading gpu-runner, is not in the times. CUDA's own cache of
+open: opening the device, and loading gpu-runner, are not in the times. CUDA's own cache of
 compiled PTX has a folder for the run, which is emptied before each `off` and `miss`. Numbers are
 medians in milliseconds; the outputs of the three have to be the same. With --bench, each also times
 its kernels: machine code in the cache must be as fast as the code that the driver makes while
@@ -34,7 +34,7 @@ STEPS = ["read", "device", "arguments", "compile", "load"]
 
 
 def options_of(path):
-    """The entry and arguments of the first command that the file says it is run by."""
+    """The entry and arguments of the first command in the head of the file."""
     for line in pathlib.Path(path).read_text().splitlines():
         if found := re.search(r"RUN: gpu-runner (.*?)(\||$)", line):
             return [word for word in found[1].split() if word.startswith(("--entry", "--arg"))]

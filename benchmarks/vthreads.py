@@ -54,7 +54,7 @@ CASES = {
 GRIDS = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2)]
 
 
-# As a schedule says it: how many virtual threads are interleaved.
+# As in a schedule: the number of interleaved virtual threads.
 ORDERS = {"breadth_first": 0, "depth_first": 1, "groups(2)": 2, "-": 0}
 
 
@@ -132,7 +132,7 @@ def measure_case(args, client, case):
     variants = [Variant(case, grid, order) for grid in args.grids for order in orders(grid)
                 if order in ("-", *args.orders)]
     for turn in range(args.rounds):
-        # Back and forth: what comes first is not always the same.
+        # Back and forth: the first one is not always the same.
         for variant in variants if turn % 2 == 0 else reversed(variants):
             variant.measure(client)
         if variants[0].refused:
@@ -214,7 +214,7 @@ def main():
         print("\n".join(lines), file=sys.stderr)
         body += lines
         results.append({"case": describe(case), "variants": [v.to_json() for v in variants]})
-        # After each case: what is measured stays when the command is ended.
+        # After each case, so that measurements survive the end of the command.
         write(args, variants[0].report["device"], results, body)
     client.close()
     if not results:

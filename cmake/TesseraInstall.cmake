@@ -6,8 +6,8 @@
 #   lib                       the libraries
 #   lib/cmake/Tessera         for find_package(Tessera): the targets Tessera::TesseraDriver, ...
 #
-# Paths are relative to the prefix, which may be moved. MLIR is looked for as MLIR_DIR and
-# CMAKE_PREFIX_PATH say, and else where this build found it.
+# Paths are relative to the prefix, which may be moved. MLIR is looked for in MLIR_DIR and
+# CMAKE_PREFIX_PATH, and else where this build found it.
 
 include_guard()
 include(CMakePackageConfigHelpers)

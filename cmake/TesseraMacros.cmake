@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # How Tessera's targets are declared. Everything takes its flags, include paths and LLVM/MLIR from
-# here, so a folder's CMakeLists.txt says only what is special about it.
+# here, so a folder's CMakeLists.txt has only its own settings.
 #
 #   tessera_add_library(Name A.cpp B.cpp [DEPENDS <tablegen targets>] [LINK_LIBS <libraries>]
 #                       [STANDALONE])
@@ -31,7 +31,7 @@
 #   mlir_tablegen(TesseraOps.cpp.inc -gen-op-defs)
 #   add_public_tablegen_target(TesseraOpsIncGen)
 #
-# which is included as "Dialect/Tessera/IR/TesseraOps.h.inc", and the library that includes it says
+# which is included as "Dialect/Tessera/IR/TesseraOps.h.inc", and the library that includes it has
 # DEPENDS TesseraOpsIncGen. A library that links to that one need not repeat it.
 
 include_guard()
@@ -43,13 +43,13 @@ set(TESSERA_SEPARATE_SOURCES
   AMDGPU.cpp Affine.cpp Agent.cpp Barriers.cpp Best.cpp Bundle.cpp Channel.cpp CheckSchedule.cpp Chips.cpp
   Cluster.cpp Compare.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
-  FakeOpenCL.cpp FragmentProbe.cpp Fragments.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
+  FakeOpenCL.cpp FragmentProbe.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
   HipDeviceTest.cpp HipDriver.cpp HipProgramTest.cpp HostArray.cpp InputFile.cpp
   InputFileTest.cpp KernelFacts.cpp LevelZeroBackend.cpp LevelZeroDevice.cpp
   LevelZeroDriver.cpp MapLinalgToSimt.cpp MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp
   MemRef.cpp OffloadBundle.cpp OpenCLBackend.cpp OpenCLDevice.cpp OpenCLDriver.cpp
   OutputFile.cpp Record.cpp Reshapes.cpp Run.cpp SavedProgramTest.cpp SimtBody.cpp
-  SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Tensor.cpp TaskSummary.cpp TesseraToCPU.cpp
+  SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Tensor.cpp TaskSummary.cpp Tessera.cpp TesseraToCPU.cpp
   TesseraToNVVM.cpp TuningPage.cpp VulkanBackend.cpp VulkanSelfTest.cpp)
 
 # The compile options of every target of Tessera.
@@ -67,7 +67,7 @@ if(TESSERA_SANITIZE)
 endif()
 
 # NDEBUG is settled per target rather than by the build type. LLVM's own state does not have to be
-# the same: what it does to LLVM's ABI is recorded in llvm/Config/abi-breaking.h.
+# the same: its effect on LLVM's ABI is recorded in llvm/Config/abi-breaking.h.
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_MINSIZEREL "${CMAKE_CXX_FLAGS_MINSIZEREL}")
@@ -111,7 +111,7 @@ endif()
 function(_tessera_setup target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "STANDALONE" "" "DEPENDS;LINK_LIBS")
   target_sources(${target} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
-  # Warnings and precompiled headers are not for those who use what is installed.
+  # Warnings and precompiled headers are not for users of the installation.
   if(ARG_STANDALONE)
     target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:tessera-flags> ${ARG_LINK_LIBS})
   else()

@@ -8,12 +8,13 @@
 // Each stage can be printed. The contraction with its initial value, before
 // tiling:
 //
-//     gpu-opt examples/01-matmul.mlir --convert-linalg-to-tessera
+//     gpu-opt examples/01-matmul.mlir --tessera-attach-chip --convert-linalg-to-tessera
 //
 // The kernel of fragments for one chip, with the chosen schedule as its
 // attribute `tessera.schedule`:
 //
-//     gpu-opt examples/01-matmul.mlir --linalg-to-tessera-pipeline="target=cuda chip=sm_90a"
+//     gpu-opt examples/01-matmul.mlir --tessera-attach-chip="target=cuda chip=sm_90a" \
+//         --linalg-to-tessera-pipeline
 //
 // A schedule on the matmul replaces the compiler's choice:
 //
@@ -24,10 +25,10 @@
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: {{^}}verified
 //
-// RUN: gpu-opt %s --convert-linalg-to-tessera | FileCheck %s --check-prefix=CONTRACT
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --convert-linalg-to-tessera | FileCheck %s --check-prefix=CONTRACT
 // CONTRACT: tessera.contract ins({{.*}}) init({{.*}}) outs({{.*}}) maps [{{.*}}] accumulate f32
 //
-// RUN: gpu-opt %s --linalg-to-tessera-pipeline="target=cuda chip=sm_90a" | FileCheck %s --check-prefix=KERNEL
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNEL
 // KERNEL: gpu.launch
 // KERNEL: tessera.mma
 // KERNEL: tessera.schedule = #tessera.schedule<

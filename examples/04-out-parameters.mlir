@@ -12,7 +12,7 @@
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: {{^}}verified
 //
-// RUN: gpu-opt %s --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNEL
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNEL
 // KERNEL-NOT: memref.alloc
 // KERNEL: gpu.launch
 // KERNEL: tessera.mma

@@ -8,7 +8,7 @@ MATRIX_CALCULATOR is matrix_calculator.py of AMD's "AMD Matrix Instruction Calcu
 ROCm/amd_matrix_instruction_calculator; it needs the package `tabulate`). It is asked for each
 instruction of each architecture, one operand after the other; nothing here knows a layout.
 
-The calculator says registers and bits. Elements of an operand are numbered in the order of these, so
+The calculator prints registers and bits. Elements of an operand are numbered in the order of these, so
 that it does not matter whether they fill registers (two of f16), share none (RDNA3's accumulators of
 f16) or take two (f64).
 """

@@ -44,7 +44,7 @@ unpack_beside() {
 }
 
 # write_starter ROOT PROGRAM [PATTERN]: ROOT.part/bin/PROGRAM, which starts what PATTERN (default:
-# PROGRAM) names in ROOT/root/usr/bin by its own loader, for those who start it by its name.
+# PROGRAM) names in ROOT/root/usr/bin by its own loader, so that it can be started by its name.
 write_starter() {
   local root=$1 part=$1.part name=$2 pattern=${3-$2} machine program
   machine=$(uname -m)-linux-gnu

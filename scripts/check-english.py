@@ -127,6 +127,11 @@ RULES = [
     ),
     ("'as it should be'", word(r"as (?:it|they) should(?: be)?"), "'expected' or 'as expected'", None),
     ("'tell' of a program", word(r"tells|told"), "'reports', 'prints' or 'states'", None),
+    ("'say' of a program", word(r"says?|said|saying"), "'reports', 'states' or 'prints'", None),
+    ("'nobody'", word(r"nobody|whoever"), "the agent, such as 'no thread' or 'no caller'", None),
+    ("'look at'", word(r"look(?:s|ed|ing)? at"), "'check', 'compare' or 'read'", None),
+    ("'for want of'", word(r"for want of"), "'for lack of'", None),
+    ("clause starts with a noun clause", r"(?<=[;:] )(?:what|who|whoever|whatever) ", "a subject that is a noun", None),
     ("'all the same'", word(r"all the same"), "'anyway' or 'nevertheless'", None),
 ]
 RULES = [

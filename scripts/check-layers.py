@@ -16,7 +16,7 @@ import sys
 
 # Each layer: libraries by the paths of their files below lib and include. The first match counts.
 LAYERS = [
-    {"Support": r"Support/"},
+    {"Support": r"Support/", "Flags": r"Flags/"},
     {"Device sheets": r"(Target/AMD/ChipRows|TargetInfo/DeviceSheet)\."},
     {"Runtime": r"Runtime/"},
     {"Dialect": r"Dialect/Tessera/IR/"},

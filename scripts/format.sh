@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Formats the C++ files of the tree; --check says which ones need it, and fails.
+# Formats the C++ files of the tree; --check prints which ones need it, and fails.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # scripts/fuzz-bundles.sh [SECONDS]: feeds damaged bundles to what reads them, under the sanitizers (60 s). It
-# starts from bundles of the examples; what it finds is left in build/PRESET/fuzz-bundles.
+# starts from bundles of the examples; its findings are left in build/PRESET/fuzz-bundles.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_packages

@@ -8,7 +8,7 @@
 #                                (pvc, bmg, dg2, or another that ocloc knows), and prints each
 #                                kernel's assembly after its registers and its spills. OPTIONS
 #                                are OpenCL's build options
-#   scripts/intel-compiler.sh --have                       says by its status whether it was fetched
+#   scripts/intel-compiler.sh --have                       exits with 0 if it was fetched
 #   scripts/intel-compiler.sh --fetch                      fetches it
 #
 # The packages are unpacked beside the system, never installed: below TESSERA_DEVICES (default:
@@ -54,7 +54,7 @@ for number, (begin, end) in enumerate(zip(starts, starts[1:] + [len(words)])):
 END
 }
 
-# The fields of .ze_info that say what a kernel takes, one line for each kernel.
+# The fields of .ze_info with the resources of a kernel, one line for each kernel.
 print_usage() {
   awk '/^  - name:/ { if (name && env) print line; name = $3; line = "kernel " name ":"; env = 0 }
     /^    execution_env:/ { env = 1 }
@@ -73,7 +73,7 @@ disassemble() {
   split_modules "$file" "$dir"
   for module in "$dir"/*.spv; do
     local out=${module%.spv}
-    # Failures are one line of its many; its status alone says nothing of spills.
+    # Failures are one line of its many; its status alone does not reveal spills.
     if ! "$ocloc" compile -q -spirv_input -file "$module" -device "$chip" -options "$options" \
       -output code -out_dir "$out" >"$out.log" 2>&1; then
       grep -v '^$' "$out.log" >&2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Shared by the scripts, which source it. Everything it says goes to stderr.
+# Shared by the scripts, which source it. All its output goes to stderr.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PRESET=${TESSERA_PRESET-dev}
@@ -41,8 +41,8 @@ need_packages() {
   rm -f "$log"
 }
 
-# build [TARGET...]: configures build/PRESET where it is not yet, and builds. The lock is for those
-# who run two scripts at once.
+# build [TARGET...]: configures build/PRESET where it is not yet, and builds. The lock serializes
+# two scripts that run at once.
 build() {
   local dir; dir=$(build_dir)
   mkdir -p "$dir"
@@ -64,7 +64,7 @@ build() {
     fi || { cat "$dir/configure.log" >&2; die "cannot configure; see above"; }
     [[ $(ninja -C "$dir" -n "$@") == *"no work to do"* ]] && exit
     say "building preset $PRESET"
-    # Progress for those who watch, else what goes wrong only.
+    # Progress on a terminal, else only errors.
     if [[ -t 2 ]]; then ninja -C "$dir" "$@"; else ninja -C "$dir" --quiet "$@"; fi >&2
   ) 9>"$dir/.lock" || exit
 }

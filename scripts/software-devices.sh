@@ -10,9 +10,9 @@
 #   scripts/software-devices.sh pocl PROGRAM ARGS...       with forky's PoCL: no subgroups, no f16
 #   scripts/software-devices.sh rusticl PROGRAM ARGS...    with trixie-backports' rusticl on llvmpipe:
 #                                subgroups of 8 lanes, f16, no f64
-#   scripts/software-devices.sh --have NAME                says by its status whether NAME was fetched
+#   scripts/software-devices.sh --have NAME                exits with 0 if NAME was fetched
 #   scripts/software-devices.sh --fetch [NAME...]          fetches them; without a name all, where those
-#                                of OpenCL may be missing: it says which
+#                                of OpenCL may be missing: it prints which
 #
 # The packages are unpacked beside the system, never installed: below TESSERA_DEVICES (default:
 # ~/.cache/tessera/devices), with the suite's spirv-val. Those of another suite need a newer C library than the system may have, so

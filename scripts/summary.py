@@ -10,7 +10,7 @@ report, unittests = sys.argv[1:]
 
 
 def reason(name, skipped):
-    """Why a test was skipped. lit knows for its own; GoogleTest says so only where it runs."""
+    """Why a test was skipped. lit knows for its own; GoogleTest reports it only where it runs."""
     match = re.fullmatch(r"unittests/bin/(\w+)/(.+)/(\w+)", name)
     if not match:
         return skipped.get("message").replace("Missing required feature(s):", "needs")

@@ -42,7 +42,7 @@ else
   [[ $# == 0 ]] || pattern=$(IFS='|'; echo "$*")
   mapfile -t files < <(git ls-files '*.cpp' | grep -E "$pattern")
 fi
-say "looking at ${#files[@]} of $(git ls-files '*.cpp' | wc -l) files"
+say "checking ${#files[@]} of $(git ls-files '*.cpp' | wc -l) files"
 [[ ${#files[@]} != 0 ]] || exit 0
 
 # look FILE: prints what clang-tidy finds. Past the deadline it writes the file's name to $left.
@@ -59,7 +59,7 @@ left=$(mktemp) wrong=$(mktemp) deadline=
 [[ -z $minutes ]] || deadline=$(($(date +%s) + minutes * 60))
 printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'look "$0"'
 skipped=$(wc -l <"$left") failed=$(wc -l <"$wrong")
-[[ $skipped == 0 ]] || say "not looked at, for want of time: $skipped files, of which the first: $(head -n 3 "$left" | xargs)"
+[[ $skipped == 0 ]] || say "not checked, for lack of time: $skipped files, of which the first: $(head -n 3 "$left" | xargs)"
 [[ $failed == 0 ]] || say "clang-tidy found something in $failed files"
 rm -f "$left" "$wrong"
 [[ $failed == 0 ]]

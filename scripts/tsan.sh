@@ -14,6 +14,6 @@ PRESET=tsan
 build concurrency-test
 dir=$(build_dir)
 "$bundler" "$ROOT/test/CAPI/Inputs/queue.mlir" --emit=bundle --target=cpu -o "$dir/queue.bundle"
-# More threads than cores, so that they meet; drivers of other targets are not ours to look at.
+# More threads than cores, so that they meet; drivers of other targets are not tested.
 export TESSERA_CPU_THREADS=4 TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 ${TSAN_OPTIONS-}"
 exec "$dir/unittests/bin/concurrency-test" "$dir/queue.bundle" --gtest_brief=1 --gtest_repeat=200 "$@"

@@ -20,7 +20,7 @@
 #   asserts             Tessera's own code has assertions, debug output and statistics
 #   asan                the tools under test were built with the address sanitizer
 #
-# A folder whose tests run on a device says `config.parallelism_group = "device"` in its
+# A folder whose tests run on a device has `config.parallelism_group = "device"` in its
 # lit.local.cfg: they then run one at a time, since they would measure and starve each other.
 
 import ctypes
@@ -68,7 +68,7 @@ runner = os.path.join(bin_dir, "gpu-runner")
 
 
 def probe_devices(launcher=()):
-    """(target, number, chip) of each device that gpu-runner shows, and all that it says."""
+    """(target, number, chip) of each device that gpu-runner shows, and all of its output."""
     probe = subprocess.run(
         [*launcher, runner, "--list-devices"],
         env=config.environment,

@@ -14,7 +14,7 @@
 #ifndef CONVERSION_FRAGMENTTOVECTOR_H
 #define CONVERSION_FRAGMENTTOVECTOR_H
 
-#include "Conversion/DirectCopies.h"
+#include "Flags/CompileFlags.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Transforms/DialectConversion.h"

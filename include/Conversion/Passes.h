@@ -7,7 +7,7 @@
 #ifndef CONVERSION_PASSES_H
 #define CONVERSION_PASSES_H
 
-#include "Conversion/DirectCopies.h"
+#include "Flags/CompileFlags.h"
 
 #include "mlir/Pass/Pass.h"
 

@@ -7,14 +7,8 @@
 #ifndef TESSERA_CONVERSION_PASSES_TD
 #define TESSERA_CONVERSION_PASSES_TD
 
-include "TargetInfo/PassOptions.td"
+include "Flags/CompileFlags.td"
 include "mlir/Pass/PassBase.td"
-
-def DirectCopiesOption
-    : Option<"directCopies", "direct-copies", "::mlir::tessera::DirectCopies",
-             /*default=*/"::mlir::tessera::DirectCopies::Auto",
-             "Which asynchronous copies are loads directly to LDS, without registers",
-             [{::mlir::tessera::getDirectCopiesValues()}]>;
 
 //===----------------------------------------------------------------------===//
 // LinalgToTessera
@@ -68,12 +62,12 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       values are computed in f32 and not rounded, except the weights. The
       schedule of the second matmul becomes the op's. The conditions are that
       the intermediate values have no other users, and that a schedule is legal
-      on the chip; otherwise a remark states the reason. `fuse-attention=false`
-      disables this fusion.
+      on the chip; otherwise a remark states the reason. The flag
+      `no-fuse-attention` disables this fusion.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is preserved.
-      `tessera.allow_tf32`, or the option, sets `precision tf32` on f32 matmuls,
-      and `tessera.allow_fast_f8` sets `precision fast_f8` on matmuls of 8-bit
-      floats.
+      `tessera.allow_tf32`, or the flag `allow-tf32`, sets `precision tf32` on
+      f32 matmuls, and `tessera.allow_fast_f8`, or the flag `allow-fast-f8`,
+      sets `precision fast_f8` on matmuls of 8-bit floats.
 
     Contractions that `tessera.contract` cannot express, or that a matrix unit
     cannot compute, are not changed, and the reason is a remark: contractions
@@ -174,17 +168,7 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     } -> tensor<2x32x32x32xf32>
     ```
   }];
-  let options = [
-    Option<"allowTf32", "allow-tf32", "bool", "false",
-           "Permit tf32 for every matmul of f32 operands">,
-    Option<"allowFastF8", "allow-fast-f8", "bool", "false",
-           "Permit low-precision sums for every matmul of 8-bit floats">,
-    Option<"fuseAttention", "fuse-attention", "bool", "true",
-           "Fuse two matmuls and the softmax between them into tessera.attention">,
-    Option<"target", "target", "std::string", "\"cpu\"",
-           "The target whose tiles decide on reductions of rows">,
-    Option<"chip", "chip", "std::string", "\"\"",
-           "The chip; empty for the host's, on the target cpu">];
+  let options = [CompileFlagsOption];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
     "::mlir::tessera::TesseraDialect"];
@@ -249,7 +233,6 @@ def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
     } {tessera.plain_matmul = #tessera.plain_matmul<4096x1x1024, f32 x f32 -> f32, "...">}
     ```
   }];
-  let options = targetOptions;
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
@@ -425,9 +408,6 @@ def ConvertTesseraToNVVM
     %d = llvm.inline_asm "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, $1, $2, $3}, ..."
     ```
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
     "math::MathDialect", "memref::MemRefDialect", "nvgpu::NVGPUDialect",
@@ -464,9 +444,6 @@ def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
     %r = tessera.map %o1, %m : ...
     ```
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "Chip to compile for">];
 }
 
 def UseTensorMemory : Pass<"tessera-use-tensor-memory", "gpu::GPUModuleOp"> {
@@ -516,9 +493,6 @@ def UseTensorMemory : Pass<"tessera-use-tensor-memory", "gpu::GPUModuleOp"> {
     %r = builtin.unrealized_conversion_cast ... to !acc
     ```
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_100a\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -603,9 +577,6 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
           llvm.inline_asm "... @p mbarrier.arrive.shared::cta.b64 _, [$0]; ..." %empty, %lane
     ```
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
     "memref::MemRefDialect", "NVVM::NVVMDialect", "scf::SCFDialect"];
@@ -685,6 +656,29 @@ def ScopeDirectLoads : Pass<"tessera-scope-direct-loads", "gpu::GPUModuleOp"> {
   let dependentDialects = ["LLVM::LLVMDialect"];
 }
 
+def ConvertKernelsToROCDL
+    : Pass<"tessera-convert-kernels-to-rocdl", "gpu::GPUModuleOp"> {
+  let summary = "Convert kernels without fragments to the ROCDL dialect";
+  let description = [{
+    Runs upstream's `convert-gpu-to-rocdl` for the attached chip, which that
+    pass takes as an option, on kernels without `tessera` ops and structured
+    control flow.
+
+    Before
+
+    ```mlir
+    %x = gpu.thread_id x
+    ```
+
+    After
+
+    ```mlir
+    %0 = rocdl.workitem.id.x : i32
+    %x = llvm.sext %0 : i32 to i64
+    ```
+  }];
+}
+
 def ConvertTesseraToROCDL
     : Pass<"convert-tessera-to-rocdl", "gpu::GPUModuleOp"> {
   let summary = "Lower fragments to AMD's mfma or wmma";
@@ -706,6 +700,9 @@ def ConvertTesseraToROCDL
     (`rocdl.flat_work_group_size`): that of its launch, or else the chip's
     maximum.
 
+    The flag `direct-copies` selects the asynchronous copies that become loads
+    to LDS, which do not use registers.
+
     Before
 
     ```mlir
@@ -722,10 +719,7 @@ def ConvertTesseraToROCDL
         : vector<4xf16>, vector<4xf16>, vector<16xf32>
     ```
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"gfx942\"",
-           "Chip to compile for">,
-    DirectCopiesOption];
+  let options = [CompileFlagsOption];
   let dependentDialects = [
     "amdgpu::AMDGPUDialect", "arith::ArithDialect", "gpu::GPUDialect",
     "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
@@ -748,12 +742,13 @@ def ConvertTesseraToCPU
     workgroup ids are read, and its workgroup memory; a barrier becomes a call
     of `tessera_cpu_barrier`. Memory spaces are removed.
 
-    For a chip that emulates another (`chip=emulate=gfx942`), a thread is a
+    For a chip that emulates another (`emulate=gfx942`), a thread is a
     lane: matrix instructions, exchanges between lanes and asynchronous copies
     become calls of `tessera_cpu_mma`, `tessera_cpu_shuffle` and
     `tessera_cpu_async_copy` of the same header, and a call of
     `tessera_cpu_access` is inserted before accesses to workgroup memory and
-    accesses that rely on an alignment.
+    accesses that rely on an alignment. The flag `direct-copies` applies as on
+    that chip.
 
     Before
 
@@ -777,10 +772,7 @@ def ConvertTesseraToCPU
     }
     ```
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to compile for (empty: the host's)">,
-    DirectCopiesOption];
+  let options = [CompileFlagsOption];
   let dependentDialects = [
     "arith::ArithDialect", "func::FuncDialect", "gpu::GPUDialect",
     "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
@@ -823,11 +815,6 @@ def ConvertTesseraToSPIRV
     %d = spirv.KHR.CooperativeMatrixMulAdd %a, %b, %c : ...
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan, opencl or level-zero">,
-    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "gpu::GPUDialect", "math::MathDialect",
     "memref::MemRefDialect", "scf::SCFDialect", "spirv::SPIRVDialect",
@@ -874,11 +861,6 @@ def LowerMemoryToSPIRV
       %x = spirv.Load "PhysicalStorageBuffer" %p ["Aligned", 4] : f32
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan, opencl or level-zero">,
-    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "gpu::GPUDialect", "memref::MemRefDialect",
     "scf::SCFDialect", "spirv::SPIRVDialect", "vector::VectorDialect"];
@@ -909,11 +891,6 @@ def ScalarizeVectors
     ...
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan, opencl or level-zero">,
-    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "scf::SCFDialect", "spirv::SPIRVDialect",
     "vector::VectorDialect"];
@@ -955,11 +932,6 @@ def ConvertKernelsToSPIRV
         spirv.ExecutionMode @k "LocalSize", 64, 1, 1
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan, opencl or level-zero">,
-    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
-           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "gpu::GPUDialect", "spirv::SPIRVDialect"];
 }

@@ -30,7 +30,7 @@
 namespace runner {
 
 /// The ops of the kernel whose results are fragments, in the order of the
-/// program. Those of control flow only hand on what others have made.
+/// program. Those of control flow only forward the results of others.
 llvm::SmallVector<mlir::Operation *>
 findFragmentOps(mlir::gpu::LaunchOp launch);
 

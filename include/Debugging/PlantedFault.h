@@ -30,7 +30,7 @@ enum class PlantedFault {
 /// "element", "zero-row", "swapped-rows".
 std::optional<PlantedFault> findPlantedFault(llvm::StringRef name);
 
-/// Changes the array, and says what was changed. Where a fault of that kind
+/// Changes the array, and describes the change. Where a fault of that kind
 /// would change nothing, changes an element. Empty where there is none.
 std::string plant(PlantedFault fault, tessera::runtime::HostArray &array);
 

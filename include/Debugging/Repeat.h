@@ -13,9 +13,9 @@
 
 namespace runner {
 
-/// The bytes that fill memory before the first run, and before a second one:
-/// what holds the one in the first run and the other in the second was written
-/// in neither, whatever the type.
+/// The bytes that fill memory before the first run, and before a second one: an
+/// element that holds the former in the first run and the latter in the second
+/// was written in neither, whatever the type.
 constexpr uint8_t firstPoison = 0xFF, secondPoison = 0xC3;
 
 /// Counts for each output the elements that no run writes, `mask` gets a 1 for

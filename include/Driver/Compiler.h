@@ -14,8 +14,8 @@
 #ifndef DRIVER_COMPILER_H
 #define DRIVER_COMPILER_H
 
-#include "Conversion/DirectCopies.h"
 #include "Driver/TunedSchedules.h"
+#include "Flags/CompileFlags.h"
 #include "Runtime/Device.h"
 #include "Runtime/Trace.h"
 #include "Target/CodeReport.h"
@@ -31,7 +31,7 @@ namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
 
-/// Compile options: the target chip and the permitted relaxations.
+/// How a program is compiled: the chip, the part of the program, and the flags.
 struct CompileOptions {
   /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target = "cpu";
@@ -40,32 +40,11 @@ struct CompileOptions {
   /// The entry point; functions that it does not reach are not compiled. Empty
   /// compiles everything.
   std::string entry;
-  /// Permit tf32 for every matmul of f32 operands.
-  bool allowTf32 = false;
-  /// Permit reduced-precision accumulation for every matmul of 8-bit floats.
-  bool allowFastF8 = false;
-  /// Fuse two matmuls and the softmax between them into one kernel.
-  bool fuseAttention = true;
-  /// Reject a matmul that no matrix unit computes.
-  bool requireMatrixUnit = false;
-  /// Interleaving order of all vthread ops: "breadth_first", "depth_first" or
-  /// "groups(N)"; empty keeps the order of each op.
-  std::string vthreadOrder;
-  /// Which asynchronous copies bypass the registers (async copies to LDS).
-  /// Values other than `Auto` are an error for chips without such loads.
-  DirectCopies directCopies = DirectCopies::Auto;
-  /// Tests only: all vthreads share one fragment, which is wrong.
-  bool testShareFragments = false;
-  /// Assemble PTX with ptxas, if it is found, instead of the driver.
-  bool usePtxas = false;
+  CompileFlags flags;
   /// Compile portable host code instead of code for this CPU: for the x86-64
   /// level of the CPU chip, and for baseline x86-64 if the kernels are for a
   /// GPU.
   bool portableHost = false;
-  /// Validate the kernels with spirv-val (targets vulkan, opencl, level-zero).
-  bool validate = false;
-  /// Print the IR after each pass to standard error.
-  bool printIRAfterAll = false;
   /// The schedules used for matmuls without one; null selects those that ship
   /// with the compiler.
   std::shared_ptr<const TunedSchedules> tuned;
@@ -192,7 +171,8 @@ public:
 };
 
 /// Lowers `module` to `stage` in place. Errors are diagnostics of its context.
-/// `times` receives the duration of each stage.
+/// `times` receives the duration of each stage. The chip of `options` replaces
+/// the one that is attached to the module.
 LogicalResult lowerToStage(ModuleOp module, Stage stage,
                            const CompileOptions &options,
                            std::vector<StageTime> *times = nullptr);

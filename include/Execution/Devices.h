@@ -28,13 +28,14 @@ struct Target {
 
 /// Keeps devices open from one program of a process to the next: to open the
 /// first on a GPU takes its driver most of a second. Each program opens a
-/// device of its own anyway, so that none finds what another left.
+/// device of its own nevertheless, so that none sees the state that another
+/// left.
 class KeptDevices {
 public:
   /// Keeps the device with this description open.
   void keep(const runtime::DeviceInfo &info);
-  /// Closes them all: after a fault, a device is usable again once nobody has
-  /// it open.
+  /// Closes them all: after a fault, a device is usable again once no process
+  /// has it open.
   void close() { devices.clear(); }
 
 private:

@@ -56,8 +56,8 @@ public:
   /// error is then found by the session's `finish`.
   void call();
 
-  /// Runs again from the same arguments: what the program may have written of
-  /// them is copied to the device anew. Waits, and checks as `finish` does.
+  /// Runs again from the same arguments: those that the program may have
+  /// written are copied to the device anew. Waits, and checks as `finish` does.
   LogicalResult rerun(Report &report);
 
   /// Gives back the results' buffers of the last call.

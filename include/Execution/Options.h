@@ -7,8 +7,8 @@
 #ifndef EXECUTION_OPTIONS_H
 #define EXECUTION_OPTIONS_H
 
-#include "Conversion/DirectCopies.h"
 #include "Execution/Report.h"
+#include "Flags/CompileFlags.h"
 
 #include <optional>
 #include <vector>
@@ -62,13 +62,8 @@ struct ProgramOptions {
   std::string reportFile;
   /// Timed runs; absent for as many as it takes.
   std::optional<unsigned> benchRuns;
-  bool requireMatrixUnit = false;
-  bool allowTf32 = false;
-  bool allowFastF8 = false;
-  bool noFuseAttention = false;
-  bool usePtxas = false;
-  bool validate = false;
-  bool printIRAfterAll = false;
+  /// The compile flags.
+  compiler::CompileFlags flags;
   /// --kernels: the file that holds the kernels' code; empty for what was
   /// compiled.
   std::string kernels;
@@ -89,13 +84,6 @@ struct ProgramOptions {
   /// --accept-unverified: --verify succeeds although some elements have no
   /// error bound.
   bool acceptUnverified = false;
-  /// The order of every vthread op; empty keeps theirs.
-  std::string vthreadOrder;
-  /// --direct-copies, if it is there.
-  std::optional<compiler::DirectCopies> directCopies;
-  /// Tests only: all vthreads share one fragment, to show that --verify
-  /// finds it.
-  bool testShareFragments = false;
 };
 
 /// Parses TARGET[:NUMBER][:CHIP], the value of `option`, into `options`.

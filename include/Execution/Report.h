@@ -1,4 +1,4 @@
-//===- Report.h - Results of a run, as text and JSON ------------*- C++ -*-===//
+//===- Report.h - Messages and exit status ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -99,7 +99,7 @@ public:
   LogicalResult fail(Exit status, const Twine &message);
   /// The same for a failure of the runtime; `context` precedes it.
   LogicalResult fail(const runtime::Status &status, const Twine &context = "");
-  /// A failure that diagnostics have explained. Should there be none, says that
+  /// A failure that diagnostics have explained. If there is none, reports that
   /// `what` failed.
   LogicalResult failDiagnosed(const Twine &what);
 

@@ -7,7 +7,7 @@
 #ifndef PIPELINES_LOWERING_H
 #define PIPELINES_LOWERING_H
 
-#include "Target/LoweringOptions.h"
+#include "Flags/CompileFlags.h"
 
 namespace mlir {
 class OpPassManager;
@@ -15,25 +15,30 @@ class OpPassManager;
 
 namespace mlir::tessera {
 
+class TargetBackend;
+
+// The passes of all pipelines read the chip from the module
+// (tessera-attach-chip).
+
 /// Portable program to kernels: subgroup queries resolved, virtual threads
 /// expanded, `gpu.launch` outlined. The program still has portable fragments.
-void buildOutliningPipeline(OpPassManager &pm, const LoweringOptions &options);
+void buildOutliningPipeline(OpPassManager &pm, const CompileFlags &flags);
 
 /// Legalizes the fragments of outlined kernels.
-void buildLegalizationPipeline(OpPassManager &pm,
-                               const LoweringOptions &options);
+void buildLegalizationPipeline(OpPassManager &pm, const CompileFlags &flags);
 
 /// Lowers legalized kernels to the vendor's dialect: per-lane vectors and
 /// intrinsics.
-void buildVendorPipeline(OpPassManager &pm, const LoweringOptions &options);
+void buildVendorPipeline(OpPassManager &pm, const TargetBackend &backend,
+                         const CompileFlags &flags);
 
 /// Vendor's dialect to the LLVM dialect, or to the spirv dialect, within each
 /// gpu.module.
-void buildKernelToLLVMPipeline(OpPassManager &pm,
-                               const LoweringOptions &options);
+void buildKernelToLLVMPipeline(OpPassManager &pm, const TargetBackend &backend,
+                               const CompileFlags &flags);
 
 /// Lowers host code to the LLVM dialect and erases kernels.
-void buildHostToLLVMPipeline(OpPassManager &pm, const LoweringOptions &options);
+void buildHostToLLVMPipeline(OpPassManager &pm, const TargetBackend &backend);
 
 /// Registers each target's pipeline (`tessera-to-nvvm-pipeline`): a portable
 /// program to kernels in the LLVM, or the spirv dialect.

@@ -30,7 +30,7 @@ struct CoarseLosses {
 
 struct CompareOptions {
   /// Where one of these is given, |got - expected| <= absolute + relative *
-  /// |expected| is demanded, whatever the error bounds say.
+  /// |expected| is demanded, regardless of the error bounds.
   std::optional<double> absolute, relative;
   /// Demand equality with the reference, rounded to the element type.
   bool exact = false;
@@ -140,7 +140,7 @@ struct Comparison {
 
 /// Compares elements as a device computed them with the reference's. The
 /// element types and shapes must be the same; otherwise the comparison fails
-/// and says so in `tolerance`.
+/// and gives the reason in `tolerance`.
 ///
 /// An element may be off by its error bound and the rounding to the element
 /// type; where the bound is zero it must be equal to the rounded reference.
@@ -149,8 +149,8 @@ struct Comparison {
 ///
 /// With coarse sums, whose error bounds exceed what a fault may change, the
 /// root mean square of the errors of each tile of 16x16, each row and each
-/// column must be what emulated sums lose there (see Blocks.cpp). `tolerance`
-/// has how much that is, or why there is no such comparison.
+/// column must be what emulated sums lose there (see BlockErrors.cpp).
+/// `tolerance` has how much that is, or why there is no such comparison.
 Comparison compare(const Array &got, const Array &reference,
                    const CompareOptions &options = {});
 

@@ -9,7 +9,7 @@
 // compiler beyond the dialects themselves.
 //
 // Numbers. Floating-point values are doubles and are rounded to a narrower type
-// where the program says so (`arith.truncf`, `tessera.convert`, an `arith`
+// where the program requires it (`arith.truncf`, `tessera.convert`, an `arith`
 // constant), and nowhere else: not by arithmetic, not when they are stored.
 // Integers wrap to their width.
 //

@@ -37,12 +37,11 @@ struct Axis {
   void include(double value);
 };
 
-/// A drawing as SVG inside of a page, whose style says what its classes look
-/// like.
+/// A drawing as SVG inside of a page, whose style defines its classes.
 class Chart {
 public:
-  /// `width` and `height` in pixels. The axes include all that is drawn; what
-  /// is not within them is left out.
+  /// `width` and `height` in pixels. The axes include all that is drawn;
+  /// elements outside of them are left out.
   Chart(std::string title, Axis x, Axis y, int width, int height);
 
   /// A dot, with what a pointer over it shows.

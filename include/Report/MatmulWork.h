@@ -1,4 +1,4 @@
-//===- MatmulWork.h - What the products of a program come to ----*- C++ -*-===//
+//===- Work.h - Operations and bytes of matmuls -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

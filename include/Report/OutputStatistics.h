@@ -1,4 +1,4 @@
-//===- OutputStatistics.h - How far outputs are off -------------*- C++ -*-===//
+//===- Statistics.h - Statistics of errors ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -23,7 +23,7 @@ toReference(const runtime::HostArray &array, mlir::Type type, StringRef purpose,
 struct Sides {
   /// "computed" and "the reference", or two targets.
   std::string got, expected;
-  /// Elements that no run wrote; absent where nobody looked.
+  /// Elements that no run wrote; absent if that was not checked.
   std::optional<int64_t> neverWritten;
 };
 

@@ -71,9 +71,8 @@ bool areComparable(const tuning::Environment &a, const tuning::Environment &b,
 llvm::Expected<std::vector<Summary>>
 summarize(tuning::Database &database, const tuning::TaskId &task, int64_t run);
 
-/// Checks what a user has said of tasks against what is there: an error with
-/// the names nearest to it. Fills in the target where `chip` is
-/// "target:chip".
+/// Checks the tasks that a user names against the database: an error has the
+/// nearest names to it. Fills in the target where `chip` is "target:chip".
 llvm::Error resolve(tuning::Database &database, StringRef path,
                     tuning::TaskId &task);
 
@@ -87,7 +86,7 @@ std::string formatRate(double rate);
 std::string formatTime(double milliseconds);
 /// "cuda:sm_90a, NVIDIA H200".
 std::string spellPlace(const Summary &summary);
-/// The schedule of a record: what it was given, or what the compiler chose.
+/// The schedule of a record: the given one, or the compiler's choice.
 StringRef getSchedule(const tuning::Record &record);
 
 } // namespace tune

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One interface over every backend. A device has memory, loaded kernels and a
-// single in-order stream: whatever is queued runs in the order of the calls.
-// Backends are found at run time; a machine without a driver still has `cpu`.
+// single in-order stream: queued work runs in the order of the calls. Backends
+// are found at run time; a machine without a driver still has `cpu`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -165,7 +165,7 @@ struct MemoryStats {
 /// devices are independent. Every call that is given device pointers takes
 /// pointers into allocations of the same device, at any offset.
 ///
-/// A fault of a kernel (an illegal address, say) leaves a CUDA or HIP device
+/// A fault of a kernel (such as an illegal address) leaves a CUDA or HIP device
 /// unusable: the call that meets the fault and each one after it returns
 /// `LaunchFailed`. Closing the device resets it, after which it can usually be
 /// opened again; if the driver does not recover, only a new process can use the

@@ -6,7 +6,7 @@
 //
 // The runtime reports errors by value and throws nothing. A `Status` is a code
 // that a program can act on and one line of text for a person. `Expected<T>`
-// is either a value or the status that says why there is none.
+// is either a value or the status with the reason why there is none.
 //
 //===----------------------------------------------------------------------===//
 

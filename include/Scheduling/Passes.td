@@ -7,7 +7,6 @@
 #ifndef TESSERA_SCHEDULING_PASSES_TD
 #define TESSERA_SCHEDULING_PASSES_TD
 
-include "TargetInfo/PassOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def TesseraUseTunedSchedules
@@ -57,7 +56,6 @@ def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
                   kFragment = 16, stages = 4, vthread = [1, 1]> { ... }
     ```
   }];
-  let options = targetOptions;
 }
 
 #endif // TESSERA_SCHEDULING_PASSES_TD

@@ -12,9 +12,9 @@
 #ifndef TARGET_BACKEND_H
 #define TARGET_BACKEND_H
 
+#include "Flags/CompileFlags.h"
 #include "Runtime/Device.h"
 #include "Target/CodeReport.h"
-#include "Target/LoweringOptions.h"
 #include "TargetInfo/TargetInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -55,8 +55,8 @@ struct KernelCode {
   /// Adds a module of the LLVM dialect to the host's half of the program.
   std::function<LogicalResult(ModuleOp)> addToHost;
 
-  /// The result: what a device loads, the functions that `addToHost` was given,
-  /// and the text that the code was assembled from (PTX).
+  /// The result: the code that a device loads, the functions that `addToHost`
+  /// was given, and the text that the code was assembled from (PTX).
   runtime::KernelImage image;
   std::vector<std::string> hostFunctions;
   std::string text;
@@ -82,14 +82,15 @@ public:
   virtual llvm::StringRef getPipelineDescription() const = 0;
 
   /// Adds the passes that lower legalized kernels to the vendor's dialect:
-  /// per-lane vectors and intrinsics. `kernels` runs on each `gpu.module`.
+  /// per-lane vectors and intrinsics. `kernels` runs on each `gpu.module`. The
+  /// passes read the chip from the module (`getChip`).
   virtual void addVendorPasses(OpPassManager &kernels,
-                               const LoweringOptions &options) const = 0;
+                               const CompileFlags &flags) const = 0;
 
   /// Adds the passes that lower kernels from there to the dialect that is
   /// translated.
   virtual void addLoweringPasses(OpPassManager &kernels,
-                                 const LoweringOptions &options) const = 0;
+                                 const CompileFlags &flags) const = 0;
 
   /// Whether kernels can call functions; else these are inlined.
   virtual bool hasCalls() const { return true; }
@@ -159,9 +160,9 @@ public:
   virtual llvm::StringRef getLastDialectTitle() const { return "LLVM dialect"; }
   /// Whether code can have a table of the source's lines.
   virtual bool hasLineTables() const { return true; }
-  /// "units" or "threads": what runs workgroups.
+  /// "units" or "threads": the name of the units that run workgroups.
   virtual llvm::StringRef getUnitName() const { return "units"; }
-  /// Whether code itself says what it takes, scalar registers included.
+  /// Whether code itself states its resources, scalar registers included.
   virtual bool hasCodeReports() const { return false; }
   /// The option that reports the resources of a kernel without a device's
   /// driver: ", and --ptxas".

@@ -9,7 +9,7 @@
 //
 //   registers     OpDecorateString %kernel UserSemantic "num-thread-per-eu 4":
 //                 a thread has 256 registers. That is how the translator from
-//                 LLVM IR to SPIR-V says it (SPIRV-LLVM-Translator,
+//                 LLVM IR to SPIR-V writes it (SPIRV-LLVM-Translator,
 //                 LLVMToSPIRVBase::
 //                 transFunctionMetadataAsUserSemanticDecoration), and what
 //                 Intel's compiler reads of old and new modules alike. The

@@ -7,7 +7,6 @@
 #ifndef TESSERA_GENERIC_TRANSFORMS_PASSES_TD
 #define TESSERA_GENERIC_TRANSFORMS_PASSES_TD
 
-include "TargetInfo/PassOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
@@ -122,7 +121,6 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
   }];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
                            "vector::VectorDialect"];
-  let options = targetOptions;
 }
 
 def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {

@@ -17,7 +17,7 @@ namespace mlir::tessera::tuning {
 /// Two Gaussian processes over the logarithms of a schedule's entries and of
 /// the machine model's estimate: one of the logarithm of the time, whose mean
 /// is linear in the estimate's, and one of whether there is a time at all. They
-/// say how sure they are, which is what a budget is divided by.
+/// provide their own uncertainty, by which a budget is divided.
 class CostModel {
 public:
   struct Sample {
@@ -48,9 +48,9 @@ public:
   static double getExpectedGain(const Guess &guess, double best);
 
   /// Which `count` points to try next, by their guesses: by turns those that
-  /// are expected to be the fastest, and those that most may be gained by; what
-  /// is more likely to fail than not comes after all others. `best` is the
-  /// least time so far, 0 if there is none.
+  /// are expected to be the fastest, and those that most may be gained by;
+  /// points that are likely to fail follow all others. `best` is the least time
+  /// so far, 0 if there is none.
   static std::vector<size_t> choose(llvm::ArrayRef<Guess> guesses, double best,
                                     size_t count);
 

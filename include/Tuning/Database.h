@@ -92,7 +92,7 @@ public:
   llvm::Expected<int64_t> beginRun(llvm::StringRef command,
                                    llvm::StringRef settings);
   /// Adds a run of another database, unless one of its identity is there. Gives
-  /// its number in this one; `run.number` is not looked at.
+  /// its number in this one; `run.number` is ignored.
   llvm::Expected<int64_t> add(const Run &run);
 
   /// Each of them is on disk when it returns, and gives whether it was not

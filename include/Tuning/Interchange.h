@@ -25,7 +25,7 @@ namespace mlir::tessera::tuning {
 llvm::Error exportLines(Database &database, llvm::raw_ostream &os);
 
 /// Adds what `text` has and the database has not. With a malformed line nothing
-/// is added, and the error says "NAME:LINE: " and what is wrong.
+/// is added, and the error is "NAME:LINE: " and the problem.
 llvm::Expected<Added> importLines(Database &database, llvm::StringRef text,
                                   llvm::StringRef name);
 

@@ -1,4 +1,4 @@
-//===- SpaceConfig.h - Which schedules are looked at ------------*- C++ -*-===//
+//===- SpaceConfig.h - Values of the search space ---------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -26,9 +26,9 @@
 
 namespace mlir::tessera::tuning {
 
-/// Values for fields of a `#tessera.schedule`, each list in the order of the
-/// file, without repetition and never empty; absent for a field that is not
-/// mentioned. Those of flags and enums are numbers. A pair is of M and N.
+/// Values for entries of a `#tessera.schedule`, each list in the order of the
+/// file, without repetition and never empty; absent for a field that the
+/// configuration does not mention. A pair is of M and N.
 struct ScheduleValues {
   template <typename T> using List = std::optional<std::vector<T>>;
 

@@ -57,6 +57,10 @@ typedef struct TesseraCompileOptions {
      only the compiler's choices. Null uses the records that ship with the
      compiler. */
   const char *scheduleDb;
+  /* Compile flags, separated by commas, as gpu-runner takes them without the
+     dashes: "allow-tf32,direct-copies=never". Null: none. They are added to
+     the flags above. */
+  const char *flags;
 } TesseraCompileOptions;
 
 /* Compiles an MLIR module, as text or as bytecode. `options` may be null. With

@@ -87,7 +87,7 @@ static Outcome verify(llvm::StringRef text,
       [&](const Diagnostic &diagnostic) { report.record(diagnostic); });
   runner::ProgramOptions run;
   run.verify = true;
-  run.allowTf32 = options.allowTf32;
+  run.flags = compileOptions.flags;
   run.acceptUnverified = given.acceptUnverified;
   if (options.entry)
     run.entry = options.entry;

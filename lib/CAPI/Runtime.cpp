@@ -507,8 +507,8 @@ TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
 struct TesseraExecutable {
   std::shared_ptr<SharedDevice> shared;
   std::unique_ptr<runtime::Executable> executable;
-  /// Kept from call to call, for their memory. Results are each call's own:
-  /// what one call has given is the caller's.
+  /// Kept from call to call, for their memory. Results belong to each call: the
+  /// caller owns the results of its call.
   std::vector<runtime::Operand> operands;
 
   ~TesseraExecutable() {
@@ -600,8 +600,7 @@ static size_t countBytes(const runtime::Slot &slot,
   return (bits + 7) / 8;
 }
 
-/// Hands results over to the caller, who gets nothing where there is no room
-/// for one of them.
+/// Passes results to the caller, or none if there is no room for one of them.
 static runtime::Status giveResults(TesseraExecutable &executable,
                                    std::vector<runtime::CallResult> &own,
                                    const std::optional<void *> &queue,

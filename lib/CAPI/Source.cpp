@@ -73,10 +73,14 @@ Outcome Source::prepare(compiler::CompileOptions &compileOptions) {
   if (!module)
     return {TESSERA_COMPILE_ERROR, diagnostics};
   compileOptions.entry = options.entry ? options.entry : "";
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.allowFastF8 = options.allowFastF8;
-  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
-  std::string why;
+  compiler::CompileFlags &flags = compileOptions.flags;
+  flags.allowTf32 = options.allowTf32;
+  flags.allowFastF8 = options.allowFastF8;
+  flags.requireMatrixUnit = options.requireMatrixUnit;
+  std::string why =
+      compiler::parseFlags(options.flags ? options.flags : "", flags);
+  if (!why.empty())
+    return {TESSERA_INVALID_ARGUMENT, "flags: " + why};
   compileOptions.tuned = compiler::findTunedSchedules(
       options.scheduleDb ? options.scheduleDb : "", why);
   if (!why.empty())

@@ -29,8 +29,8 @@ TesseraStatus fail(const runtime::Status &status);
 /// A program of a bundle.
 std::unique_ptr<TesseraProgram> makeProgram(runtime::Bundle bundle);
 
-/// The caller's structure as far as both know it: what the caller's header does
-/// not have keeps its value. False for a size that cannot be.
+/// The caller's structure as far as both know it: fields that the caller's
+/// header lacks keep their value. False for a size that cannot be.
 template <typename T> bool readStruct(T &own, const T &theirs) {
   size_t size = theirs.structSize;
   if (size < sizeof(size_t) || size % sizeof(void *) != 0)

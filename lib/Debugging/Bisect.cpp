@@ -14,7 +14,7 @@
 // Whether a cut's outputs differ is found by running it on both targets. Binary
 // search finds an op whose cut differs where that of the op before does not;
 // ops that do not depend on each other are in no particular order, so that its
-// operands are looked at next, and theirs, until none differs.
+// operands are compared next, and theirs, until none differs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -383,18 +383,12 @@ static std::string spellCommand(const ProgramOptions &options,
     text += " --arg=" + quote(argument);
   if (options.tolerance)
     text += " --tolerance=" + options.toleranceText;
-  if (options.allowTf32)
-    text += " --allow-tf32";
-  if (options.allowFastF8)
-    text += " --allow-fast-f8";
-  if (options.noFuseAttention)
-    text += " --no-fuse-attention";
-  if (!options.vthreadOrder.empty())
-    text += " --vthread-order=" + quote(options.vthreadOrder);
-  if (options.directCopies)
-    text += " --direct-copies=" + getName(*options.directCopies).str();
-  if (options.testShareFragments)
-    text += " --test-share-fragments";
+  for (const std::string &option : compiler::listOptions(options.flags)) {
+    auto [name, value] = StringRef(option).split('=');
+    text += " --" + name.str();
+    if (!value.empty())
+      text += "=" + quote(value.str());
+  }
   return text;
 }
 

@@ -83,7 +83,7 @@ computeBounds(const ProgramOptions &options, const DiffProgram &program,
     arrays.push_back(*converted);
   }
   reference::Options evaluation;
-  evaluation.allowTf32 = options.allowTf32;
+  evaluation.allowTf32 = options.flags.allowTf32;
   evaluation.sums.assign(sums.begin(), sums.end());
   evaluation.maxWork *= std::max(1u, std::thread::hardware_concurrency());
   reference::Evaluation result =
@@ -218,8 +218,8 @@ LogicalResult runner::diff(const ProgramOptions &options, KeptDevices &kept,
     side.compileOptions.target = side.target.name;
     side.compileOptions.chip = side.target.chip;
     // For tests: something is wrong with all targets but the first.
-    side.compileOptions.testShareFragments =
-        options.testShareFragments && !sides.empty();
+    side.compileOptions.flags.testShareFragments =
+        options.flags.testShareFragments && !sides.empty();
     sides.push_back(std::move(side));
   }
   report.root.erase("device");

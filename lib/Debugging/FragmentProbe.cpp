@@ -89,7 +89,7 @@ static bool isCounted(Operation *op, gpu::LaunchOp launch) {
 int64_t runner::countElements(Operation *op, gpu::LaunchOp launch,
                               bool eachIteration) {
   auto type = cast<tessera::FragmentType>(op->getResult(0).getType());
-  // Where the launch's sizes are not known: what kernels mostly have.
+  // If the launch's sizes are not known: the usual sizes of kernels.
   constexpr int64_t someWorkgroups = 64, someSubgroups = 8;
   auto getConstant = [](Value value, int64_t other) {
     APInt constant;

@@ -181,7 +181,7 @@ LogicalResult runner::repeat(const ProgramOptions &options,
     }
   }
   device.setChecking(true, firstPoison);
-  // --verify says what it was asked for: whether the outputs are right.
+  // --verify still reports whether the outputs are right.
   llvm::raw_ostream &os = options.repeat ? report.text() : llvm::nulls();
   os << "repeat: " << runs << " runs, ";
   if (differing == 0)

@@ -126,7 +126,7 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
                         std::move(*converted)});
   }
   reference::VerifyOptions verifyOptions;
-  verifyOptions.evaluation.allowTf32 = options.allowTf32;
+  verifyOptions.evaluation.allowTf32 = options.flags.allowTf32;
   verifyOptions.evaluation.sums = compiler::describeSums(products);
   if (chip.hasLanes())
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;

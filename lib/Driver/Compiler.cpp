@@ -80,7 +80,7 @@ runPipeline(ModuleOp module, const CompileOptions &options,
   PassManager pm(module.getContext());
   if (options.trace)
     pm.addInstrumentation(createPassTrace(*options.trace));
-  if (options.printIRAfterAll)
+  if (options.flags.printIRAfterAll)
     pm.enableIRPrinting([](Pass *, Operation *) { return false; },
                         [](Pass *, Operation *) { return true; },
                         /*printModuleScope=*/false,
@@ -93,20 +93,27 @@ runPipeline(ModuleOp module, const CompileOptions &options,
 static LogicalResult
 runLowering(ModuleOp module, const CompileOptions &options,
             std::vector<StageTime> *times, const char *stage,
-            void (*build)(OpPassManager &, const LoweringOptions &)) {
-  LoweringOptions lowering;
-  lowering.target = options.target;
-  lowering.chip = options.chip;
-  lowering.requireMatrixUnit = options.requireMatrixUnit;
-  lowering.vthreadOrder = options.vthreadOrder;
-  lowering.directCopies = options.directCopies;
-  lowering.testShareFragments = options.testShareFragments;
+            void (*build)(OpPassManager &, const CompileFlags &)) {
   return runPipeline(module, options, times, stage,
-                     [&](OpPassManager &pm) { build(pm, lowering); });
+                     [&](OpPassManager &pm) { build(pm, options.flags); });
 }
 
-/// Lowers a module with schedules to stage Tessera. Where kernels cannot call
-/// functions, these become part of them.
+/// Runs one of the lowering pipelines that are the target's.
+static LogicalResult
+runLowering(ModuleOp module, const CompileOptions &options,
+            std::vector<StageTime> *times, const char *stage,
+            void (*build)(OpPassManager &, const TargetBackend &,
+                          const CompileFlags &)) {
+  const TargetBackend *backend = findBackend(options.target);
+  if (!backend)
+    return module.emitError() << "unknown target '" << options.target << "'";
+  return runPipeline(module, options, times, stage, [&](OpPassManager &pm) {
+    build(pm, *backend, options.flags);
+  });
+}
+
+/// Lowers a module with schedules to stage Tessera. Where kernels cannot
+/// call functions, these become part of them.
 static LogicalResult lowerToTessera(ModuleOp module,
                                     const CompileOptions &options,
                                     std::vector<StageTime> *times) {
@@ -143,24 +150,17 @@ static LogicalResult lowerToSchedule(ModuleOp module,
     if (failed(runTransformScript(module)))
       return failure();
   }
-  LinalgToTesseraPipelineOptions linalg;
-  linalg.target = options.target;
-  linalg.chip = options.chip;
-  linalg.allowTf32 = options.allowTf32;
-  linalg.allowFastF8 = options.allowFastF8;
-  linalg.fuseAttention = options.fuseAttention;
-  linalg.requireMatrixUnit = options.requireMatrixUnit;
   LogicalResult result =
       runPipeline(module, options, times, "schedule", [&](OpPassManager &pm) {
         pm.addPass(createTesseraInlineKernels());
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
         if (tasksOnly)
-          buildLinalgToTasksPipeline(pm, linalg);
+          buildLinalgToTasksPipeline(pm, options.flags);
         else
-          buildLinalgToTesseraPipeline(pm, linalg);
+          buildLinalgToTesseraPipeline(pm, options.flags);
       });
-  // They have been looked at; what was found stays on the ops.
+  // The passes have applied the tuned schedules; the results stay on the ops.
   module->removeAttr(TesseraDialect::TunedAttrHelper::getNameStr());
   module->removeAttr(TesseraDialect::TunedSourceAttrHelper::getNameStr());
   return result;
@@ -169,9 +169,12 @@ static LogicalResult lowerToSchedule(ModuleOp module,
 LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
                                           const CompileOptions &options,
                                           std::vector<StageTime> *times) {
-  FailureOr<const Chip *> chip = getChip(module, options.target, options.chip);
-  if (failed(chip) ||
-      failed(checkDirectCopies(module, **chip, options.directCopies)) ||
+  FailureOr<const Chip *> chip =
+      findChipOrError(module, options.target, options.chip);
+  if (failed(chip))
+    return failure();
+  attachChip(module, **chip);
+  if (failed(checkDirectCopies(module, **chip, options.flags.directCopies)) ||
       failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
     return failure();
   if (stage == Stage::Tasks || stage == Stage::Schedule)
@@ -426,8 +429,8 @@ compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
   if (!backend)
     return module.emitError() << "unknown target '" << options.target << "'";
   KernelCode code;
-  code.useAssembler = options.usePtxas;
-  code.validate = options.validate;
+  code.useAssembler = options.flags.usePtxas;
+  code.validate = options.flags.validate;
   code.startStage = [&](const char *stage) -> std::shared_ptr<void> {
     return std::make_shared<StageTimer>(&program.times, stage, options.trace);
   };
@@ -455,7 +458,8 @@ compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
 
 std::unique_ptr<CompiledProgram>
 mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
-  FailureOr<const Chip *> found = getChip(source, options.target, options.chip);
+  FailureOr<const Chip *> found =
+      findChipOrError(source, options.target, options.chip);
   if (failed(found))
     return nullptr;
   const Chip &chip = **found;
@@ -471,12 +475,13 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   ScopedDiagnosticHandler recorder(
       source.getContext(), [&](Diagnostic &diagnostic) {
         program->diagnostics.push_back(recordDiagnostic(diagnostic));
-        return failure(); // For those who print it.
+        return failure(); // For printing.
       });
 
   if (failed(checkNames(source)))
     return nullptr;
   OwningOpRef<ModuleOp> module(source.clone());
+  attachChip(*module, chip);
   if (!options.entry.empty() && failed(keepReachable(*module, options.entry)))
     return nullptr;
   if (failed(lowerToSchedule(*module, options, times)) ||
@@ -534,8 +539,10 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
 
   // then what launches them.
-  if (failed(runLowering(*module, options, times, "host",
-                         buildHostToLLVMPipeline)))
+  if (failed(
+          runPipeline(*module, options, times, "host", [&](OpPassManager &pm) {
+            buildHostToLLVMPipeline(pm, *findBackend(options.target));
+          })))
     return nullptr;
   StageTimer timer(times, "jit", options.trace);
   if (failed(program->getCode().add(*module)))

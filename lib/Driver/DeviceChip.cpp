@@ -24,8 +24,8 @@ std::string mlir::tessera::getChipFor(const runtime::DeviceInfo &device) {
 
 std::string mlir::tessera::getFeatures(const runtime::DeviceInfo &device,
                                        StringRef chip) {
-  // Code of a bundle has what its chip's name says there, whatever else the
-  // device has.
+  // Code of a bundle uses the features in its chip's name, even if the device
+  // has more.
   const TargetBackend *backend = findBackend(device.target);
   if (!backend || !backend->hasFeatures())
     return "";

@@ -73,7 +73,7 @@ bool WriteSearch::mayWriteThrough(OpOperand &use) {
                           use.getOperandNumber() -
                               operands.getBeginOperandIndex());
   }
-  // The caller may read a returned buffer, and nobody else gets it.
+  // The caller may read a returned buffer, and no other code receives it.
   if (isa<func::ReturnOp>(op))
     return false;
   if (isa<ViewLikeOpInterface>(op))

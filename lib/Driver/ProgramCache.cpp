@@ -134,8 +134,8 @@ namespace {
 enum class Read { Done, Absent, Failed };
 } // namespace
 
-/// Reads a file of this user: what an entry holds is run, so nobody else's will
-/// do. With `use`, notes that it was used.
+/// Reads a file of this user: the content of an entry is executed, so that
+/// files of other users are rejected. With `use`, notes that it was used.
 static Read readFile(const std::string &path, bool use, std::string &bytes,
                      std::string &why) {
   runtime::PrivateFileOptions options;
@@ -218,7 +218,7 @@ compare(ArrayRef<ProgramKey::Part> there, ArrayRef<ProgramKey::Part> here) {
 
 /// "--allow-tf32 (there on, here off)".
 static std::string spell(const ProgramCache::Difference &difference) {
-  // Digests say nothing.
+  // Digests are not informative.
   if (difference.name == "source" || difference.name == "IR" ||
       difference.name == "build of the compiler")
     return difference.name;
@@ -252,7 +252,8 @@ void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
         continue;
       std::string bytes, why;
       Entry entry;
-      // Another build's may have other parts, and says so as another build's.
+      // Another build's may have other parts, and is reported as another
+      // build's.
       if (readFile(join(directory, name), /*use=*/false, bytes, why) !=
               Read::Done ||
           !readEntry(bytes, entry))

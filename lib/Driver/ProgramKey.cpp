@@ -59,7 +59,7 @@ mlir::tessera::describeSourceParts(ModuleOp module) {
     for (StringAttr name : names)
       op->removeAttr(name);
   });
-  // Places are not printed where nobody asks for them.
+  // Locations are printed only on request.
   std::string text;
   llvm::raw_string_ostream os(text);
   copy->print(os, OpPrintingFlags().useLocalScope());
@@ -84,30 +84,17 @@ std::string ProgramKey::getFileName() const {
 
 void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
-  const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
-               requireMatrixUnit, vthreadOrder, directCopies,
-               testShareFragments, usePtxas, portableHost, validate,
-               printIRAfterAll, tuned, trace] = options;
+  const auto &[target, chip, entry, flags, portableHost, tuned, trace] =
+      options;
   (void)trace;
-  auto flag = [&](StringRef name, bool value) {
-    add(name, value ? "on" : "off");
-  };
   add("target", target);
   // The shipped ones are part of the compiler's build.
   add("--schedule-db", tuned ? hash(tuned->describe()) : "shipped");
   add("chip", chip);
   add("--entry", entry);
-  flag("--allow-tf32", allowTf32);
-  flag("--allow-fast-f8", allowFastF8);
-  flag("--fuse-attention", fuseAttention);
-  flag("--require-mma", requireMatrixUnit);
-  add("--vthread-order", vthreadOrder);
-  add("--direct-copies", tessera::getName(directCopies));
-  flag("--test-share-fragments", testShareFragments);
-  flag("--ptxas", usePtxas);
-  flag("portable host code", portableHost);
-  flag("--validate", validate);
-  flag("--print-ir-after-all", printIRAfterAll);
+  for (const FlagInfo &info : getFlagInfos())
+    add("--" + info.name.str(), info.get(flags));
+  add("portable host code", portableHost ? "on" : "off");
 }
 
 void ProgramKey::addEnvironment(const CompileOptions &options,
@@ -125,7 +112,7 @@ void ProgramKey::addEnvironment(const CompileOptions &options,
   add("device", isGpu ? device.chip : "");
   add("driver", isGpu ? device.driver : "");
   std::string assembler;
-  if (options.usePtxas) {
+  if (options.flags.usePtxas) {
     assembler = findPtxas();
     struct stat info = {};
     if (stat(assembler.c_str(), &info) == 0)
@@ -182,8 +169,8 @@ static int addObject(dl_phdr_info *object, size_t, void *data) {
     identities.push_back(llvm::toHex(id, /*LowerCase=*/true));
     return 0;
   }
-  // Current linkers omit it only if an option says so. Its replacement changes
-  // with every change of the file.
+  // Linkers write the id by default. The data used instead of it changes with
+  // every change of the file.
   struct stat info = {};
   std::string identity = path.str();
   if (stat(identity.c_str(), &info) == 0)

@@ -36,21 +36,15 @@ private:
 
 /// An option that a program that is compiled cannot obey; empty if there is
 /// none.
-static StringRef findCompilingOption(const ProgramOptions &options) {
-  return options.emit                    ? "--emit"
-         : !options.diff.empty()         ? "--diff"
-         : options.allowTf32             ? "--allow-tf32"
-         : options.allowFastF8           ? "--allow-fast-f8"
-         : options.noFuseAttention       ? "--no-fuse-attention"
-         : options.requireMatrixUnit     ? "--require-mma"
-         : options.usePtxas              ? "--ptxas"
-         : options.validate              ? "--validate"
-         : options.printIRAfterAll       ? "--print-ir-after-all"
-         : !options.vthreadOrder.empty() ? "--vthread-order"
-         : options.directCopies          ? "--direct-copies"
-         : !options.cache.empty()        ? "--cache"
-         : options.testShareFragments    ? "--test-share-fragments"
-                                         : "";
+static std::string findCompilingOption(const ProgramOptions &options) {
+  if (options.emit)
+    return "--emit";
+  if (!options.diff.empty())
+    return "--diff";
+  for (const compiler::FlagInfo &info : compiler::getFlagInfos())
+    if (info.isGiven(options.flags))
+      return "--" + info.option;
+  return options.cache.empty() ? "" : "--cache";
 }
 
 LogicalResult runner::openBundle(StringRef bytes, ProgramOptions &options,
@@ -61,7 +55,7 @@ LogicalResult runner::openBundle(StringRef bytes, ProgramOptions &options,
     return report.fail(Exit::Usage,
                        options.file + ": " + read.status().message());
   bundle = read.take();
-  if (StringRef wrong = findCompilingOption(options); !wrong.empty())
+  if (std::string wrong = findCompilingOption(options); !wrong.empty())
     return report.fail(
         Exit::Usage,
         wrong + " affects compilation, but a bundle is already compiled: "

@@ -28,7 +28,7 @@ static std::string getVariable(const char *name) {
 /// Where programs are kept; empty if they are not.
 static std::string getCacheDirectory(const ProgramOptions &options) {
   // Options that print during compilation require a compilation.
-  if (options.printIRAfterAll || options.cache == "off")
+  if (options.flags.printIRAfterAll || options.cache == "off")
     return "";
   if (!options.cache.empty())
     return options.cache;

@@ -150,7 +150,7 @@ LogicalResult runner::chooseTarget(const ProgramOptions &options, bool run,
 
   std::string host =
       compiler::findBackend(device.target)->getDeviceChip(device);
-  if (!compiler::runsOn(target.name, target.chip, host, options.usePtxas))
+  if (!compiler::runsOn(target.name, target.chip, host, options.flags.usePtxas))
     return report.fail(Exit::NoDevice,
                        device.name + " is " + host +
                            ", which does not run code for " + target.chip +
@@ -181,7 +181,7 @@ LogicalResult runner::chooseTarget(const ProgramOptions &options, bool run,
 // --list-devices
 //===----------------------------------------------------------------------===//
 
-/// "units": what runs workgroups.
+/// "units": the name of the units that run workgroups.
 static StringRef getUnitName(StringRef target) {
   const compiler::TargetBackend *backend = compiler::findBackend(target);
   return backend ? backend->getUnitName() : "units";

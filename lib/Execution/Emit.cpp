@@ -39,7 +39,7 @@ LogicalResult runner::checkStage(const EmitStage &stage, StringRef target,
     text += (owner == owners.back() ? " or " : ", ") + owner.str();
   return report.fail(Exit::Usage, "--emit=" + stage.name + " requires target " +
                                       text + ", but the target is " + target +
-                                      "; say --target=" + first->name.str() +
+                                      "; use --target=" + first->name.str() +
                                       (first->getDefaultChip ? "" : ":CHIP"));
 }
 

@@ -280,7 +280,7 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
     array.type = slot.element;
     array.data.resize(runtime::elementBytes(slot.element));
     std::memcpy(array.data.data(), place, array.data.size());
-    // Only the lowest bit of an i1 says something.
+    // Only the lowest bit of an i1 is significant.
     if (slot.element == runtime::ElementType::I1)
       array.data[0] &= std::byte(1);
     return success();

@@ -1,4 +1,4 @@
-//===- Report.cpp - Results of a run, as text and JSON --------------------===//
+//===- Report.cpp - Messages and exit status ------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

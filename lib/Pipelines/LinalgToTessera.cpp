@@ -26,8 +26,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-void mlir::tessera::buildLinalgToTasksPipeline(
-    OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
+void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
+                                               const CompileFlags &flags) {
   // TOSA, where there is any.
   tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
                               TosaToLinalgNamedOptions(),
@@ -39,13 +39,7 @@ void mlir::tessera::buildLinalgToTasksPipeline(
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
-  ConvertLinalgToTesseraOptions convert;
-  convert.allowTf32 = options.allowTf32;
-  convert.allowFastF8 = options.allowFastF8;
-  convert.fuseAttention = options.fuseAttention;
-  convert.target = options.target;
-  convert.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera(convert));
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());
 
   // Memrefs.
@@ -65,55 +59,32 @@ void mlir::tessera::buildLinalgToTasksPipeline(
   pm.addNestedPass<func::FuncOp>(createTesseraUseTunedSchedules());
 }
 
-void mlir::tessera::buildLinalgToTesseraPipeline(
-    OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
-  buildLinalgToTasksPipeline(pm, options);
+void mlir::tessera::buildLinalgToTesseraPipeline(OpPassManager &pm,
+                                                 const CompileFlags &flags) {
+  buildLinalgToTasksPipeline(pm, flags);
 
-  // Kernels. If a matrix unit is required, it computes matmuls of one row as
-  // well, padded with rows that do not exist.
-  if (!options.requireMatrixUnit) {
-    TesseraMapMatvecOptions matvec;
-    matvec.target = options.target;
-    matvec.chip = options.chip;
-    pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec(matvec));
-  }
-  TesseraRepackOperandsOptions repack;
-  repack.target = options.target;
-  repack.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands(repack));
-  TesseraChooseScheduleOptions choose;
-  choose.target = options.target;
-  choose.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraChooseSchedule(choose));
-  TesseraTileContractOptions tile;
-  tile.target = options.target;
-  tile.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraTileContract(tile));
-  TesseraTileAttentionOptions attention;
-  attention.target = options.target;
-  attention.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraTileAttention(attention));
+  // Kernels. With the flag require-mma, the matrix unit computes matmuls of one
+  // row as well, with padded rows.
+  if (!flags.requireMatrixUnit)
+    pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec());
+  pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands());
+  pm.addNestedPass<func::FuncOp>(createTesseraChooseSchedule());
+  pm.addNestedPass<func::FuncOp>(createTesseraTileContract());
+  pm.addNestedPass<func::FuncOp>(createTesseraTileAttention());
   pm.addNestedPass<func::FuncOp>(createTesseraMapFragments());
-  TesseraPromoteTilesOptions promote;
-  promote.target = options.target;
-  promote.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraPromoteTiles(promote));
-  TesseraPipelineCopiesOptions pipeline;
-  pipeline.target = options.target;
-  pipeline.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraPipelineCopies(pipeline));
-  TesseraMapLinalgToSimtOptions map;
-  map.target = options.target;
-  map.chip = options.chip;
-  pm.addNestedPass<func::FuncOp>(createTesseraMapLinalgToSimt(map));
+  pm.addNestedPass<func::FuncOp>(createTesseraPromoteTiles());
+  pm.addNestedPass<func::FuncOp>(createTesseraPipelineCopies());
+  pm.addNestedPass<func::FuncOp>(createTesseraMapLinalgToSimt());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
 void mlir::tessera::registerLinalgToTesseraPipeline() {
-  PassPipelineRegistration<LinalgToTesseraPipelineOptions>(
+  PassPipelineRegistration<FlagPipelineOptions>(
       "linalg-to-tessera-pipeline",
       "linalg on tensors or memrefs to host code and gpu.launch kernels of "
       "fragments",
-      buildLinalgToTesseraPipeline);
+      [](OpPassManager &pm, const FlagPipelineOptions &options) {
+        buildLinalgToTesseraPipeline(pm, options.flags);
+      });
 }

@@ -8,6 +8,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Pipelines/Pipelines.h"
 #include "Target/Backend.h"
 #include "Transforms/Passes.h"
 
@@ -24,23 +25,10 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Sets a pass's `target` and `chip`.
-template <typename Options>
-static Options forTarget(const LoweringOptions &options) {
-  Options result;
-  result.target = options.target;
-  result.chip = options.chip;
-  return result;
-}
-
 void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
-                                           const LoweringOptions &options) {
-  pm.addPass(createTesseraResolveSubgroups(
-      forTarget<TesseraResolveSubgroupsOptions>(options)));
-  TesseraExpandVThreadsOptions vthreads;
-  vthreads.order = options.vthreadOrder;
-  vthreads.testShareFragments = options.testShareFragments;
-  pm.addPass(createTesseraExpandVThreads(vthreads));
+                                           const CompileFlags &flags) {
+  pm.addPass(createTesseraResolveSubgroups());
+  pm.addPass(createTesseraExpandVThreads({flags}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
@@ -49,51 +37,43 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
 }
 
 void mlir::tessera::buildLegalizationPipeline(OpPassManager &pm,
-                                              const LoweringOptions &options) {
+                                              const CompileFlags &flags) {
   // Each kernel on its own: the diagnostics are the kernel's.
-  auto legalize = forTarget<TesseraLegalizeFragmentsOptions>(options);
-  legalize.requireMatrixUnit = options.requireMatrixUnit;
-  pm.addNestedPass<gpu::GPUModuleOp>(createTesseraLegalizeFragments(legalize));
+  pm.addNestedPass<gpu::GPUModuleOp>(createTesseraLegalizeFragments({flags}));
 }
 
 void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
-                                        const LoweringOptions &options) {
-  if (const TargetBackend *backend = findBackend(options.target))
-    backend->addVendorPasses(pm.nest<gpu::GPUModuleOp>(), options);
+                                        const TargetBackend &backend,
+                                        const CompileFlags &flags) {
+  backend.addVendorPasses(pm.nest<gpu::GPUModuleOp>(), flags);
 }
 
 void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
-                                              const LoweringOptions &options) {
-  if (const TargetBackend *backend = findBackend(options.target))
-    backend->addLoweringPasses(pm.nest<gpu::GPUModuleOp>(), options);
+                                              const TargetBackend &backend,
+                                              const CompileFlags &flags) {
+  backend.addLoweringPasses(pm.nest<gpu::GPUModuleOp>(), flags);
 }
 
 void mlir::tessera::buildHostToLLVMPipeline(OpPassManager &pm,
-                                            const LoweringOptions &options) {
+                                            const TargetBackend &backend) {
   pm.addPass(createTesseraExpandPackedMemory());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createTesseraExpandScalars());
   ConvertLaunchToRuntimeOptions launch;
-  launch.separateMemory = !isHostTarget(options.target);
+  launch.separateMemory = !backend.getInfo().isHost;
   pm.addPass(createConvertLaunchToRuntime(launch));
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
 void mlir::tessera::registerLoweringPipelines() {
-  auto build = [](StringRef target) {
-    return [target](OpPassManager &pm, const LoweringOptions &given) {
-      LoweringOptions options;
-      options.copyOptionValuesFrom(given);
-      options.target = target.str();
-      buildOutliningPipeline(pm, options);
-      buildLegalizationPipeline(pm, options);
-      buildVendorPipeline(pm, options);
-      buildKernelToLLVMPipeline(pm, options);
-    };
-  };
   for (const TargetBackend *backend : getBackends())
-    PassPipelineRegistration<LoweringOptions>(backend->getPipelineName(),
-                                              backend->getPipelineDescription(),
-                                              build(backend->getInfo().name));
+    PassPipelineRegistration<FlagPipelineOptions>(
+        backend->getPipelineName(), backend->getPipelineDescription(),
+        [backend](OpPassManager &pm, const FlagPipelineOptions &options) {
+          buildOutliningPipeline(pm, options.flags);
+          buildLegalizationPipeline(pm, options.flags);
+          buildVendorPipeline(pm, *backend, options.flags);
+          buildKernelToLLVMPipeline(pm, *backend, options.flags);
+        });
 }

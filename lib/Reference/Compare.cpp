@@ -6,7 +6,7 @@
 
 #include "Reference/Compare.h"
 
-#include "Blocks.h"
+#include "BlockErrors.h"
 #include "Numeric.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -7,7 +7,7 @@
 #ifndef LIB_REFERENCE_ENTRY_H
 #define LIB_REFERENCE_ENTRY_H
 
-#include "Code.h"
+#include "PreparedCode.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -18,7 +18,7 @@ struct Source {
   explicit Source(func::FuncOp original);
 
   OwningOpRef<ModuleOp> copy;
-  /// Null when that fails; what emitted an error may have been upstream.
+  /// Null when that fails; the error may have been emitted by upstream code.
   func::FuncOp entry;
 };
 

@@ -7,7 +7,7 @@
 #include "Reference/Interpreter.h"
 
 #include "Entry.h"
-#include "Sums.h"
+#include "Kernels/RoundedSums.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinTypes.h"

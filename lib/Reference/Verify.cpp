@@ -7,9 +7,9 @@
 #include "Reference/Verify.h"
 
 #include "Entry.h"
-#include "Lazy.h"
+#include "Lazy/LazyResults.h"
+#include "RandomChoice.h"
 #include "Reference/Evaluation.h"
-#include "Sample.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

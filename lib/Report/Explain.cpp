@@ -1,4 +1,4 @@
-//===- Explain.cpp - Reports on a compilation -----------------------------===//
+//===- Explain.cpp - Explanation of compiled code -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

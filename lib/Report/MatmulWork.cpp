@@ -1,4 +1,4 @@
-//===- MatmulWork.cpp - What the products of a program come to ------------===//
+//===- Work.cpp - Operations and bytes of matmuls -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- OutputStatistics.cpp - How far outputs are off ---------------------===//
+//===- Statistics.cpp - Statistics of errors ------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

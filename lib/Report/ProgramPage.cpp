@@ -156,8 +156,8 @@ LogicalResult runner::writeHtmlReport(const ProgramOptions &options,
         "number links to and from the source.</p>\n<div class=\"stages\">\n";
   for (const StageText &stage : stages)
     writeStage(stage, stages, os);
-  os << "</div></section>\n<section id=\"explain\"><h2>What was compiled, and "
-        "how</h2>\n<pre>"
+  os << "</div></section>\n<section id=\"explain\"><h2>Compiled "
+        "code</h2>\n<pre>"
      << escape(explained) << "</pre></section>\n";
   writeTimes(root, os);
   os << "<section id=\"data\"><h2>Data</h2>\n<pre>"

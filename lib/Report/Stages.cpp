@@ -154,8 +154,8 @@ runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
                       const compiler::CompileOptions &given) {
   compiler::CompileOptions options = given;
   options.trace = nullptr;
-  options.printIRAfterAll = false;
-  // Warnings have been said when the program was compiled.
+  options.flags.printIRAfterAll = false;
+  // Warnings were printed when the program was compiled.
   mlir::ScopedDiagnosticHandler silence(
       module.getContext(), [](mlir::Diagnostic &diagnostic) {
         return success(diagnostic.getSeverity() !=

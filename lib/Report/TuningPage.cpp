@@ -57,8 +57,8 @@ svg line.own { stroke: var(--own); stroke-dasharray: 6 3; } svg line.library { s
 svg .before { fill: var(--dot); } svg .after { fill: none; stroke: var(--own); }
 )";
 
-/// Records of the search, numbered from 1 in their order: what is drawn. Those
-/// of the final comparison are measured again.
+/// Records of the search, numbered from 1 in their order. These are drawn.
+/// Those of the final comparison are measured again.
 static std::vector<const Record *> getCandidates(const Summary &summary) {
   std::vector<const Record *> candidates;
   for (const Record &record : summary.records)

@@ -57,7 +57,7 @@ Expected<std::string> tessera::runtime::readInputFile(const std::string &path) {
         return fail("no process writes to this pipe");
       return text;
     } else if (errno == EAGAIN && !isStandard) {
-      // There is a writer: wait for what it has to say.
+      // There is a writer: wait for its data.
       int flags = fcntl(input.file, F_GETFL);
       if (flags < 0 || fcntl(input.file, F_SETFL, flags & ~O_NONBLOCK) != 0)
         return fail(std::strerror(errno));

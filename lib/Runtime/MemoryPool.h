@@ -7,7 +7,7 @@
 // Keeps freed blocks in lists by size class, so that a program that allocates
 // the same temporaries in each run goes to the driver only in the first. All
 // work on a device is in order, so a freed block can be handed out again while
-// kernels that use it are still queued: whoever gets it next comes after them.
+// kernels that use it are still queued: its next user is queued after them.
 //
 //===----------------------------------------------------------------------===//
 

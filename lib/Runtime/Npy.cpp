@@ -64,7 +64,8 @@ class HeaderParser {
 public:
   HeaderParser(const std::string &text) : text(text) {}
 
-  /// True when the whole header was understood; otherwise `error` says why.
+  /// True when the whole header was understood; otherwise `error` has the
+  /// reason.
   bool parse();
 
   std::string descr;

@@ -13,7 +13,7 @@
 namespace tessera::runtime {
 
 /// Opens device `ordinal`, counted from 0, of those that `forEach(visit)`
-/// visits until the visit gives false; what `forEach` gives is why others
+/// visits until the visit returns false; `forEach` returns why the others
 /// cannot be used. `make(abilities)` makes a `DeviceT`, which `open()` then
 /// opens. `NoDevice` where there are not so many.
 template <typename DeviceT, typename ForEach, typename Make>

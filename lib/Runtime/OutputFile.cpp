@@ -78,7 +78,7 @@ private:
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Whether all of it is written; else `errno` says why.
+/// Whether all of it is written; else `errno` has the reason.
 static bool writeParts(int file,
                        std::initializer_list<std::string_view> parts) {
   for (std::string_view part : parts)

@@ -62,7 +62,7 @@ protected:
   DriverResult moduleUnload(void *module) override;
   DriverResult moduleGetFunction(void **function, void *module,
                                  const char *name) override;
-  /// The workgroup memory of a kernel is static.
+  /// A kernel's workgroup memory is its own, and launches specify its size.
   DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
   /// The drivers do not report it.
   DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
@@ -79,7 +79,7 @@ protected:
   const Function *findFunction(const std::string &name) const;
 
 private:
-  /// Whether buffers begin where the kernel's parameters say.
+  /// Whether buffers begin at the alignment of the kernel's parameters.
   Status checkAlignment(const SpirvKernel &kernel,
                         const LaunchRequest &request) const;
 

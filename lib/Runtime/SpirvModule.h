@@ -28,8 +28,8 @@ struct SpirvParameter {
 /// An entry point.
 struct SpirvKernel {
   std::string name;
-  /// Threads of a workgroup (execution mode LocalSize); zeros where none is
-  /// said.
+  /// Threads of a workgroup (execution mode LocalSize); zeros if the module has
+  /// none.
   std::array<int64_t, 3> block = {0, 0, 0};
   /// Lanes of a subgroup (execution mode SubgroupSize), or 0.
   int64_t subgroupSize = 0;

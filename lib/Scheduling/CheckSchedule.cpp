@@ -16,7 +16,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// A contraction with a schedule, on a chip. Each member function looks at one
+/// A contraction with a schedule, on a chip. Each member function checks one
 /// constraint.
 class Checker {
 public:

@@ -93,11 +93,11 @@ struct TesseraChooseSchedulePass
         why = explainSchedule(op, op.getScheduleAttr(), chip);
       return why.empty() ? success() : LogicalResult(op.emitError() << why);
     };
-    // All that is wrong is said in one run.
-    bool good = succeeded(forEachOnChip<ContractOp>(getOperation(), target,
-                                                    chip, isOnMemRefs, choose));
+    // All errors are reported in one run.
+    bool good = succeeded(
+        forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, choose));
     good &= succeeded(forEachOnChip<AttentionOp>(
-        getOperation(), target, chip,
+        getOperation(),
         [](AttentionOp op) {
           return isa<MemRefType>(op.getOutput().getType());
         },

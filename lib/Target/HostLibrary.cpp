@@ -13,7 +13,7 @@
 //     ret void
 //   }
 //
-// which hands on all registers and the stack as they are (LLVM Language
+// which forwards all registers and the stack unchanged (LLVM Language
 // Reference, "call", musttail of a variadic function). The loader of the
 // library fills in the table.
 //

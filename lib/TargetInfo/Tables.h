@@ -47,6 +47,11 @@ findReportedChip(llvm::StringRef target, llvm::StringRef description,
 llvm::StringRef getDescription(llvm::ArrayRef<ReportedProfile> profiles,
                                llvm::StringRef name);
 
+/// A chip with the properties that GPUs of NVIDIA and AMD have in common, and
+/// those of `devices` that have a name.
+Chip makeGpuChip(llvm::StringRef name, llvm::StringRef target,
+                 llvm::ArrayRef<DeviceSheet> devices);
+
 /// Steps of a lane map, one for each bit of a lane or a register.
 using LaneSteps = llvm::SmallVector<LaneMap::Step, 6>;
 

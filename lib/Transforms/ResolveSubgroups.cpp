@@ -33,7 +33,7 @@ struct ResolveSubgroupsPass
     : public tessera::impl::TesseraResolveSubgroupsBase<ResolveSubgroupsPass> {
   using TesseraResolveSubgroupsBase::TesseraResolveSubgroupsBase;
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found))
       return signalPassFailure();
     int64_t lanes = (*found)->subgroupSize;

@@ -31,7 +31,7 @@ using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 using llvm::StringRef;
 
-/// Says in the file's heading that it is one of ours ("Tess").
+/// The application ID in the file's header ("Tess").
 static constexpr int64_t applicationId = 0x54657373;
 /// The schema version of the tables: a file with another version is rejected.
 static constexpr int64_t schemaVersion = 1;
@@ -189,7 +189,7 @@ static void addTo(Digest &digest, const TaskId &task,
 
 class Database::Impl {
 public:
-  /// Makes the tables of an empty file; looks at the version of another.
+  /// Makes the tables of an empty file; checks the version of another.
   llvm::Error prepare(Mode mode);
 
   llvm::Error transact(llvm::function_ref<llvm::Error()> body);

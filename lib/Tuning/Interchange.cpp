@@ -31,7 +31,7 @@ static constexpr int64_t formatVersion = 1;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A text that has to be there, and says something.
+/// A required text that is not empty.
 template <typename Text> struct Required {
   Text &text;
 };

@@ -1,4 +1,4 @@
-//===- SpaceConfig.cpp - Which schedules are looked at --------------------===//
+//===- SpaceConfig.cpp - Values of the search space -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

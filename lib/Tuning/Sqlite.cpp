@@ -63,8 +63,8 @@ llvm::Error Connection::open(StringRef file, bool create, int milliseconds) {
     return llvm::createStringError("'" + path + "' is not a regular file");
   // SQLite does not treat names like ":memory:" as files.
   std::string name = file.starts_with(":") ? "./" + path : path;
-  // Also for reading: what a killed process has left is taken back then. A file
-  // that cannot be written is opened for reading by itself.
+  // Also for reading: the unfinished changes of a killed process are rolled
+  // back then. A file that cannot be written is opened for reading by itself.
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX |
               (create ? SQLITE_OPEN_CREATE : 0);
   if (int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr)) {

@@ -132,6 +132,7 @@ struct Options {
   std::string file;
   bool allowTf32 = false, allowFastF8 = false, requireMma = false;
   std::optional<std::string> scheduleDb;
+  std::string flags;
 };
 
 /// Calls `function` with the C API's options, without Python's lock, and then
@@ -149,6 +150,7 @@ void callCompiler(const Options &own, Function function) {
   options.allowFastF8 = own.allowFastF8;
   options.requireMatrixUnit = own.requireMma;
   options.scheduleDb = own.scheduleDb ? own.scheduleDb->c_str() : nullptr;
+  options.flags = own.flags.c_str();
   options.handlerUser = &warnings;
   options.handler = [](void *user, TesseraSeverity severity, const char *text) {
     if (severity == TESSERA_WARNING)
@@ -314,12 +316,14 @@ NB_MODULE(_core, module) {
           [](Options *self, const std::string &target,
              const std::optional<std::string> &entry, const std::string &file,
              bool allowTf32, bool allowFastF8, bool requireMma,
-             const std::optional<std::string> &scheduleDb) {
-            new (self) Options{target,      entry,      file,      allowTf32,
-                               allowFastF8, requireMma, scheduleDb};
+             const std::optional<std::string> &scheduleDb,
+             const std::string &flags) {
+            new (self) Options{target,      entry,      file,       allowTf32,
+                               allowFastF8, requireMma, scheduleDb, flags};
           },
           "target"_a, "entry"_a.none(), "file"_a, "allow_tf32"_a,
-          "allow_fast_f8"_a, "require_mma"_a, "schedule_db"_a.none());
+          "allow_fast_f8"_a, "require_mma"_a, "schedule_db"_a.none(),
+          "flags"_a);
   module.def("explain", &explain, "source"_a, "options"_a);
   module.def("verify", &verify, "source"_a, "options"_a, "arguments"_a,
              "accept_unverified"_a);

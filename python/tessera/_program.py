@@ -349,10 +349,15 @@ def _encode(source: Union[str, bytes]) -> bytes:
     return source.encode() if isinstance(source, str) else source
 
 
+def _join_flags(flags: Union[str, Sequence[str]]) -> str:
+    return flags if isinstance(flags, str) else ",".join(flags)
+
+
 def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
             file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
             require_mma: bool = False,
-            schedule_db: Union[str, "os.PathLike[str]", None] = None) -> Program:
+            schedule_db: Union[str, "os.PathLike[str]", None] = None,
+            flags: Union[str, Sequence[str]] = ()) -> Program:
     """Compiles a module of MLIR, as text or bytecode.
 
     ``target`` has the form of gpu-runner's ``--target``, or several separated by commas: "cpu", "cuda"
@@ -360,18 +365,22 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     function; ``file`` names the source in diagnostics. ``allow_tf32`` permits tf32 for matmuls of f32,
     ``allow_fast_f8`` reduced-precision accumulation for 8-bit floats; ``require_mma`` rejects matmuls
     that no matrix unit computes. ``schedule_db`` is a gpu-tune database of schedules, or "off" to use
-    only the compiler's own choices. Compiler warnings are issued as Python warnings.
+    only the compiler's own choices. ``flags`` are further compile flags of gpu-runner without the
+    dashes: ["no-fuse-attention", "direct-copies=never"]. Compiler warnings are issued as Python
+    warnings.
     """
     return Program(_core.Program.compile(
         _encode(source),
         _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
-                      None if schedule_db is None else os.fspath(schedule_db))))
+                      None if schedule_db is None else os.fspath(schedule_db),
+                      _join_flags(flags))))
 
 
 def explain(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
             file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
             require_mma: bool = False,
-            schedule_db: Union[str, "os.PathLike[str]", None] = None) -> Dict[str, Any]:
+            schedule_db: Union[str, "os.PathLike[str]", None] = None,
+            flags: Union[str, Sequence[str]] = ()) -> Dict[str, Any]:
     """Compiles a module for one target and reports how, as gpu-runner's ``--explain=json``: the
     instruction of each matmul and why better ones were rejected, and the schedule of each kernel.
 
@@ -380,13 +389,15 @@ def explain(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     return json.loads(_core.explain(
         _encode(source),
         _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
-                      None if schedule_db is None else os.fspath(schedule_db))))
+                      None if schedule_db is None else os.fspath(schedule_db),
+                      _join_flags(flags))))
 
 
 def verify(source: Union[str, bytes], target: str = "cpu", *, arguments: Sequence[str] = (),
            entry: Optional[str] = None, file: str = "<text>", allow_tf32: bool = False,
            allow_fast_f8: bool = False, require_mma: bool = False,
            schedule_db: Union[str, "os.PathLike[str]", None] = None,
+           flags: Union[str, Sequence[str]] = (),
            accept_unverified: bool = False) -> Tuple[bool, Dict[str, Any]]:
     """Compiles a module, runs it twice on a device, and compares its outputs with the reference
     interpreter. Returns whether they are right, and the report of gpu-runner's ``--verify --json``.
@@ -398,7 +409,8 @@ def verify(source: Union[str, bytes], target: str = "cpu", *, arguments: Sequenc
     passed, report = _core.verify(
         _encode(source),
         _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
-                      None if schedule_db is None else os.fspath(schedule_db)),
+                      None if schedule_db is None else os.fspath(schedule_db),
+                      _join_flags(flags)),
         list(arguments), accept_unverified)
     return passed, json.loads(report)
 

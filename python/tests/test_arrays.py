@@ -72,7 +72,7 @@ def test_fields_of_packed_structs(twice, exchanged):
         twice(exchanged(records["value"]))
     # One element has no stride, and may lie at an odd address.
     np.testing.assert_array_equal(twice(records["value"][2:3]), [6])
-    # Strides that are multiples are the runtime's to look at.
+    # The runtime checks strides that are multiples.
     padded = np.zeros(4, np.dtype([("value", np.float32), ("other", np.float32)]))
     with pytest.raises(tessera.Error, match="stride in dimension 0 is 2 elements.*pass a dense copy"):
         twice(padded["value"])

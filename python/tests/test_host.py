@@ -210,3 +210,13 @@ def test_schedule_database(tmp_path):
         tessera.compile(MATMUL, schedule_db=tmp_path / "other.db")
     a, b, c = integers(5, 6), integers(6, 7, seed=1), integers(5, 7, seed=2)
     np.testing.assert_array_equal(tessera.compile(MATMUL, schedule_db="off")(a, b, c), a @ b + c)
+
+
+def test_flags():
+    with pytest.raises(tessera.Error, match="flags: unknown compile flag 'allow-tf33'"):
+        tessera.compile(MATMUL, flags="allow-tf33")
+    with pytest.raises(tessera.CompileError, match="--direct-copies=always"):
+        tessera.compile(MATMUL, flags=["no-fuse-attention", "direct-copies=always"])
+    a, b, c = integers(5, 6), integers(6, 7, seed=1), integers(5, 7, seed=2)
+    program = tessera.compile(MATMUL, flags=["no-fuse-attention"])
+    np.testing.assert_array_equal(program(a, b, c), a @ b + c)

@@ -137,7 +137,7 @@ func.func @causal(%q: tensor<2x200x64xf16>, %k: tensor<2x200x64xf16>, %v: tensor
   return %r : tensor<2x200x64xf16>
 }
 
-// Keys before the first query, and a mask that says what is hidden.
+// Keys before the first query, and a mask that selects the visible ones.
 // KERNELS-LABEL: func.func @ahead(
 // KERNELS:       gpu.launch_func
 // KERNELS-NOT:   gpu.launch_func
@@ -574,7 +574,7 @@ func.func @reshaped(%q: tensor<2x3x50x32xf16>, %k: tensor<2x3x60x32xf16>, %v: te
   return %r : tensor<2x3x50x32xf16>
 }
 
-// All of f16, as far as the program says: it is computed in f32. Masked elements are the lowest
+// All types in the program are f16, but it is computed in f32. Masked elements are the lowest
 // number of f16.
 // KERNELS-LABEL: func.func @narrow(
 // KERNELS:       gpu.launch_func

@@ -15,7 +15,7 @@
 //
 // Each of them is one kernel, and a matmul.
 //
-// RUN: gpu-opt %s --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNELS
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNELS
 // KERNELS-LABEL: func @conv(
 // KERNELS-COUNT-1: gpu.launch blocks
 // KERNELS-NOT:   gpu.launch blocks

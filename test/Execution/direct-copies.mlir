@@ -66,7 +66,7 @@
 // RUN: not gpu-runner %s --entry=nn --target=hip:gfx90a --direct-copies=always --emit=amdgcn 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: --direct-copies=always: hip:gfx90a has no load that writes workgroup memory directly; remove the option
 // RUN: not gpu-runner %s --entry=nn --direct-copies=some 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: unknown choice 'some' for --direct-copies; expected auto, always or never
+// UNKNOWN: unknown value 'some' for --direct-copies; expected auto, always or never
 
 func.func @nn(%a: tensor<128x192xf16>, %b: tensor<192x128xf16>) -> tensor<128x128xf32> {
   %zero = arith.constant 0.0 : f32

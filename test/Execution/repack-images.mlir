@@ -2,7 +2,7 @@
 // filters were copied for bulk copies, whatever then runs them.
 //
 // The runner frees the program's own allocations.
-// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" -o %t.freed.mlir
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-repack-operands -o %t.freed.mlir
 // RUN: grep -v memref.dealloc %t.freed.mlir > %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=REPACKED
 // RUN: gpu-runner %s --target=cpu --verify --entry=steps --out=0=%t.steps.npy | FileCheck %s

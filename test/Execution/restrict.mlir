@@ -5,7 +5,7 @@
 // CHECK: exact)
 // CHECK: {{^}}verified
 //
-// RUN: gpu-opt %s --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNELS
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNELS
 // KERNELS-NOT:     memref.alloc
 // KERNELS-COUNT-1: gpu.launch blocks
 // KERNELS-NOT:     gpu.launch blocks

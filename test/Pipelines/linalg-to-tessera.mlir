@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --linalg-to-tessera-pipeline="target=cuda chip=sm_80" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --linalg-to-tessera-pipeline --split-input-file | FileCheck %s
 
 // One kernel for a matmul and all ops fused after it; the result is in a new buffer.
 

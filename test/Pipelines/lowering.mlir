@@ -1,10 +1,10 @@
 // Each target's pipeline leads from a portable kernel to the target's own dialect.
 
-// RUN: gpu-opt %s --tessera-to-nvvm-pipeline="chip=sm_80" | FileCheck %s --check-prefix=NVVM
-// RUN: gpu-opt %s --tessera-to-rocdl-pipeline="chip=gfx942" | FileCheck %s --check-prefix=ROCDL
-// RUN: gpu-opt %s --tessera-to-spirv-pipeline="chip=lavapipe" | FileCheck %s --check-prefix=SPIRV
-// RUN: gpu-opt %s --tessera-to-opencl-pipeline="chip=simt" | FileCheck %s --check-prefix=OPENCL
-// RUN: gpu-opt %s --tessera-to-cpu-pipeline | FileCheck %s --check-prefix=CPU
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-to-nvvm-pipeline | FileCheck %s --check-prefix=NVVM
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx942" --tessera-to-rocdl-pipeline | FileCheck %s --check-prefix=ROCDL
+// RUN: gpu-opt %s --tessera-attach-chip="target=vulkan chip=lavapipe" --tessera-to-spirv-pipeline | FileCheck %s --check-prefix=SPIRV
+// RUN: gpu-opt %s --tessera-attach-chip="target=opencl chip=simt" --tessera-to-opencl-pipeline | FileCheck %s --check-prefix=OPENCL
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --tessera-to-cpu-pipeline | FileCheck %s --check-prefix=CPU
 
 // NVVM:       gpu.module @main_kernel
 // NVVM:         llvm.func @main_kernel({{.*}}nvvm.kernel

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --linalg-to-tessera-pipeline="target=cuda chip=sm_80" | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --linalg-to-tessera-pipeline | FileCheck %s
 
 // TOSA goes the same way: one kernel, with the bias and the clamp in it.
 

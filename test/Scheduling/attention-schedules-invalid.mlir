@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --split-input-file --verify-diagnostics --tessera-choose-schedule="target=cuda chip=sm_80"
+// RUN: gpu-opt %s --split-input-file --verify-diagnostics --tessera-attach-chip="target=cuda chip=sm_80" --tessera-choose-schedule
 
 // Schedules that attention cannot have; and a kernel that fits in no registers.
 

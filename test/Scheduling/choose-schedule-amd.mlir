@@ -1,12 +1,12 @@
 // The tiles of AMD's chips: 64x64 accumulators over 64 lanes, 64x32 over 32; two
 // stages where workgroup memory has room for them besides other workgroups.
 //
-// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx906" | FileCheck %s --check-prefixes=CHECK,GFX906
-// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx908" | FileCheck %s --check-prefixes=CHECK,GFX908
-// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx942" | FileCheck %s --check-prefixes=CHECK,GFX942
-// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx950" | FileCheck %s --check-prefixes=CHECK,GFX950
-// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx1100" | FileCheck %s --check-prefixes=CHECK,GFX1100
-// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx1201" | FileCheck %s --check-prefixes=CHECK,GFX1201
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx906" --tessera-choose-schedule | FileCheck %s --check-prefixes=CHECK,GFX906
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx908" --tessera-choose-schedule | FileCheck %s --check-prefixes=CHECK,GFX908
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx942" --tessera-choose-schedule | FileCheck %s --check-prefixes=CHECK,GFX942
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx950" --tessera-choose-schedule | FileCheck %s --check-prefixes=CHECK,GFX950
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx1100" --tessera-choose-schedule | FileCheck %s --check-prefixes=CHECK,GFX1100
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx1201" --tessera-choose-schedule | FileCheck %s --check-prefixes=CHECK,GFX1201
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" | FileCheck %s
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cpu chip=x86-64-avx2" | FileCheck %s --check-prefix=CPU
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-choose-schedule | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx2" --tessera-choose-schedule | FileCheck %s --check-prefix=CPU
 
 // Small matrices of a batch: the number per workgroup and subgroup, and direct loads from memory.
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-choose-schedule | FileCheck %s
 
 // The tilings of groups with the shortest time, and the other fields chosen with them.
 

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --verify-diagnostics | FileCheck %s
-// RUN: not gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_81" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-choose-schedule --verify-diagnostics | FileCheck %s
+// RUN: not gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_81" --tessera-choose-schedule 2>&1 | FileCheck %s --check-prefix=CHIP
 
 // CHIP: unknown chip 'sm_81' of target 'cuda'
 

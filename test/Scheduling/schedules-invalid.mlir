@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-choose-schedule --split-input-file --verify-diagnostics
 
 // Schedules that the chip does not support, by the constraints' names in docs/Schedules.md.
 

@@ -1,7 +1,7 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --verify-diagnostics
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cpu" --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-choose-schedule --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --tessera-choose-schedule --verify-diagnostics
 
-// Chips without clusters say so.
+// Chips without clusters reject them.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

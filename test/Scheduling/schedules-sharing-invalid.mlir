@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-choose-schedule --split-input-file --verify-diagnostics
 
 // The requirements of workgroups that share tiles in clusters.
 

@@ -1,8 +1,8 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --tessera-tile-contract="target=cuda chip=sm_80" | FileCheck %s --check-prefix=SM80
-// RUN: gpu-opt %s --convert-linalg-to-tessera --tessera-tile-contract="target=cuda chip=sm_75" | FileCheck %s --check-prefix=SM75
-// RUN: gpu-opt %s --convert-linalg-to-tessera --tessera-tile-contract="target=cpu chip=x86-64-avx2" | FileCheck %s --check-prefix=AVX2
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --convert-linalg-to-tessera --tessera-tile-contract | FileCheck %s --check-prefix=SM80
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_75" --convert-linalg-to-tessera --tessera-tile-contract | FileCheck %s --check-prefix=SM75
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx2" --convert-linalg-to-tessera --tessera-tile-contract | FileCheck %s --check-prefix=AVX2
 
-// The schedules that are chosen where the program does not say.
+// The schedules that are chosen where the program has none.
 
 // SM80-LABEL: func @large
 // SM80:         workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4,

@@ -1,8 +1,8 @@
 // A reproducer of a failing pass holds the module and that pass, and fails in the same way (docs/Debugging.md).
-// RUN: not gpu-opt %s --pass-pipeline="builtin.module(linalg-to-tessera-pipeline{target=cuda chip=sm_80})" --mlir-disable-threading --mlir-pass-pipeline-local-reproducer --mlir-pass-pipeline-crash-reproducer=%t.mlir 2>&1 | FileCheck %s
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},linalg-to-tessera-pipeline)" --mlir-disable-threading --mlir-pass-pipeline-local-reproducer --mlir-pass-pipeline-crash-reproducer=%t.mlir 2>&1 | FileCheck %s
 // CHECK: Pipeline failed while executing `TesseraChooseSchedule`
 // RUN: FileCheck %s --check-prefix=FILE --input-file=%t.mlir
-// FILE: pipeline: "builtin.module(func.func(tessera-choose-schedule{chip=sm_80 target=cuda}))"
+// FILE: pipeline: "builtin.module(func.func(tessera-choose-schedule))"
 // RUN: not gpu-opt %t.mlir --run-reproducer 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: error: schedule_c7
 

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-resolve-subgroups="target=cuda chip=sm_80" --split-input-file | FileCheck %s --check-prefixes=CHECK,WARP
-// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-resolve-subgroups="target=cpu chip=generic" --split-input-file | FileCheck %s --check-prefixes=CHECK,LANE
+// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-attach-chip="target=cuda chip=sm_80" --tessera-resolve-subgroups --split-input-file | FileCheck %s --check-prefixes=CHECK,WARP
+// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-attach-chip="target=cpu chip=generic" --tessera-resolve-subgroups --split-input-file | FileCheck %s --check-prefixes=CHECK,LANE
 
 // The size is a constant, and the launch's block size folded from it. The
 // subgroup's number follows from the thread's.

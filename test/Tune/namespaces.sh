@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # namespaces.sh GPU-TUNE: a run and three hosts, each in a network namespace of its own with no file in
-# common but the program. One host compiles; the one that measures is taken away with nothing said on its
-# link; the run finds out by itself, and goes on with the host that comes then. Needs root.
+# common but the program. One host compiles; the one that measures is taken away without a message
+# on its link; the run finds out by itself, and goes on with the host that comes then. Needs root.
 set -euo pipefail
 
 tune=$(command -v "$1")

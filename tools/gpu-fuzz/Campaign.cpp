@@ -189,7 +189,8 @@ Campaign::makeArguments(const Case &testCase, const std::string &file) const {
 }
 
 /// Runs a case after others in one process, and again in a process of its own
-/// if it failed. If it passes alone, `among` says how it failed.
+/// if it failed. If it passes alone, `among` is set to the reason of the
+/// failure.
 Outcome Campaign::runCase(BatchRunner &runner, const Case &testCase,
                           const std::string &file, std::string &among) const {
   std::vector<std::string> arguments = makeArguments(testCase, file);

@@ -27,8 +27,8 @@ enum class Verdict {
 /// seed.
 void plantFault(uint64_t seed, uint64_t index, Case &testCase);
 
-/// Whether gpu-runner did with the case what it should have; if it did not,
-/// `cause` is one line that says why.
+/// Whether gpu-runner handled the case as expected; if it did not, `cause` is
+/// one line with the reason.
 Verdict judge(const Case &testCase, const Outcome &outcome, std::string &cause);
 
 /// Runs the cases that the options ask for, writes what failed, and prints a

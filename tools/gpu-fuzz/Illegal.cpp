@@ -10,7 +10,7 @@ using namespace fuzz;
 
 namespace {
 
-/// A schedule that no chip takes, and what the diagnostic says of it.
+/// A schedule that no chip takes, and the expected diagnostic.
 struct Mistake {
   const char *schedule;
   const char *diagnostic;

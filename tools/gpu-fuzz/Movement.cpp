@@ -108,7 +108,7 @@ static Value insertSlice(Program &program, const Value &input) {
     dims.push_back(program.makeDim(reached + program.rng.below(4)));
   }
   Value source = input;
-  // Sizes are constants here, and the types say so.
+  // Sizes are constants here, and the types are static.
   for (Dim &dim : source.dims)
     dim.isDynamic = false;
   if (source.type() != input.type()) {

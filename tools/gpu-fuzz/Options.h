@@ -36,7 +36,7 @@ struct Options {
   bool help = false;
 };
 
-/// Reads the command line. On a mistake, `error` says which.
+/// Reads the command line. On a mistake, `error` has the message.
 std::optional<Options> parseOptions(int argc, char **argv, std::string &error);
 std::string getHelp();
 

@@ -124,7 +124,7 @@ public:
   Value structured(const std::string &op, const std::vector<Value> &inputs,
                    const Value &output, const Range &range,
                    const std::string &suffix = "");
-  /// A linalg.generic. `loops` says of each loop whether it is a reduction;
+  /// A linalg.generic. `loops` states for each loop whether it is a reduction;
   /// `body` gets the block's arguments and returns what it yields.
   using MakeBody = std::function<std::vector<Value>(
       Body &body, const std::vector<Value> &arguments)>;

@@ -191,7 +191,7 @@ std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
         text += std::string(" = ") + rng.pick(entry.values);
       isSplit |= std::string(entry.name) == "splitK";
     }
-  // By draws of their own: what follows stays as it was without these entries.
+  // By draws of their own: the following draws do not depend on these fields.
   Rng own(Rng(rng).next(), 0);
   bool isAtomic = isSplit && hasAtomicAdd(types.accumulator) && own.chance(50);
   if (isAtomic)

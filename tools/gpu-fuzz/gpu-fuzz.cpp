@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   Rng, Types     choices that the seed decides; sizes; what values can be
+//   Rng, Types     choices that the seed decides; sizes; ranges of values
 //   Program        a program, written op by op
 //   Schedule       random schedules
 //   `Product`, Fusion, Convolution, Elementwise, Movement, VThread, Illegal

@@ -14,7 +14,7 @@
 
 namespace runner {
 
-/// Has signals that ask the process to end (SIGINT, SIGTERM, SIGHUP) say so,
+/// Has signals that ask the process to end (SIGINT, SIGTERM, SIGHUP) report it,
 /// remove files that are being written, and end it by the same signal. Those
 /// that are ignored stay so.
 void handleEndingSignals();

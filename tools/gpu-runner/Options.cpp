@@ -151,7 +151,7 @@ static LogicalResult parseExplain(StringRef value, Options &options,
 static LogicalResult parseTimeout(StringRef value, Options &options,
                                   Report &report) {
   double seconds;
-  // A day, beyond which nobody means it.
+  // A day; larger values are taken for mistakes.
   if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 86400)
     return report.fail(Exit::Usage,
                        "--timeout=" + value +
@@ -187,32 +187,6 @@ static LogicalResult parseRepeat(StringRef value, Options &options,
                                         ": the number of runs, which includes "
                                         "the first, must be at least 1");
   options.repeat = runs;
-  return success();
-}
-
-static LogicalResult parseOrder(StringRef value, Options &options,
-                                Report &report) {
-  StringRef size = value;
-  unsigned number;
-  if (value != "breadth_first" && value != "depth_first" &&
-      !(size.consume_front("groups(") && size.consume_back(")") &&
-        !size.getAsInteger(10, number) && number > 0))
-    return report.fail(Exit::Usage,
-                       "unknown order '" + value +
-                           "' for --vthread-order; expected breadth_first, "
-                           "depth_first or groups(N)");
-  options.vthreadOrder = value.str();
-  return success();
-}
-
-static LogicalResult parseDirectCopies(StringRef value, Options &options,
-                                       Report &report) {
-  options.directCopies = compiler::findDirectCopies(value);
-  if (!options.directCopies)
-    return report.fail(
-        Exit::Usage,
-        "unknown choice '" + value +
-            "' for --direct-copies; expected auto, always or never");
   return success();
 }
 
@@ -300,21 +274,12 @@ static const OptionInfo infos[] = {
     {"--bench", OptionInfo::OptionalValue, &Options::bench, parseRuns},
     {"--json", OptionInfo::Flag, &Options::json},
     {"--explain", OptionInfo::OptionalValue, nullptr, parseExplain},
-    {"--require-mma", OptionInfo::Flag, &Options::requireMatrixUnit},
-    {"--allow-tf32", OptionInfo::Flag, &Options::allowTf32},
-    {"--allow-fast-f8", OptionInfo::Flag, &Options::allowFastF8},
-    {"--no-fuse-attention", OptionInfo::Flag, &Options::noFuseAttention},
-    {"--vthread-order", OptionInfo::NeedsValue, nullptr, parseOrder},
-    {"--direct-copies", OptionInfo::NeedsValue, nullptr, parseDirectCopies},
     {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
     {"-o", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.outputFile = value.str();
        return success();
      }},
-    {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
-    {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
-    {"--validate", OptionInfo::Flag, &Options::validate},
     {"--vulkan-validation", OptionInfo::Flag, &Options::vulkanValidation},
     {"--kernels", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
@@ -346,8 +311,6 @@ static const OptionInfo infos[] = {
     {"--help", OptionInfo::Flag, &Options::help},
     {"--debug-corrupt-output", OptionInfo::NeedsValue, nullptr, parseCorrupt,
      /*hidden=*/true},
-    {"--test-share-fragments", OptionInfo::Flag, &Options::testShareFragments,
-     /*parse=*/nullptr, /*hidden=*/true},
     {"--test-turn-self-tests", OptionInfo::Flag, &Options::turnSelfTests,
      /*parse=*/nullptr, /*hidden=*/true},
 };
@@ -370,27 +333,41 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
     name = "--help";
   const OptionInfo *info =
       llvm::find_if(infos, [&](const OptionInfo &i) { return i.name == name; });
-  if (info == std::end(infos)) {
-    llvm::SmallVector<StringRef> known;
+  const compiler::FlagInfo *flag =
+      name.starts_with("--") ? compiler::findFlag(name.drop_front(2)) : nullptr;
+  if (info == std::end(infos) && !flag) {
+    std::vector<std::string> names;
     for (const OptionInfo &candidate : infos)
       if (!candidate.hidden)
-        known.push_back(candidate.name);
+        names.push_back(candidate.name.str());
+    for (const compiler::FlagInfo &candidate : compiler::getFlagInfos())
+      if (!candidate.isHidden)
+        names.push_back("--" + candidate.option);
+    llvm::SmallVector<StringRef> known(names.begin(), names.end());
     return report.fail(Exit::Usage, "unknown option '" + name + "'" +
                                         suggest(name, known) +
                                         "; --help lists the options");
   }
-  if (info->kind == OptionInfo::Flag) {
+  OptionInfo::Kind kind = !flag            ? info->kind
+                          : flag->isSwitch ? OptionInfo::Flag
+                                           : OptionInfo::NeedsValue;
+  if (kind == OptionInfo::Flag) {
     if (hasValue)
       return report.fail(Exit::Usage, name + " takes no value, but '" + value +
                                           "' was given");
-  } else if (info->kind == OptionInfo::NeedsValue && !hasValue) {
+  } else if (kind == OptionInfo::NeedsValue && !hasValue) {
     if (position + 1 == arguments.size())
       return report.fail(Exit::Usage, name + " needs a value; see --help");
     value = arguments[++position];
     hasValue = true;
   }
-  if (info->kind == OptionInfo::NeedsValue && value.empty())
+  if (kind == OptionInfo::NeedsValue && value.empty())
     return report.fail(Exit::Usage, name + " needs a value; see --help");
+  if (flag) {
+    if (flag->set(options.flags, value))
+      return success();
+    return report.fail(Exit::Usage, flag->explainInvalid(value, "--"));
+  }
   if (info->flag)
     options.*info->flag = true;
   // Without a flag, one that may have a value reads that it has none.
@@ -503,6 +480,37 @@ void runner::printVersion(llvm::raw_ostream &os) {
         "\n";
 }
 
+/// The section of the help text with the compile flags.
+static void printFlags(llvm::raw_ostream &os) {
+  constexpr size_t column = 22, width = 80;
+  os << "\nCompilation\n";
+  for (const compiler::FlagInfo &info : compiler::getFlagInfos()) {
+    if (info.isHidden)
+      continue;
+    std::string line = "  --" + info.option;
+    if (!info.isSwitch)
+      line += "=" + info.placeholder.str();
+    if (line.size() >= column) {
+      os << line << "\n";
+      line.clear();
+    }
+    llvm::SmallVector<StringRef> words;
+    info.description.split(words, ' ');
+    for (StringRef word : words) {
+      bool isFirst = line.size() < column;
+      if (!isFirst && line.size() + 1 + word.size() > width) {
+        os << line << "\n";
+        line.clear();
+        isFirst = true;
+      }
+      line.append(isFirst ? column - line.size() : 1, ' ');
+      line += word;
+    }
+    os << line << "\n";
+  }
+  os << "\n";
+}
+
 void runner::printHelp(llvm::raw_ostream &os) {
   os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the results
 
@@ -596,22 +604,9 @@ Checks and measurements
                       (lines are linked by source line), its assembly, the
                       output of --explain, and the times; for a run, or with
                       --emit without a device
-  --require-mma       rejects a matmul that no matrix unit computes
-  --allow-tf32        permits tf32 for matmuls of f32
-  --allow-fast-f8     permits accumulation in about 14 bits for matmuls of 8-bit
-                      floats
-  --no-fuse-attention compiles two matmuls and the softmax between them to
-                      separate kernels rather than one
-  --vthread-order=ORDER
-                      interleaving of all virtual threads: breadth_first,
-                      depth_first or groups(N)
-  --direct-copies=WHICH
-                      which pipelined copies become async copies to LDS on chips
-                      that support them (hip: gfx942, gfx950): auto, if such a
-                      load fetches as much as one to registers; always; never
-                      (docs/AMD.md)
-
-Many programs
+)";
+  printFlags(os);
+  os << R"(Many programs
   --batch=FILE        runs each line of FILE (or of standard input, for -) as a
                       command line of gpu-runner, in one process that opens each
                       device once. Quotes are as in a shell; empty lines and
@@ -648,11 +643,6 @@ Looking inside
   --kernels=FILE      runs the kernels of FILE instead of the compiled ones: the
                       output of --emit=ptx, cubin, hsaco or spirv, edited by
                       hand, with the same kernels and arguments
-  --print-ir-after-all
-                      prints the program after each pass
-  --ptxas             assembles PTX with ptxas instead of the driver
-  --validate          checks the kernels with spirv-val first (vulkan, opencl,
-                      level-zero)
   --vulkan-validation checks the driver calls with the Vulkan validation layer;
                       an error makes the exit status 1
 

@@ -192,17 +192,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
 /// All but the target and the entry.
 static compiler::CompileOptions getCompileOptions(const Options &options) {
   compiler::CompileOptions compileOptions;
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.allowFastF8 = options.allowFastF8;
-  compileOptions.fuseAttention = !options.noFuseAttention;
-  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
-  compileOptions.vthreadOrder = options.vthreadOrder;
-  compileOptions.directCopies =
-      options.directCopies.value_or(compiler::DirectCopies::Auto);
-  compileOptions.testShareFragments = options.testShareFragments;
-  compileOptions.usePtxas = options.usePtxas;
-  compileOptions.validate = options.validate;
-  compileOptions.printIRAfterAll = options.printIRAfterAll;
+  compileOptions.flags = options.flags;
   return compileOptions;
 }
 
@@ -254,10 +244,10 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
   StartClock clock(report.trace);
   mlir::MLIRContext context;
   compiler::prepareContext(context);
-  // Errors come with the line of the source; the op's own text is for those
-  // who work on passes.
-  context.printOpOnDiagnostic(options.printIRAfterAll);
-  if (options.printIRAfterAll)
+  // Errors come with the line of the source; the op's own text is for pass
+  // developers.
+  context.printOpOnDiagnostic(options.flags.printIRAfterAll);
+  if (options.flags.printIRAfterAll)
     context.disableMultithreading();
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler printer(sources, &context, llvm::errs());

@@ -305,7 +305,7 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
 // space
 //===----------------------------------------------------------------------===//
 
-/// Points that are looked at before the count becomes an estimate.
+/// Points that are visited before the count becomes an estimate.
 static constexpr size_t mostCounted = 300'000;
 
 int tune::runSpace(ArrayRef<StringRef> arguments) {

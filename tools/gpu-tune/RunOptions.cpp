@@ -56,8 +56,8 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "                          an address only this host can; * is all "
         "addresses\n"
         "  --key-file=FILE         the key shared by both sides, in a file "
-        "that nobody\n"
-        "                          else can read; default: the variable\n"
+        "that no\n"
+        "                          other user can read; default: the variable\n"
         "                          TESSERA_TUNE_KEY\n"
         "  --join-file=FILE        output file for addresses and key; a new "
         "key is\n"
@@ -195,7 +195,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
         devices.push_back(ordinal);
       }
     } else if (argument == "--allow-tf32") {
-      options.compile.allowTf32 = true;
+      options.compile.flags.allowTf32 = true;
     } else if (argument == "--json") {
       options.json = true;
     } else if (argument == "--exact" && command == RunCommand::Space) {
@@ -272,7 +272,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       break;
     options.devices.push_back(wanted);
   }
-  // The one here, if it is there, has said what its chip is.
+  // The local device, if there is one, has reported its chip.
   if (isNone)
     options.noDevice = "--devices=none";
   if (!options.noDevice.empty())

@@ -174,6 +174,27 @@ TEST(CAPI, TargetsAreChecked) {
   EXPECT_NE(tryTarget("cpu").find("structSize"), std::string::npos);
 }
 
+TEST(CAPI, FlagsAreChecked) {
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  TesseraProgram *program = nullptr;
+  auto compile = [&](const char *flags) {
+    options.flags = flags;
+    return tesseraCompile(multiply, std::strlen(multiply), &options, &program);
+  };
+  EXPECT_EQ(compile("allow-tf32,allow-tf33"), TESSERA_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tesseraGetLastError())
+                .find("flags: unknown compile flag 'allow-tf33'; expected "),
+            std::string::npos);
+  // The CPU has no loads to workgroup memory: the flag has been read.
+  EXPECT_EQ(compile("no-fuse-attention,direct-copies=always"),
+            TESSERA_COMPILE_ERROR);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("--direct-copies=always"),
+            std::string::npos);
+  EXPECT_EQ(compile("no-fuse-attention"), TESSERA_OK);
+  tesseraProgramDestroy(program);
+}
+
 TEST(CAPI, AModuleWithoutAnEntryIsAnError) {
   const char source[] = "func.func private @f()";
   TesseraProgram *program = nullptr;

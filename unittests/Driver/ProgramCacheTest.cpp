@@ -80,23 +80,20 @@ protected:
 };
 
 TEST(ProgramKeyTest, EachOptionMakesAnotherKey) {
-  const std::function<void(CompileOptions &)> changes[] = {
+  std::vector<std::function<void(CompileOptions &)>> changes = {
       [](CompileOptions &) {},
       [](CompileOptions &options) { options.target = "cuda"; },
       [](CompileOptions &options) { options.chip = "generic"; },
       [](CompileOptions &options) { options.entry = "f"; },
-      [](CompileOptions &options) { options.allowTf32 = true; },
-      [](CompileOptions &options) { options.allowFastF8 = true; },
-      [](CompileOptions &options) { options.fuseAttention = false; },
-      [](CompileOptions &options) { options.requireMatrixUnit = true; },
-      [](CompileOptions &options) { options.vthreadOrder = "depth_first"; },
-      [](CompileOptions &options) {
-        options.directCopies = DirectCopies::Never;
-      },
-      [](CompileOptions &options) { options.testShareFragments = true; },
-      [](CompileOptions &options) { options.usePtxas = true; },
-      [](CompileOptions &options) { options.printIRAfterAll = true; },
+      [](CompileOptions &options) { options.portableHost = true; },
   };
+  for (const FlagInfo &info : getFlagInfos())
+    changes.push_back([&info](CompileOptions &options) {
+      for (const char *value : {"", "never", "depth_first"})
+        if (info.set(options.flags, value))
+          break;
+      EXPECT_TRUE(info.isGiven(options.flags)) << info.name.str();
+    });
   std::set<std::string> names;
   for (const auto &change : changes) {
     CompileOptions options;
@@ -166,11 +163,11 @@ TEST_F(ProgramCacheTest, SaysWhatTheNearestEntryDiffersIn) {
   CompileOptions options;
   options.chip = "x86-64-avx2";
   ASSERT_EQ(cache.store(makeKey("x", options), "1"), "");
-  options.allowTf32 = true;
+  options.flags.allowTf32 = true;
   EXPECT_EQ(cache.find(makeKey("x", options)).why,
             "an entry of this source differs in --allow-tf32 (there off, here "
             "on)");
-  options.vthreadOrder = "depth_first";
+  options.flags.vthreadOrder = {"depth_first"};
   EXPECT_EQ(cache.find(makeKey("x", options)).why,
             "an entry of this source differs in --allow-tf32 (there off, here "
             "on), --vthread-order (there nothing, here depth_first)");

@@ -1,4 +1,4 @@
-//===- ErrorBoundsTest.cpp - Bounds that hold, and that say something -----===//
+//===- ErrorBoundsTest.cpp - Bounds that hold, and that are tight ---------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reference/Numeric.h"
-#include "Reference/Gemm.h"
+#include "Reference/Kernels/Gemm.h"
 #include "ReferenceTest.h"
 
 #include <random>

@@ -148,7 +148,7 @@ TEST_F(VerifyTest, Projections) {
     EXPECT_TRUE(verification.ok) << verification.comparisons[0].describe();
     EXPECT_EQ(verification.checked,
               "1 row and 1 column in full, 4 random projections");
-    // Far from the rows and columns that are looked at.
+    // Far from the rows and columns that are compared.
     verification =
         check(source, args, [](SmallVectorImpl<ComputedOutput> &out) {
           out[0].array.floats()[13 * 60 + 31] += 0.01;

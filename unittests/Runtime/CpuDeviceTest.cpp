@@ -448,7 +448,7 @@ TEST(OpenDeviceTest, TheCpuIsAlwaysThereAndLast) {
   std::vector<DeviceInfo> devices = listDevices(&why);
   ASSERT_FALSE(devices.empty());
   EXPECT_EQ(devices.back().target, "cpu");
-  // Either there is a CUDA device, or there is a line that says why not.
+  // Either there is a CUDA device, or there is a line with the reason.
   if (devices.size() == 1) {
     EXPECT_EQ(why.find("cuda: "), 0u);
     EXPECT_EQ(why.back(), '\n');

@@ -249,7 +249,7 @@ TEST_P(OpenCLDeviceTest, SaysThatMemoryIsOut) {
     EXPECT_EQ(device->allocate(100, &ptr).message(),
               "clDeviceMemAllocINTEL: CL_INVALID_DEVICE");
   } else {
-    // It says nothing but that there is none.
+    // It reports only that there is none.
     fake().failures = {{"clSVMAlloc", 1}};
     EXPECT_EQ(device->allocate(100, &ptr).code(), StatusCode::OutOfMemory);
   }

@@ -196,7 +196,7 @@ std::vector<int64_t> getOrderOfK(const LaneMap &aMap, const Matrix &a) {
   return order;
 }
 
-/// That `map` has each element where `matrix` says, and nowhere else.
+/// That `map` has each element where `matrix` has it, and nowhere else.
 /// `rowOrder` and `colOrder` rename the matrix's rows and columns.
 void compare(const LaneMap &map, const Matrix &matrix, int64_t lanes,
              llvm::ArrayRef<int64_t> rowOrder = {},

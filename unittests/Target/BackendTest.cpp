@@ -70,15 +70,13 @@ public:
   StringRef getPipelineName() const override { return "tessera-to-toy"; }
   StringRef getPipelineDescription() const override { return "Toy"; }
   void addVendorPasses(OpPassManager &kernels,
-                       const LoweringOptions &) const override {
+                       const CompileFlags &) const override {
     kernels.addPass(createTesseraPackWorkgroupMemory());
-    ConvertTesseraToCPUOptions convert;
-    convert.chip = "generic";
-    kernels.addPass(createConvertTesseraToCPU(convert));
+    kernels.addPass(createConvertTesseraToCPU());
     addArithmeticPasses(kernels);
   }
   void addLoweringPasses(OpPassManager &kernels,
-                         const LoweringOptions &) const override {
+                         const CompileFlags &) const override {
     addIndexPasses(kernels);
     kernels.addPass(createSCFToControlFlowPass());
     kernels.addPass(createConvertToLLVMPass());

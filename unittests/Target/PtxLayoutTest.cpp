@@ -232,7 +232,7 @@ TEST(PtxLayoutTest, EveryRowHasAFormula) {
     for (const MatrixInstruction &row : chip.instructions) {
       if (!row.matrixUnit)
         continue;
-      // The accumulators of these are looked at below; their operands are in
+      // The accumulators of these are checked below; their operands are in
       // memory.
       bool known = row.subgroups > 1;
       for (const Instruction &instruction : instructions)

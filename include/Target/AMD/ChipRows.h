@@ -17,7 +17,7 @@
 namespace mlir::tessera {
 
 /// Chips, as a set of bits. A later chip may lack what an earlier one has, so
-/// that no instruction could say since when it is there.
+/// that an instruction cannot state its first generation.
 enum AmdChips : unsigned {
   Gfx906 = 1,
   Gfx908 = 2,

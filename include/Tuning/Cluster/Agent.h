@@ -26,7 +26,8 @@ struct JoinOptions {
   unsigned jobs = 1, measurers = 2;
   /// The numbers of the devices that measure; absent: all that run the chip.
   std::optional<std::vector<int>> devices;
-  /// Nobody else on this host measures on them: each process is shown its own.
+  /// No other process on this host measures on them: each process is shown its
+  /// own.
   bool isOwn = false;
   /// Seconds to go on trying to reach the run.
   double wait = 10;

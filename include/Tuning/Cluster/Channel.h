@@ -46,7 +46,7 @@ public:
   TlsSession *getTls() const { return tls.get(); }
 
   /// From now on the other end is taken for gone when more bytes than these
-  /// wait: for one that nobody knows yet. 0: no limit.
+  /// wait: for a peer that is not authenticated yet. 0: no limit.
   void setLimit(size_t bytes) { limit = bytes; }
 
   /// False when the other end is gone.
@@ -56,9 +56,10 @@ public:
   /// anything else.
   std::optional<Message> receive();
 
-  /// Takes what has come, without waiting; false when the other end is gone.
+  /// Reads the bytes that have arrived, without waiting; false when the other
+  /// end is gone.
   bool take();
-  /// A whole message among what has come.
+  /// A whole message among the bytes that have arrived.
   std::optional<Message> next();
 
 private:

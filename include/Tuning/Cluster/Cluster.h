@@ -51,8 +51,8 @@ constexpr int64_t clusterProtocol = 2;
 /// restarted.
 std::string getMachineIdentity();
 
-/// By what a device is known among all processes of its machine: what the
-/// variables that choose devices make of its number.
+/// Identifies a device among all processes of its machine: its number as mapped
+/// by the variables that choose devices.
 std::string getDeviceIdentity(const std::string &target, int ordinal);
 
 /// A process on another host.
@@ -98,7 +98,7 @@ public:
     std::vector<std::string> notes;
   };
 
-  /// Listens where `--listen=PLACE` says, for hosts that have the key.
+  /// Listens where `--listen=PLACE` specifies, for hosts that have the key.
   static llvm::Expected<std::unique_ptr<Cluster>>
   create(const std::string &place, const std::string &key);
   /// Sends the hosts the end of the run.
@@ -119,7 +119,7 @@ public:
   }
 
   void addFiles(std::vector<pollfd> &files) const;
-  /// Answers who calls, and takes what the hosts say, without waiting.
+  /// Answers callers, and reads messages of the hosts, without waiting.
   std::vector<ClusterEvent> take();
 
   /// A host that has joined and is not gone; null otherwise.
@@ -141,7 +141,7 @@ private:
     bool isReady = false;
     std::string whyDropped;
   };
-  /// A caller that has not said who it is.
+  /// A caller that has not sent its greeting.
   struct Guest {
     Channel channel;
     std::string address;

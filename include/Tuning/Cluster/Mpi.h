@@ -6,7 +6,7 @@
 //
 // MPI is needed for one thing: to tell the other ranks where the first one
 // listens. Open MPI 4 is found when the program runs, as drivers are, and only
-// where a launcher says that this process is one of several.
+// where a launcher states that this process is one of several.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +22,11 @@ namespace tune {
 
 /// The launch parameters in the environment.
 struct Launch {
-  /// Processes of the job step; 0: several, or one, it is not said.
+  /// Processes of the job step; 0: unknown.
   unsigned size = 1;
   /// How many of them are on this host, and which of those this one is.
   unsigned localSize = 1, localRank = 0;
-  /// The variable that says so.
+  /// The variable that states this.
   std::string source;
 };
 

@@ -37,8 +37,8 @@ void watchConnection(int file);
 std::string getPeerAddress(int file);
 
 /// The addresses of this host's interfaces that are up, as `connectTo` takes
-/// them with a port behind: IPv4 first, and the loopback last. `place`: what
-/// `listenOn` was given; unless it listens on all, that one only.
+/// them with a port appended: IPv4 first, and the loopback last. `place`: the
+/// argument of `listenOn`; unless it listens on all, that one only.
 std::vector<std::string> getOwnPlaces(llvm::StringRef place, uint16_t port);
 
 } // namespace tune

@@ -22,8 +22,8 @@ public:
 
   /// Null while it has not connected.
   virtual Channel *getChannel() = 0;
-  /// Ends it now, and says how it ended, as far as that is known. `isGone`: its
-  /// channel has ended, so that it is dying by itself.
+  /// Ends it now, and returns how it ended, as far as that is known. `isGone`:
+  /// its channel has ended, so that it is dying by itself.
   virtual std::string end(bool isGone) = 0;
   /// How it ended, once its host has reported it; only for other hosts.
   virtual std::optional<std::string> getEnd() const { return std::nullopt; }

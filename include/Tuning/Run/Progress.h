@@ -27,7 +27,7 @@ public:
 
   /// A line that stays.
   void say(const std::string &line);
-  /// The state; shown when it is time. `best` says what has been reached.
+  /// The state; shown when it is time. `best` describes the progress.
   void update(const Counts &counts, const std::string &best,
               double secondsLeft);
 

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A full disk, or a database that cannot be written any more, does not end a
-// run: what could not be written waits in memory, and is tried again with each
-// further entry and at the end.
+// run: records that could not be written wait in memory, and are retried with
+// each further entry and at the end.
 //
 //===----------------------------------------------------------------------===//
 

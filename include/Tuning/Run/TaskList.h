@@ -1,4 +1,4 @@
-//===- TaskList.h - What is to be tuned -------------------------*- C++ -*-===//
+//===- Work.h - Tasks of a run ------------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

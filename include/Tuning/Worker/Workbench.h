@@ -90,8 +90,8 @@ Trial tryOnce(runtime::Device &device, runtime::Executable &executable,
               const std::vector<runtime::HostArray> &expected,
               std::vector<runtime::HostArray> &outputs);
 
-/// Compares what the last run computed, and looks at the guards: `Measured`,
-/// or what is wrong.
+/// Compares the outputs of the last run, and checks the guards: `Measured`, or
+/// what is wrong.
 Trial checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
                    const std::vector<runtime::HostArray> &expected,
                    std::vector<runtime::HostArray> &outputs);

@@ -284,7 +284,7 @@ private:
     return origin;
   }
 
-  /// Where the region says that the chunk is: all of it or nothing.
+  /// The index at which the region places the chunk: all of it or nothing.
   Origin emitGatherOrigin(OpBuilder &builder, Value row, Value col) {
     IndexMath math(builder, loc);
     Block &block = op.getGather().front();

@@ -82,7 +82,7 @@ void markInterleavedTiles(Operation *root, const Chip &chip);
 Value emitInterleavedView(OpBuilder &builder, Location loc, Value memory,
                           Interleaving by);
 
-/// The number of threads that share a copy, if the kernel says.
+/// The number of threads that share a copy, if the kernel states it.
 std::optional<int64_t> getCopyThreads(Operation *op);
 
 /// The column, within a row or its panel, in which a swizzled memory of `type`

@@ -741,8 +741,7 @@ struct TesseraMapLinalgToSimtPass
       Mapper(mapped, chip).run();
       return success();
     };
-    if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), target, chip,
-                                               isMapped, map)))
+    if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), isMapped, map)))
       return signalPassFailure();
     WalkResult result =
         getOperation()->walk<WalkOrder::PreOrder>(checkHostAccess);

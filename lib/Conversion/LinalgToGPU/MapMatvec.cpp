@@ -206,8 +206,7 @@ struct TesseraMapMatvecPass
       ++numMappedMatvecs;
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isMappable, map)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isMappable, map)))
       signalPassFailure();
   }
 };

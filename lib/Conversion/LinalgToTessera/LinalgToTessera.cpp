@@ -142,7 +142,7 @@ private:
   bool allowTf32, allowFastF8;
 };
 
-/// Says why a convolution's operand is padded by a kernel of its own.
+/// Explains why a convolution's operand is padded by a kernel of its own.
 static void remarkOnPadding(ContractOp op, DenseSet<Operation *> &told) {
   for (unsigned side : {0, 1}) {
     Value operand = side ? op.getRhs() : op.getLhs();
@@ -159,13 +159,14 @@ struct ConvertLinalgToTesseraPass
   using ConvertLinalgToTesseraBase::ConvertLinalgToTesseraBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found))
       return signalPassFailure();
-    if (fuseAttention)
+    if (flags.fuseAttention)
       tessera::fuseAttention(getOperation(), **found);
     RewritePatternSet patterns(&getContext());
-    populateLinalgToTesseraPatterns(patterns, **found, allowTf32, allowFastF8);
+    populateLinalgToTesseraPatterns(patterns, **found, flags.allowTf32,
+                                    flags.allowFastF8);
     populateFuseEpiloguePatterns(patterns);
     populateFuseRowsPatterns(patterns, **found);
     populateMoveReshapePatterns(patterns);

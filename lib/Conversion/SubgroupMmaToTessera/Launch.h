@@ -14,7 +14,7 @@ namespace mlir::tessera {
 /// Makes a launch written for subgroups of `lanes` threads portable: its block
 /// size along x becomes a multiple of `gpu.subgroup_size`, and the quotient of
 /// the thread's number along x by `lanes` the subgroup's. Any other use of that
-/// number is an error that says where.
+/// number is an error at its location.
 LogicalResult makePortable(gpu::LaunchOp launch, int64_t lanes);
 
 } // namespace mlir::tessera

@@ -176,8 +176,16 @@ struct ConvertTesseraToCPUPass
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    FailureOr<const Chip *> found = getChip(module, "cpu", chip);
-    if (failed(found) || failed(convertFragments(module, **found)) ||
+    FailureOr<const Chip *> found = getChip(module);
+    if (failed(found))
+      return signalPassFailure();
+    if ((*found)->hasLanes() && !isEmulated(**found)) {
+      module.emitError() << "a thread of the CPU has no lanes, but the module "
+                            "is compiled for "
+                         << (*found)->target << ":" << (*found)->name;
+      return signalPassFailure();
+    }
+    if (failed(convertFragments(module, **found)) ||
         failed(convertToMathLibrary(module)))
       return signalPassFailure();
     dropMemorySpaces(module);
@@ -191,12 +199,13 @@ struct ConvertTesseraToCPUPass
            << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip),
-                                       directCopies);
+                                       flags.directCopies);
     EmulationSymbols symbols;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);
       orderAccesses(kernel, target);
-      if (failed(convertFragmentsToVectors(kernel, target, directCopies)) ||
+      if (failed(
+              convertFragmentsToVectors(kernel, target, flags.directCopies)) ||
           failed(target.convertLaneOps()))
         return failure();
       target.checkAccesses();

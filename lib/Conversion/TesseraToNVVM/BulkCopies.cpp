@@ -189,7 +189,7 @@ struct UseBulkCopiesPass
   using UseBulkCopiesBase::UseBulkCopiesBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
+    FailureOr<const Chip *> found = getChip(getOperation(), "cuda");
     if (failed(found))
       return signalPassFailure();
     // Only in kernels of groups are buffers aligned to patterns of swizzled

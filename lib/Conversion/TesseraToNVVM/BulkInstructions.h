@@ -46,7 +46,7 @@ public:
   void emitArrival(OpBuilder &builder, Location loc, Value barriers,
                    Value number, Value when = Value());
   /// Arrives at mbarrier `number` of `count` workgroups of the cluster: lane i
-  /// at that of the workgroup that its `rank` (i32) says.
+  /// at that of the workgroup that its `rank` (i32) selects.
   void emitArrivals(OpBuilder &builder, Location loc, Value barriers,
                     Value number, Value rank, int64_t count,
                     Value when = Value());

@@ -156,7 +156,7 @@ private:
   /// `begin` to `last`.
   void convertIssuers(Operation *begin, Operation *last, const Ring &ring,
                       Place &place);
-  /// The others say that a slot is empty. `when` (i1): if so.
+  /// The others signal that a slot is empty. `when` (i1): if so.
   void emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
                    Value when = Value());
   scf::ForOp convertLoop(scf::ForOp loop, Places &places);

@@ -195,7 +195,7 @@ static Value emitPointer(OpBuilder &builder, Location loc, Value memory,
   auto type = cast<MemRefType>(memory.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  // `match` has looked at them.
+  // `match` has checked them.
   (void)type.getStridesAndOffset(strides, offset);
   IndexMath math(builder, loc);
   Value place = math.constant(offset);

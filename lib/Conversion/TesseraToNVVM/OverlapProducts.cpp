@@ -121,7 +121,7 @@ struct OverlapProductsPass
   using OverlapProductsBase::OverlapProductsBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
+    FailureOr<const Chip *> found = getChip(getOperation(), "cuda");
     if (failed(found))
       return signalPassFailure();
     SmallVector<MmaOp> products;

@@ -368,7 +368,7 @@ struct UseTensorMemoryPass
   using UseTensorMemoryBase::UseTensorMemoryBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
+    FailureOr<const Chip *> found = getChip(getOperation(), "cuda");
     if (failed(found))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())

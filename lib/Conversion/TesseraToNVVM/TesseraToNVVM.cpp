@@ -62,7 +62,7 @@ struct ConvertTesseraToNVVMPass
     : public tessera::impl::ConvertTesseraToNVVMBase<ConvertTesseraToNVVMPass> {
   using ConvertTesseraToNVVMBase::ConvertTesseraToNVVMBase;
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
+    FailureOr<const Chip *> found = getChip(getOperation(), "cuda");
     if (failed(found))
       return signalPassFailure();
     NvidiaTarget target(**found);

@@ -106,7 +106,7 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
   uint64_t leading = alongK ? unit : rows * pitch, stride = pattern;
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                               op.getMemory());
-  // Within a cluster, the address says in higher bits whose memory it is.
+  // Within a cluster, the higher bits of the address select the workgroup.
   Value within =
       arith::AndIOp::create(builder, loc, narrow(base), constant(i32, 0x3ffff));
   Value low = arith::AddIOp::create(

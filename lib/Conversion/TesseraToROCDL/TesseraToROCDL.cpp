@@ -113,7 +113,7 @@ void AmdTarget::emitLateUse(OpBuilder &builder, Location loc) const {
 /// assume the maximum, and leave few registers for each thread.
 static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {
   if (!kernel.isKernel() || kernel.getKnownBlockSize())
-    return; // The conversion of the kernel says it.
+    return; // The conversion of the kernel emits it.
   kernel->setAttr(
       ROCDL::ROCDLDialect::FlatWorkGroupSizeAttrHelper::getNameStr(),
       StringAttr::get(kernel.getContext(),
@@ -139,7 +139,7 @@ struct ConvertTesseraToROCDLPass
           ConvertTesseraToROCDLPass> {
   using ConvertTesseraToROCDLBase::ConvertTesseraToROCDLBase;
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), "hip", chip);
+    FailureOr<const Chip *> found = getChip(getOperation(), "hip");
     if (failed(found))
       return signalPassFailure();
     SmallVector<gpu::GPUFuncOp> lean;
@@ -151,7 +151,8 @@ struct ConvertTesseraToROCDLPass
     AmdTarget target(**found);
     orderAccesses(getOperation(), target);
     if (failed(checkMath(getOperation())) ||
-        failed(convertFragmentsToVectors(getOperation(), target, directCopies)))
+        failed(convertFragmentsToVectors(getOperation(), target,
+                                         flags.directCopies)))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);

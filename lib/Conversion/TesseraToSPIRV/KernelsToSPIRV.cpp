@@ -44,13 +44,13 @@ struct ConvertKernelsToSPIRVPass
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    FailureOr<const Chip *> found = getSpirvChip(module, target, chip);
+    FailureOr<const Chip *> found = getSpirvChip(module);
     if (failed(found))
       return signalPassFailure();
     const Flavour &flavour = *getFlavour((*found)->target);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
       if (!kernel.isKernel()) {
-        kernel.emitError() << "target " << target
+        kernel.emitError() << "target " << flavour.target
                            << " does not support calls: inline the function";
         return signalPassFailure();
       }
@@ -66,7 +66,7 @@ struct ConvertKernelsToSPIRVPass
         op.moveBefore(result.getBody(), result.getBody()->end());
       else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
         InFlightDiagnostic diagnostic = op.emitError();
-        diagnostic << "target " << target << " does not support ";
+        diagnostic << "target " << flavour.target << " does not support ";
         if (auto function = dyn_cast<FunctionOpInterface>(op))
           diagnostic << "calls in kernels, and '" << function.getName()
                      << "' cannot be inlined: it calls itself, or has no body";
@@ -103,7 +103,7 @@ struct ConvertKernelsToSPIRVPass
     std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize();
     if (!known)
       return kernel.emitError()
-             << "target " << target
+             << "target " << chip.target
              << " requires a constant workgroup size: launch the kernel with "
                 "constants";
     SmallVector<int32_t> block(*known);
@@ -123,7 +123,7 @@ struct ConvertKernelsToSPIRVPass
              << ": use a smaller block tile or fewer stages";
     if (failed(checkTypes(kernel, chip)))
       return failure();
-    SmallVector<Value> fields = takeFields(kernel);
+    SmallVector<Value> fields = takeFields(kernel, chip);
     SmallVector<Type> types = llvm::to_vector(TypeRange(ValueRange(fields)));
     auto function =
         spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
@@ -233,7 +233,7 @@ struct ConvertKernelsToSPIRVPass
   /// The launch arguments that the kernel reads, in their order: placeholders
   /// for fields, and scalars that need none. The kernel keeps a list of their
   /// indices.
-  SmallVector<Value> takeFields(gpu::GPUFuncOp kernel) {
+  SmallVector<Value> takeFields(gpu::GPUFuncOp kernel, const Chip &chip) {
     SmallVector<std::pair<int64_t, Value>> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
       auto place = op->getAttrOfType<IntegerAttr>(
@@ -259,7 +259,7 @@ struct ConvertKernelsToSPIRVPass
     }
     llvm::stable_sort(
         fields, [](const auto &l, const auto &r) { return l.first < r.first; });
-    if (getFlavour(target)->isKernel)
+    if (getFlavour(chip.target)->isKernel)
       kernel->setAttr(
           TesseraDialect::TakenArgumentsAttrHelper::getNameStr(),
           DenseI64ArrayAttr::get(

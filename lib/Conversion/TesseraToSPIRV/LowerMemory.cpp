@@ -12,7 +12,7 @@
 //                      its accesses keep to
 //   private memory     a variable of the function
 //
-// SPIR-V of Vulkan cannot look at one variable through two types, so that a
+// SPIR-V of Vulkan cannot access one variable through two types, so that a
 // buffer of f16 which is written 16 bytes at a time is one of vec4 of i32, and
 // wide values pass through it without being taken apart.
 //
@@ -178,7 +178,7 @@ struct LowerMemoryToSPIRVPass
   using LowerMemoryToSPIRVBase::LowerMemoryToSPIRVBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getSpirvChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getSpirvChip(getOperation());
     if (failed(found))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {

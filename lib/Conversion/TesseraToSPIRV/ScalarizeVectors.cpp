@@ -434,7 +434,7 @@ struct ScalarizeVectorsPass
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    FailureOr<const Chip *> found = getSpirvChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getSpirvChip(getOperation());
     if (failed(found))
       return signalPassFailure();
     if (failed(

@@ -45,7 +45,7 @@ struct Flavour {
   /// Bits of a component of a thread's or a workgroup's number.
   unsigned numberBits;
   /// A kernel is given its parameters themselves, rather than the address of a
-  /// block of them, and memory may be looked at through pointers of any type.
+  /// block of them, and memory may be accessed through pointers of any type.
   bool isKernel;
 };
 
@@ -54,8 +54,7 @@ struct Flavour {
 const Flavour *getFlavour(llvm::StringRef target);
 
 /// A chip of a SPIR-V target; emits an error at `op` if there is none.
-FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
-                                     llvm::StringRef chip);
+FailureOr<const Chip *> getSpirvChip(Operation *op);
 
 /// Emits a barrier for the threads of `scope`, after which they see the others'
 /// earlier writes to workgroup memory and, with `ordersGlobal`, to any memory.

@@ -67,13 +67,13 @@ const Flavour *mlir::tessera::getFlavour(StringRef target) {
   return nullptr;
 }
 
-FailureOr<const Chip *>
-mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
-  if (!getFlavour(target))
+FailureOr<const Chip *> mlir::tessera::getSpirvChip(Operation *op) {
+  FailureOr<const Chip *> chip = getChip(op);
+  if (succeeded(chip) && !getFlavour((*chip)->target))
     return op->emitError()
-           << "target " << target
+           << "target " << (*chip)->target
            << " does not use SPIR-V (expected vulkan, opencl or level-zero)";
-  return getChip(op, target, chip);
+  return chip;
 }
 
 /// Barriers that need not order accesses to global memory become such.
@@ -104,7 +104,7 @@ struct ConvertTesseraToSPIRVPass
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    FailureOr<const Chip *> found = getSpirvChip(module, target, chip);
+    FailureOr<const Chip *> found = getSpirvChip(module);
     if (failed(found))
       return signalPassFailure();
     SpirvTarget device(**found);

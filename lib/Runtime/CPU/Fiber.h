@@ -55,7 +55,7 @@ public:
   /// Runs fiber `index` until it yields (false) or its body returns (true).
   bool resume(size_t index);
 
-  /// Called on a fiber: gives control back to whoever resumed it.
+  /// Called on a fiber: returns control to the code that resumed it.
   static void yield(Fiber *fiber);
 
 private:

@@ -9,7 +9,7 @@
 //
 //   round     every thread that can goes on, to a barrier, a meeting, its end
 //   meetings  subgroups whose lanes have all come: they can go on
-//   barrier   nobody can go on: all wait at a barrier, and now they can
+//   barrier   no thread can go on: all wait at a barrier, and now they can
 //
 // A workgroup of one thread has no fiber.
 //
@@ -303,7 +303,7 @@ static std::string describeLanes(const std::vector<size_t> &lanes) {
                              : format("%zu to %zu", lanes[i], lanes[last]));
     i = last + 1;
   }
-  // A few say enough.
+  // A few lines suffice.
   constexpr size_t most = 4;
   std::string text = lanes.size() == 1 ? "lane " : "lanes ";
   for (size_t i = 0; i < runs.size() && i < most; ++i)
@@ -329,7 +329,7 @@ bool Worker::holdMeetings(Job &job) {
   return true;
 }
 
-/// Says who of the lanes from `first` to `end` waits at `meeting`, and where
+/// Lists which of the lanes from `first` to `end` waits at `meeting`, and where
 /// those are that do not.
 static std::string
 describeAbsence(const std::vector<std::unique_ptr<Thread>> &threads,

@@ -355,9 +355,9 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
     return Status(StatusCode::InvalidArgument,
                   "libcuda.so.1 does not export cuLinkCreate: the driver is "
                   "too old; update it");
-  // The linker takes no kernel to be alone, and ignores what it says of its
-  // registers ("'setmaxnreg' ignored to maintain compatibility across
-  // compilation units", ptxas C7504): they are spilled.
+  // The linker takes no kernel to be alone, and ignores its register directives
+  // ("'setmaxnreg' ignored to maintain compatibility across compilation units",
+  // ptxas C7504): they are spilled.
   if (image.bytes.find("setmaxnreg") != std::string::npos)
     return image;
   if (Status status = enter(); !status.ok())

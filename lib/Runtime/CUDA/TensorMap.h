@@ -32,7 +32,7 @@ struct TiledTensor {
   unsigned steps[maxTensorMapRank] = {1, 1, 1, 1, 1};
   /// By windows over an image: where the first one begins, from the image's
   /// first place, and the last one, from its last place, in each dimension but
-  /// the innermost and the outermost. `box` says nothing then.
+  /// the innermost and the outermost. `box` is unspecified then.
   bool isImage = false;
   int lowerCorner[maxTensorMapRank] = {}, upperCorner[maxTensorMapRank] = {};
   unsigned channels = 0, pixels = 0;

@@ -286,7 +286,7 @@ HipDevice::chooseCode(const KernelImage &image) const {
     return refuse(object.status().message());
   std::optional<TargetId> target = parseTargetId(object->target),
                           device = parseTargetId(info().targetId);
-  // HIP says no more than hipErrorNoBinaryForGpu.
+  // HIP returns only hipErrorNoBinaryForGpu.
   if (target && device && !runsOnTarget(*target, *device))
     return refuse("it contains code for " + target->str() +
                   ", but the device is " + info().targetId +

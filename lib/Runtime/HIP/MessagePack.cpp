@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // By the MessagePack specification (msgpack.org): a byte that names the format,
-// then what the format says, numbers big-endian.
+// then the data of that format, numbers big-endian.
 //
 //===----------------------------------------------------------------------===//
 

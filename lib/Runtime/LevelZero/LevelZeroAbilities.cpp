@@ -86,7 +86,8 @@ tessera::runtime::queryLevelZeroDevice(const LevelZeroDriver &driver,
   LevelZeroAbilities result;
   result.driver = handle;
   result.device = device;
-  // The first failure stays; what is not needed to run may be unknown.
+  // The first failure stays; properties that are not needed to run may be
+  // unknown.
   auto need = [&](const char *call, ze_result_t code) {
     if (code && result.failure.empty())
       result.failure = LevelZeroDriver::describe(call, code);

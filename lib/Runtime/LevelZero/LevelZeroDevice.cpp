@@ -100,11 +100,12 @@ private:
 
   /// Appends a barrier after a command.
   DriverResult queued(const char *call, ze_result_t result);
-  /// Appends a barrier that signals the event, which nobody waits for any more.
+  /// Appends a barrier that signals the event, for which no command waits any
+  /// more.
   DriverResult mark(Event event);
   DriverResult waitFor(Event event);
   DriverResult createEvent(uint32_t index, ze_event_handle_t &event);
-  /// Waits until nobody needs the note's events.
+  /// Waits until the note's events are no longer needed.
   DriverResult clear(Note &note);
   Status addFunction(const KernelImage &image, const SpirvKernel &kernel,
                      ze_module_handle_t handle, Module &module);
@@ -568,7 +569,7 @@ static std::string getDrivers(const LevelZeroDriver &driver,
       });
     }
   }
-  // That is what the loader says when it has no driver.
+  // The loader returns this when it has no driver.
   if (result == ZE_RESULT_ERROR_UNINITIALIZED ||
       (result == ZE_RESULT_SUCCESS && drivers.empty()))
     return "the loader does not find a GPU driver (Intel's is "

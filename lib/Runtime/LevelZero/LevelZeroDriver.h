@@ -7,13 +7,13 @@
 // Own declarations of the functions of libze_loader.so.1, found with dlopen:
 // building needs no headers of Level Zero, and the same binary starts on
 // machines without it. Numbers, structures and signatures are those of the
-// oneAPI Level Zero Specification (ze_api.h of 1.2 and, where it is said,
-// later), and for one structure those of Intel's driver (ze_intel_gpu.h).
-// Debian 12's headers (libze-dev 1.8) have neither zeInitDrivers nor the
-// version of a device's hardware.
+// oneAPI Level Zero Specification (ze_api.h of 1.2 and, where noted, later),
+// and for one structure those of Intel's driver (ze_intel_gpu.h). Debian 12's
+// headers (libze-dev 1.8) have neither zeInitDrivers nor the version of a
+// device's hardware.
 //
-// Which devices the loader offers, and what looks at the calls, is up to its
-// own environment variables (ZE_AFFINITY_MASK, ZE_FLAT_DEVICE_HIERARCHY,
+// Which devices the loader offers, and the layers that check calls, depend on
+// its own environment variables (ZE_AFFINITY_MASK, ZE_FLAT_DEVICE_HIERARCHY,
 // ZE_ENABLE_VALIDATION_LAYER).
 //
 //===----------------------------------------------------------------------===//

@@ -31,8 +31,8 @@ std::string DriverFile::getHead(const std::string &data) const {
   return head;
 }
 
-/// All of a file; empty if there is none. `why` says what is wrong with one
-/// that cannot be used.
+/// All of a file; empty if there is none. `why` has the reason for a file that
+/// cannot be used.
 static std::string readFile(const std::string &path, std::string &why) {
   PrivateFileOptions options;
   options.maxBytes = 2 * DriverFile::maxBytes;

@@ -29,8 +29,7 @@ public:
 
   /// Chooses the file of `directory` for the device and driver that
   /// `properties` and `identity` describe, and gives what it holds: nothing
-  /// where there is none. `why` says what is wrong with one that cannot be
-  /// used.
+  /// where there is none. `why` has the reason for a file that cannot be used.
   std::string open(const std::string &directory,
                    const VkPhysicalDeviceProperties &properties,
                    const VkPhysicalDeviceVulkan11Properties &identity,

@@ -27,7 +27,8 @@ struct EnabledFeatures {
 EnabledFeatures readEnabledFeatures(const VkDeviceCreateInfo &info);
 
 /// The names of the features that `has` has and `enabled` has not, of those
-/// that a program may use without its chip saying so; empty if there is none.
+/// that a program may use without a mention in its chip; empty if there is
+/// none.
 std::string listMissingFeatures(const EnabledFeatures &has,
                                 const EnabledFeatures &enabled);
 

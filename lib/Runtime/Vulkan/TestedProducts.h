@@ -22,7 +22,7 @@ class TestedProducts {
 public:
   /// Those that are known of the device and driver that `properties` and
   /// `identity` describe from now on. Reads the file of `directory`; one that
-  /// cannot be used is as if there were none, and the status says why.
+  /// cannot be used is as if there were none, and the status has the reason.
   Status open(const std::string &directory,
               const VkPhysicalDeviceProperties &properties,
               const VkPhysicalDeviceVulkan11Properties &identity);

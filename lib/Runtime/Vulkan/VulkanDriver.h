@@ -156,7 +156,7 @@ struct VulkanFunctions {
       nullptr;
 };
 
-/// A structure of Vulkan's, zero but for what it says it is.
+/// A structure of Vulkan's, zero except for its sType.
 template <typename Structure> Structure make(VkStructureType type) {
   Structure value = {};
   value.sType = type;

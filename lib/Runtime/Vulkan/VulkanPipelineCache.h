@@ -25,8 +25,8 @@ class PipelineCache {
 public:
   /// Reads the file of `directory` for the device and driver that `properties`
   /// and `identity` describe. Without such a file the cache is empty; where it
-  /// is there and cannot be used, the cache is empty too, and the status says
-  /// why.
+  /// is there and cannot be used, the cache is empty too, and the status has
+  /// the reason.
   Status open(const VulkanFunctions &vk, VkDevice device,
               const std::string &directory,
               const VkPhysicalDeviceProperties &properties,

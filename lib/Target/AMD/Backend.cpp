@@ -37,27 +37,21 @@ public:
     return "tessera-to-rocdl-pipeline";
   }
   StringRef getPipelineDescription() const override {
-    return "Portable program to kernels in the ROCDL dialect (chip=gfx...)";
+    return "Portable program to kernels in the ROCDL dialect (gfx...)";
   }
 
   void addVendorPasses(OpPassManager &kernels,
-                       const LoweringOptions &options) const override {
+                       const CompileFlags &flags) const override {
     kernels.addPass(createTesseraPackWorkgroupMemory());
-    ConvertTesseraToROCDLOptions convert;
-    convert.chip = options.chip;
-    convert.directCopies = options.directCopies;
-    kernels.addPass(createConvertTesseraToROCDL(convert));
+    kernels.addPass(createConvertTesseraToROCDL({flags}));
     addArithmeticPasses(kernels);
   }
 
   void addLoweringPasses(OpPassManager &kernels,
-                         const LoweringOptions &options) const override {
+                         const CompileFlags &) const override {
     addIndexPasses(kernels);
     kernels.addPass(createSCFToControlFlowPass());
-    ConvertGpuOpsToROCDLOpsOptions convert;
-    convert.chipset = options.chip;
-    convert.runtime = gpu::amd::Runtime::HIP;
-    kernels.addPass(createConvertGpuOpsToROCDLOps(convert));
+    kernels.addPass(createConvertKernelsToROCDL());
     kernels.addPass(createScopeDirectLoads());
     kernels.addPass(createReconcileUnrealizedCastsPass());
     kernels.addPass(createCanonicalizerPass());

@@ -32,7 +32,7 @@
 //
 // The assignment of elements of K is irrelevant as long as a and b agree: only
 // in this case does a map here differ from the document's, and the function
-// that creates it says so.
+// that creates it states this.
 //
 // Not included: forms of several blocks (4x4x4 of 16 blocks and similar ones),
 // which are several small matmuls; sparse forms, and scaled ones; those with
@@ -144,8 +144,8 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E5M2", "f32", Gfx950},
     // V_WMMA_F32_16X16X16_F16, V_WMMA_F16_16X16X16_F16, ..._BF16,
     // V_WMMA_I32_16X16X16_IU8 and ..._IU4. RDNA3 has an element of an f16
-    // accumulator in one half of a register each (OP_SEL says which); the maps
-    // count elements.
+    // accumulator in one half of a register each (OP_SEL selects which); the
+    // maps count elements.
     {Family::Wmma, 16, 16, 16, "f16", "f16", "f32", Gfx11},
     {Family::Wmma, 16, 16, 16, "f16", "f16", "f16", Gfx11},
     {Family::Wmma, 16, 16, 16, "bf16", "bf16", "f32", Gfx11},
@@ -313,18 +313,9 @@ static void addDotInstructions(Chip &chip) {
 
 Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
   bool rdna = of.bit & (Gfx11 | Gfx12);
-  Chip chip;
-  chip.name = of.name;
-  chip.target = "hip";
-  for (const DeviceSheet &sheet : of.devices)
-    if (sheet.name)
-      chip.devices.push_back(sheet);
+  Chip chip = makeGpuChip(of.name, "hip", of.devices);
   chip.subgroupSize = rdna ? 32 : 64;
   chip.workgroupMemoryBytes = of.workgroupKiB * 1024;
-  chip.maxThreads = 1024;
-  chip.accessBytes = 16;
-  chip.alignedAccess = true;
-  chip.rowPaddingBytes = 16;
   chip.asyncCopy = false;
   // An instruction can name 256 vector registers, and on CDNA as many more
   // for accumulators (CDNA1: for these only).

@@ -43,17 +43,14 @@ public:
   }
 
   void addVendorPasses(OpPassManager &kernels,
-                       const LoweringOptions &options) const override {
+                       const CompileFlags &flags) const override {
     kernels.addPass(createTesseraPackWorkgroupMemory());
-    ConvertTesseraToCPUOptions convert;
-    convert.chip = options.chip;
-    convert.directCopies = options.directCopies;
-    kernels.addPass(createConvertTesseraToCPU(convert));
+    kernels.addPass(createConvertTesseraToCPU({flags}));
     addArithmeticPasses(kernels);
   }
 
   void addLoweringPasses(OpPassManager &kernels,
-                         const LoweringOptions &) const override {
+                         const CompileFlags &) const override {
     addIndexPasses(kernels);
     kernels.addPass(createSCFToControlFlowPass());
     kernels.addPass(createConvertToLLVMPass());

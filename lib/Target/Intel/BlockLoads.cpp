@@ -54,7 +54,7 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
     return "its rows are " + text(pitch) +
            " bytes apart, which is not a multiple of " +
            text(limits.pitchMultiple);
-  // No document says how far they may be: hardly farther than they are long.
+  // No document states how far they may be: hardly farther than their length.
   if (pitch > limits.mostWidth)
     return "its rows are " + text(pitch) + " bytes apart, more than " +
            text(limits.mostWidth);

@@ -38,25 +38,21 @@ public:
     return "tessera-to-nvvm-pipeline";
   }
   StringRef getPipelineDescription() const override {
-    return "Portable program to kernels in the NVVM dialect (chip=sm_..)";
+    return "Portable program to kernels in the NVVM dialect (sm_..)";
   }
 
   void addVendorPasses(OpPassManager &kernels,
-                       const LoweringOptions &options) const override {
-    kernels.addPass(
-        createUseTensorMemory(UseTensorMemoryOptions{options.chip}));
-    kernels.addPass(
-        createOverlapProducts(OverlapProductsOptions{options.chip}));
-    kernels.addPass(createUseBulkCopies(UseBulkCopiesOptions{options.chip}));
+                       const CompileFlags &) const override {
+    kernels.addPass(createUseTensorMemory());
+    kernels.addPass(createOverlapProducts());
+    kernels.addPass(createUseBulkCopies());
     kernels.addPass(createTesseraPackWorkgroupMemory());
-    ConvertTesseraToNVVMOptions convert;
-    convert.chip = options.chip;
-    kernels.addPass(createConvertTesseraToNVVM(convert));
+    kernels.addPass(createConvertTesseraToNVVM());
     addArithmeticPasses(kernels);
   }
 
   void addLoweringPasses(OpPassManager &kernels,
-                         const LoweringOptions &options) const override {
+                         const CompileFlags &) const override {
     kernels.addPass(createConvertNVGPUToNVVMPass());
     addIndexPasses(kernels);
     kernels.addPass(createSCFToControlFlowPass());

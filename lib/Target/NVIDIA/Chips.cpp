@@ -414,9 +414,7 @@ static const NvidiaChipRow chipRows[] = {
 
 Chip mlir::tessera::makeNvidiaChip(const NvidiaChipRow &of) {
   bool ampere = of.level >= 80;
-  Chip chip;
-  chip.name = of.name;
-  chip.target = "cuda";
+  Chip chip = makeGpuChip(of.name, "cuda", of.devices);
   chip.family = "sm_" + std::to_string(of.level);
   chip.executedOn = of.executedOn;
   chip.codeVersion = of.ptx;
@@ -424,15 +422,8 @@ Chip mlir::tessera::makeNvidiaChip(const NvidiaChipRow &of) {
   // memory (CUDA's occupancy calculator).
   chip.unit = {of.unitWarps, of.unitWorkgroups, of.unitKiB * 1024,
                ampere ? 1024 : 0};
-  for (const DeviceSheet &sheet : of.devices)
-    if (sheet.name)
-      chip.devices.push_back(sheet);
   chip.subgroupSize = 32;
   chip.workgroupMemoryBytes = of.workgroupKiB * 1024;
-  chip.maxThreads = 1024;
-  chip.accessBytes = 16;
-  chip.alignedAccess = true;
-  chip.rowPaddingBytes = 16;
   chip.asyncCopy = ampere;
   // PTX ISA, "cp.async": 4, 8 or 16 bytes.
   chip.asyncCopyBytes = ampere ? 4 : 0;

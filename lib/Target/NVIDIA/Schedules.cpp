@@ -40,7 +40,7 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
   // matrix unit while the other has its softmax.
   policy.attentionDefaults = {/*groups=*/2, /*keys=*/128, /*stages=*/2};
   // Sums apart take as many registers again: half the columns. Speeds are
-  // those above, for want of others; fewer stages than four make ptxas spill.
+  // those above, for lack of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling :
        std::vector<ScheduleDefaults>({{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
                                       {{64, 128}, {64, 128}, 256, 8, 4, 0.60},

@@ -1,4 +1,4 @@
-//===- Backend.cpp - The target opencl ----------------------------------===//
+//===- Backend.cpp - The target opencl ------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -22,7 +22,7 @@ public:
   }
   StringRef getPipelineDescription() const override {
     return "Portable program to kernels in the spirv dialect for OpenCL "
-           "(chip=simt..)";
+           "(simt..)";
   }
 };
 } // namespace

@@ -17,37 +17,24 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Sets a pass's `target` and `chip`.
-template <typename Options>
-static Options forTarget(const LoweringOptions &options) {
-  Options result;
-  result.target = options.target;
-  result.chip = options.chip;
-  return result;
-}
-
 void SpirvBackend::addVendorPasses(OpPassManager &kernels,
-                                   const LoweringOptions &options) const {
+                                   const CompileFlags &) const {
   // Workgroup memory is not packed: SPIR-V has a variable for each buffer.
-  kernels.addPass(createConvertTesseraToSPIRV(
-      forTarget<ConvertTesseraToSPIRVOptions>(options)));
+  kernels.addPass(createConvertTesseraToSPIRV());
   addArithmeticPasses(kernels);
 }
 
 void SpirvBackend::addLoweringPasses(OpPassManager &kernels,
-                                     const LoweringOptions &options) const {
+                                     const CompileFlags &) const {
   addIndexPasses(kernels);
-  kernels.addPass(
-      createLowerMemoryToSPIRV(forTarget<LowerMemoryToSPIRVOptions>(options)));
+  kernels.addPass(createLowerMemoryToSPIRV());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createLoopInvariantCodeMotionPass());
-  kernels.addPass(
-      createScalarizeVectors(forTarget<ScalarizeVectorsOptions>(options)));
+  kernels.addPass(createScalarizeVectors());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
-  kernels.addPass(createConvertKernelsToSPIRV(
-      forTarget<ConvertKernelsToSPIRVOptions>(options)));
+  kernels.addPass(createConvertKernelsToSPIRV());
 }
 
 ArrayRef<CodeStage> SpirvBackend::getStages() const {
@@ -76,8 +63,8 @@ bool SpirvBackend::runsOn(StringRef codeChip, StringRef deviceChip,
                           bool) const {
   const Chip *code = findChip(info.name, codeChip);
   const Chip *device = findChip(info.name, deviceChip);
-  // A kernel that needs more of a shared resource than the device has is
-  // rejected when it is loaded.
+  // A kernel that needs more of a resource than the device has is rejected at
+  // its launch.
   return code && device && code->subgroupSize == device->subgroupSize &&
          code->maxThreads <= device->maxThreads &&
          code->hasF16 <= device->hasF16 && code->hasF64 <= device->hasF64 &&

@@ -11,15 +11,15 @@
 
 namespace mlir::tessera {
 
-/// The common part of the SPIR-V targets.
+/// The common part of the targets of SPIR-V.
 class SpirvBackend : public TargetBackend {
 public:
   using TargetBackend::TargetBackend;
 
   void addVendorPasses(OpPassManager &kernels,
-                       const LoweringOptions &options) const override;
+                       const CompileFlags &flags) const override;
   void addLoweringPasses(OpPassManager &kernels,
-                         const LoweringOptions &options) const override;
+                         const CompileFlags &flags) const override;
   bool hasCalls() const override { return false; }
 
   ArrayRef<CodeStage> getStages() const override;

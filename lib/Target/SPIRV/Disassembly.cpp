@@ -150,7 +150,7 @@ static std::string printMask(uint32_t mask, ArrayRef<StringRef> names) {
 }
 
 /// The operands of `all` that `row` describes: ids as "%", other text as it is
-/// printed. Appends the ids. False if there are others than it says.
+/// printed. Appends the ids. False if the operands do not match it.
 static bool readOperands(const Newer &row, ArrayRef<uint32_t> all,
                          SmallVectorImpl<uint32_t> &ids,
                          SmallVectorImpl<std::string> &operands) {
@@ -280,8 +280,8 @@ static std::string replaceLine(ArrayRef<uint32_t> all, StringRef line) {
   return text;
 }
 
-/// Whether `other` is as unknown as `unknown` is: what was found out of one
-/// instruction holds for all of its kind.
+/// Whether `other` is as unknown as `unknown` is: findings about one
+/// instruction hold for all of its kind.
 static bool isOfKind(ArrayRef<uint32_t> other, ArrayRef<uint32_t> unknown) {
   return (other[0] & 0xffff) == (unknown[0] & 0xffff) &&
          findNewer(unknown[0] & 0xffff);

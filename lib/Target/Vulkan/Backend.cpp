@@ -1,4 +1,4 @@
-//===- Backend.cpp - The target vulkan ----------------------------------===//
+//===- Backend.cpp - The target vulkan ------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -21,7 +21,7 @@ public:
     return "tessera-to-spirv-pipeline";
   }
   StringRef getPipelineDescription() const override {
-    return "Portable program to kernels in the spirv dialect (chip=lavapipe..)";
+    return "Portable program to kernels in the spirv dialect (lavapipe..)";
   }
 };
 } // namespace

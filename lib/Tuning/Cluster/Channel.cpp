@@ -26,7 +26,7 @@ std::string tune::getText(const llvm::json::Object &head,
 }
 
 Channel::~Channel() {
-  // It may have to say that it ends.
+  // It may still send an end message.
   tls.reset();
   if (file >= 0)
     close(file);

@@ -24,8 +24,8 @@
 using namespace tune;
 namespace json = llvm::json;
 
-/// Seconds that a caller has for the handshake and to say who it is, the bytes
-/// of it at most, and the seconds until it says what it offers, for which it
+/// Seconds that a caller has for the handshake and its greeting, the size limit
+/// of the greeting in bytes, and the seconds until its offer, for which it
 /// loads drivers.
 static constexpr double greetingLimit = 30, offerLimit = 300;
 static constexpr size_t greetingBytes = 1 << 16;
@@ -117,8 +117,8 @@ void Cluster::addFiles(std::vector<pollfd> &files) const {
 }
 
 /// Closes the connection of the oldest caller where there are too many. A
-/// caller with the key is done within a few round trips; idle ones keep nobody
-/// out.
+/// caller with the key is done within a few round trips; idle ones do not block
+/// others.
 void Cluster::makeRoom(const std::string &address) {
   auto isOfAddress = [&](const Guest &guest) {
     return guest.address == address;
@@ -257,7 +257,7 @@ bool Cluster::serve(Guest &guest) {
       guest.isAuthenticated = true;
     }
   }
-  // Nothing that it sends is looked at before.
+  // Nothing that it sends is parsed before.
   bool isThere = guest.channel.take();
   if (std::optional<Message> message = guest.channel.next()) {
     greet(guest, *message);

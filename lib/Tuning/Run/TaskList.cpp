@@ -1,4 +1,4 @@
-//===- TaskList.cpp - What is to be tuned ---------------------------------===//
+//===- Work.cpp - Tasks of a run ------------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

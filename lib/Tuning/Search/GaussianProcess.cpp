@@ -17,8 +17,8 @@ using namespace mlir::tessera::tuning;
 /// for each group, twice and half the length.
 static constexpr double lengths[] = {1, 2, 4, 8}, firstNoise = 0.01,
                         otherNoises[] = {0.001, 0.03, 0.1};
-/// Lengths that differ from the usual one have to be worth it: what the
-/// logarithm of the likelihood loses for each coordinate of such a group.
+/// Lengths that differ from the usual one have a cost: the reduction of the log
+/// likelihood for each coordinate of such a group.
 static constexpr double usualLength = 2, unusualLoss = 0.2;
 
 size_t GaussianProcess::countGroups() const {

@@ -7,6 +7,7 @@
 #include "Tuning/ScheduleSpace.h"
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/AttentionSchedule.h"
 #include "Scheduling/TuningTask.h"
@@ -235,7 +236,7 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
   for (int64_t part : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32})
     if (part == 1 || part <= parts)
       values.splitK.push_back(part);
-  // Added up in a fixed order only: what is atomic is for those who ask for it.
+  // Added up in a fixed order only: atomic sums are only used on request.
   values.splitKReduction = {static_cast<int64_t>(SplitReduction::Ordered)};
   if (chip.clusterWorkgroups > 1)
     values.splitKReduction.push_back(
@@ -299,10 +300,8 @@ ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
   if (isa<ContractOp>(op) && !chip.policy.groupDefaults.empty()) {
     repacked = OwningOpRef<ModuleOp>(task.clone());
     PassManager pm(task.getContext());
-    TesseraRepackOperandsOptions options;
-    options.target = chip.target;
-    options.chip = chip.name;
-    pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands(options));
+    attachChip(*repacked, chip);
+    pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands());
     if (succeeded(pm.run(*repacked)))
       repackedOp = findTask(*repacked);
   }
@@ -638,7 +637,7 @@ ScheduleNumbers ScheduleSpace::cross(const Point &a, const Point &b,
     Point point = a;
     for (size_t i = 0; i < Point::size; ++i)
       if (toss(0.5, random))
-        point[static_cast<Field>(i)] = b[static_cast<Entry>(i)];
+        point[static_cast<Field>(i)] = b[static_cast<Field>(i)];
     if (isLegal(point))
       return point;
   }

@@ -89,8 +89,8 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   // Without a device, the assembler reports spills.
   const compiler::TargetBackend *backend =
       compiler::findBackend(getText(head, "target"));
-  options.usePtxas = head.getBoolean("ptxas").value_or(false) && backend &&
-                     backend->hasAssembler();
+  options.flags.usePtxas = head.getBoolean("ptxas").value_or(false) &&
+                           backend && backend->hasAssembler();
   compiler::TargetChip target;
   target.name = getText(head, "target");
   target.chip = getText(head, "chip");

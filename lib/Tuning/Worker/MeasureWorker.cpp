@@ -9,7 +9,7 @@
 //   open    a task: the program's text, and the bundle of the compiler's own
 //           choice, whose outputs become what all others are compared with;
 //           answers with their checksum, and a while later, by `checked`,
-//           whether they are what the reference says
+//           whether they match the reference
 //   load    a candidate's bundle; answers `loaded`, or `result` if it fails
 //   go      runs, compares and times it; answers `result`
 //   final   loads several, which then take turns, with the vendor's library
@@ -94,7 +94,7 @@ private:
 
   /// Planted faults, for tests; see `runMeasureWorker`.
   std::string fault;
-  /// Tasks of which the reference says, after the final comparison, that the
+  /// Tasks for which the reference found, after the final comparison, that the
   /// compiler's own choice is wrong.
   std::set<std::string> plantedChecks;
   std::map<std::string, OpenTask> tasks;
@@ -305,7 +305,7 @@ MeasureWorker::findFault(const runtime::ProgramVariant &variant) const {
   return "";
 }
 
-/// Planted: what no candidate computes.
+/// A planted fault: values that no candidate computes.
 static std::vector<HostArray> makeWrong(std::vector<HostArray> outputs) {
   outputs.front().setDouble(0, outputs.front().getDouble(0) + 1);
   return outputs;
@@ -497,7 +497,7 @@ void MeasureWorker::runFinal(Message message) {
         std::chrono::steady_clock::now() - start;
     if (round >= 8 && elapsed.count() > seconds)
       break;
-    // Each begins a round once: what runs before it differs.
+    // Each begins a round once, so that its predecessor varies.
     size_t count = runners.size() + (library ? 1 : 0);
     for (size_t turn = 0; turn < count; ++turn) {
       size_t which = (turn + round) % count;

@@ -2,7 +2,7 @@
 //
 // Runs queue.mlir's entries on memory of Level Zero's, in an immediate command
 // list of its own context. It uses the runtime's declarations of Level Zero,
-// for want of headers.
+// for lack of headers.
 #include "queue.h"
 
 #include "LevelZero/LevelZeroDriver.h"

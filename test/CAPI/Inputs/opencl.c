@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs queue.mlir's entries on cl_mem objects, in a cl_command_queue. It
-   declares of OpenCL what it uses, for want of headers. */
+   declares the used parts of OpenCL, for lack of headers. */
 #include "queue.h"
 
 #include <dlfcn.h>
@@ -75,8 +75,8 @@ int main(int argc, char **argv) {
   int64_t sizes[] = {N, N};
   TesseraArgument arguments[3];
   for (int i = 0; i < 3; ++i)
-    arguments[i] = (TesseraArgument){TESSERA_MEMORY_CL_MEM, buffers[i], sizes,
-                                     NULL};
+    arguments[i] =
+        (TesseraArgument){TESSERA_MEMORY_CL_MEM, buffers[i], sizes, NULL};
   TesseraRun run = {sizeof(run), 1, queue};
   check(write(queue, buffers[0], 0, 0, BYTES, a, 0, NULL, NULL), "write");
   check(write(queue, buffers[1], 0, 0, BYTES, b, 0, NULL, NULL), "write");

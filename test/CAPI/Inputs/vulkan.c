@@ -47,7 +47,7 @@ static Memory makeBuffer(VkDeviceSize bytes, VkBufferUsageFlags usage) {
   return made;
 }
 
-/* Submits a copy, which nobody waits for here. */
+/* Submits a copy, without waiting for it. */
 static VkCommandPool pool;
 static void submitCopy(VkQueue queue, VkBuffer from, VkBuffer to) {
   VkCommandBufferAllocateInfo allocate = {
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   check(vkEnumeratePhysicalDevices(instance, &one, &physical) < 0,
         "vkEnumeratePhysicalDevices");
 
-  /* All features but those that nobody wants by accident. */
+  /* All features but those that must not be enabled by accident. */
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
   VkPhysicalDeviceVulkan13Features features13 = {
@@ -216,11 +216,10 @@ int main(int argc, char **argv) {
   TesseraArgument tooLarge[] = {arguments[0], arguments[1], arguments[2]};
   tooLarge[0].sizes = large;
   tooLarge[1].sizes = tall;
-  wrong += refused(
-      tesseraExecutableRun(multiply, tooLarge, 3, NULL, 0, &run));
+  wrong += refused(tesseraExecutableRun(multiply, tooLarge, 3, NULL, 0, &run));
   TesseraRun none = {sizeof(none), 1, NULL};
-  wrong += refused(
-      tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &none));
+  wrong +=
+      refused(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &none));
   TesseraDevice *refusedDevice;
   native.queueIndex = 1;
   wrong += refused(tesseraDeviceOpenNative(&native, &refusedDevice));

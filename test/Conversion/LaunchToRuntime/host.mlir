@@ -60,7 +60,7 @@ module attributes {gpu.container_module} {
 // -----
 
 // Buffers are the device's, and their sizes are checked; constants are copied
-// there; the result goes where the last pointer says.
+// there; the result is stored through the last pointer.
 // CHECK-DAG:   llvm.mlir.global internal constant @__tessera_array_0("f32 at {{.*}}host.mlir:[[#@LINE+24]]:8\00")
 // CHECK-DAG:   llvm.mlir.global internal constant @__tessera_array_1("i16 at {{.*}}host.mlir:[[#@LINE+24]]:8\00")
 // CHECK-DAG:   llvm.func @tessera_rt_alloc_array(i64, i64, !llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-map-linalg-to-simt --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --tessera-map-linalg-to-simt --split-input-file --verify-diagnostics
 
 func.func @read(%m: memref<4xf32>, %i: index) -> f32 {
   // expected-error @+1 {{reads an element in host code, but the data is in device memory: use a linalg op, or pass a scalar argument}}

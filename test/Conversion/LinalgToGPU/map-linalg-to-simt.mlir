@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-map-linalg-to-simt="target=cuda chip=sm_80" --canonicalize --cse --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-map-linalg-to-simt="target=cpu chip=generic" --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-map-linalg-to-simt --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=generic" --tessera-map-linalg-to-simt --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=CPU
 
 // Dimensions that lie one after the other are one. A thread for each vector of
 // four, a check for the last workgroup, and one for the last vector. On the CPU a

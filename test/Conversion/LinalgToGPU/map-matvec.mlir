@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-map-matvec="target=cuda chip=sm_80" --canonicalize --cse --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-map-matvec="target=cpu chip=x86-64-avx512" --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-map-matvec --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-map-matvec --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=CPU
 
 // K runs fastest: a subgroup for each row, 16 bytes a lane, four at a time. All
 // lanes take part in the last reduction; one stores.

@@ -1,6 +1,6 @@
-// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --convert-linalg-to-tessera="target=cuda chip=sm_80" 2>%t.remarks | FileCheck %s
+// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --tessera-attach-chip="target=cuda chip=sm_80" --convert-linalg-to-tessera 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --input-file=%t.remarks --check-prefix=WHY
-// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --convert-linalg-to-tessera="target=cuda chip=sm_80 fuse-attention=false" 2>&1 | FileCheck %s --check-prefix=OFF
+// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --tessera-attach-chip="target=cuda chip=sm_80" --convert-linalg-to-tessera="flags=no-fuse-attention" 2>&1 | FileCheck %s --check-prefix=OFF
 // OFF-NOT: tessera.attention
 // OFF-NOT: apart from the softmax
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --convert-linalg-to-tessera --split-input-file | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
-// RUN: gpu-opt %s --convert-linalg-to-tessera="target=hip chip=gfx1100" --split-input-file | FileCheck %s --check-prefixes=CHECK,OWN
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --convert-linalg-to-tessera --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx1100" --convert-linalg-to-tessera --split-input-file | FileCheck %s --check-prefixes=CHECK,OWN
 
 #id = affine_map<(g, i, j) -> (g, i, j)>
 #group = affine_map<(g, i, j) -> (g, j)>

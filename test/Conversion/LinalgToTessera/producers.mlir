@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --convert-linalg-to-tessera --split-input-file --verify-diagnostics | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>

@@ -1,6 +1,6 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera | FileCheck %s
-// RUN: gpu-opt %s --convert-linalg-to-tessera="target=cuda chip=sm_80" | FileCheck %s
-// RUN: not gpu-opt %s --convert-linalg-to-tessera="target=cuda chip=sm_81" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --convert-linalg-to-tessera | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --convert-linalg-to-tessera | FileCheck %s
+// RUN: not gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_81" --convert-linalg-to-tessera 2>&1 | FileCheck %s --check-prefix=CHIP
 
 // Reductions of a contraction's rows, with the ops that use them.
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --convert-linalg-to-tessera --split-input-file | FileCheck %s
 
 // A zero point of the activations alone: sums of the weights' columns.
 

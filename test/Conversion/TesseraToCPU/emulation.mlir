@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cpu chip=emulate=gfx942},tessera-pack-workgroup-memory,convert-tessera-to-cpu{chip=emulate=gfx942}))" --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cpu chip=emulate=sm_80},tessera-pack-workgroup-memory,convert-tessera-to-cpu{chip=emulate=sm_80}))" --split-input-file | FileCheck %s --check-prefix=SM80
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=emulate=gfx942},gpu.module(tessera-legalize-fragments,tessera-pack-workgroup-memory,convert-tessera-to-cpu))" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=emulate=sm_80},gpu.module(tessera-legalize-fragments,tessera-pack-workgroup-memory,convert-tessera-to-cpu))" --split-input-file | FileCheck %s --check-prefix=SM80
 
 // A matrix instruction is a call with the row as a constant, and registers in memory of the stack.
 // CHECK-DAG:   llvm.mlir.global internal constant @[[ROW:.+]](dense<[16, 16, 16, 0, 0, 2, 6, 2, 2, 2, 1, 0, 2, 0, 4, 0, 8, 0, 0, 4, 0, 8, 0, 1, 0, 2, {{.*}}]> : tensor<{{[0-9]+}}xi32>)

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-cpu{chip=generic}))" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=generic},gpu.module(convert-tessera-to-cpu))" --split-input-file --verify-diagnostics
 
 gpu.module @m {
   // expected-error @+1 {{attributions must be packed first: run tessera-pack-workgroup-memory}}

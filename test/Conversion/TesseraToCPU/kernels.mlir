@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cpu chip=x86-64-avx512},tessera-pack-workgroup-memory,convert-tessera-to-cpu{chip=x86-64-avx512}))" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=x86-64-avx512},gpu.module(tessera-legalize-fragments,tessera-pack-workgroup-memory,convert-tessera-to-cpu))" --split-input-file | FileCheck %s
 
 // A kernel is a function of its arguments, its context and its workgroup memory.
 // CHECK-LABEL: gpu.module @m

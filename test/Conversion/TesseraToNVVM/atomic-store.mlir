@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize))" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(tessera-legalize-fragments,convert-tessera-to-nvvm,canonicalize))" --split-input-file | FileCheck %s
 
 // A store that adds: one atomic update for each element that a lane holds.
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-use-bulk-copies,canonicalize,cse))" | FileCheck %s
 
 // A dedicated subgroup loads the epilogue's input to the output's tile, and
 // stores the output from there.

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a}))" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-use-bulk-copies))" --split-input-file | FileCheck %s
 
 #wg = #gpu.address_space<workgroup>
 

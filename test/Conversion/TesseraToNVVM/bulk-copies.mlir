@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_80},canonicalize,cse))" | FileCheck %s --check-prefix=OLD
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-use-bulk-copies,canonicalize,cse))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(tessera-use-bulk-copies,canonicalize,cse))" | FileCheck %s --check-prefix=OLD
 
 // One step in a loop, and kernels that have no such step.
 

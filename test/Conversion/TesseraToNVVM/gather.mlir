@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize,cse))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(tessera-legalize-fragments,convert-tessera-to-nvvm,canonicalize,cse))" | FileCheck %s
 
 gpu.module @m {
   // For each chunk, the region computes whether and where to read; a chunk that

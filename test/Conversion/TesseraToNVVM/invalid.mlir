@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-nvvm{chip=sm_75}))" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_75},gpu.module(convert-tessera-to-nvvm))" --split-input-file --verify-diagnostics
 
 gpu.module @m {
   gpu.func @portable(%x: f32) kernel {

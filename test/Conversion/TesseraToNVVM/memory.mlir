@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80}))" --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_70},convert-tessera-to-nvvm{chip=sm_70}))" --split-input-file | FileCheck %s --check-prefix=SM70
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(tessera-legalize-fragments,convert-tessera-to-nvvm))" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_70},gpu.module(tessera-legalize-fragments,convert-tessera-to-nvvm))" --split-input-file | FileCheck %s --check-prefix=SM70
 
 //===----------------------------------------------------------------------===//
 // ldmatrix

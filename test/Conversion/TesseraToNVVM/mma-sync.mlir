@@ -1,5 +1,5 @@
 // The assembly of every row of the table.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_90a require-matrix-unit},convert-tessera-to-nvvm{chip=sm_90a}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-legalize-fragments{flags=require-mma},convert-tessera-to-nvvm))" | FileCheck %s
 
 gpu.module @mma {
   // CHECK-LABEL: gpu.func @f16_k16(

@@ -1,5 +1,5 @@
 // Data movement between registers and lanes.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(tessera-legalize-fragments,convert-tessera-to-nvvm,canonicalize))" | FileCheck %s
 
 gpu.module @m {
   // Along the columns: the tiles, two registers within the lane, then lanes 1

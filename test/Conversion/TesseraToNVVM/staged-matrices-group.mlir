@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-nvvm{chip=sm_90a},canonicalize,cse))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(convert-tessera-to-nvvm,canonicalize,cse))" | FileCheck %s
 
 // Accumulators of a group pass through workgroup memory by matrices: each
 // subgroup has rows of its own.

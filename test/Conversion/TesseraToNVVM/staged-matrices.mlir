@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-nvvm{chip=sm_90a},canonicalize,cse))" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-nvvm{chip=sm_80},canonicalize,cse))" | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(convert-tessera-to-nvvm,canonicalize,cse))" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(convert-tessera-to-nvvm,canonicalize,cse))" | FileCheck %s --check-prefixes=CHECK,SM80
 
 // Accumulators of 16 bits pass through workgroup memory four matrices of eight
 // rows at a time: each lane has a row of 16 bytes there. stmatrix is there from

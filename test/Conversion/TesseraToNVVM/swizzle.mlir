@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize,cse))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_80},gpu.module(tessera-legalize-fragments,convert-tessera-to-nvvm,canonicalize,cse))" | FileCheck %s
 
 gpu.module @m {
   // Rows of 128 bytes: chunk c of row r is kept as chunk c xor (r mod 8).

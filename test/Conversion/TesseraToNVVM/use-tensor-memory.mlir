@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_100a},tessera-use-tensor-memory{chip=sm_100a}))" | FileCheck %s
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_90a},tessera-use-tensor-memory{chip=sm_90a}))" | FileCheck %s --check-prefix=OLD
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_100a},gpu.module(tessera-legalize-fragments,tessera-use-tensor-memory))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-legalize-fragments,tessera-use-tensor-memory))" | FileCheck %s --check-prefix=OLD
 
 #wg = #gpu.address_space<workgroup>
 

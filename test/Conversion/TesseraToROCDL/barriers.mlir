@@ -1,5 +1,5 @@
 // Barriers wait for global memory only if a thread could observe the difference.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(convert-tessera-to-rocdl))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @barriers {

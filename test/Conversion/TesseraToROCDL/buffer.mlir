@@ -1,6 +1,6 @@
 // Copies of tiles that exceed memory of known size: one buffer load each, from behind the memory's end where there
 // is nothing. All indices are chosen, since those of a window may be negative.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(convert-tessera-to-rocdl))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @copies {

@@ -1,8 +1,8 @@
 // Asynchronous copies whose loads write workgroup memory, and their waits.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950}),cse)" | FileCheck %s
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942 direct-copies=always}))" | FileCheck %s --check-prefix=WORDS
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s --check-prefix=REGISTERS
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950 direct-copies=never}))" | FileCheck %s --check-prefix=REGISTERS
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx950},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl),cse)" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl{flags=direct-copies=always}))" | FileCheck %s --check-prefix=WORDS
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s --check-prefix=REGISTERS
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx950},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl{flags=direct-copies=never}))" | FileCheck %s --check-prefix=REGISTERS
 // REGISTERS-NOT: amdgpu.gather_to_lds
 // REGISTERS-NOT: amdgpu.memory_counter_wait
 

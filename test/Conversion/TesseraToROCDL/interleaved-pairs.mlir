@@ -1,5 +1,5 @@
 // As interleaved.mlir, for an instruction whose lanes have two elements of a column.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx908},convert-tessera-to-rocdl{chip=gfx908}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx908},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @tiles {

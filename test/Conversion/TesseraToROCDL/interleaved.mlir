@@ -1,5 +1,5 @@
 // A staged tile whose columns are read has a k-packed layout: the copying threads interleave its rows.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @tiles {

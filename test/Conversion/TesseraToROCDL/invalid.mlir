@@ -1,5 +1,5 @@
-// RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx942}))" 2>&1 | FileCheck %s
-// RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx940}))" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(convert-tessera-to-rocdl))" 2>&1 | FileCheck %s
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx940},gpu.module(convert-tessera-to-rocdl))" 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: error: unknown chip 'gfx940' of target 'hip': known are, nearest first: gfx942
 
 gpu.module @kernels {

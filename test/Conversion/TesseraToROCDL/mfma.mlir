@@ -1,5 +1,5 @@
 // Matmuls on the matrix units of subgroups of 64 lanes.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments{flags=require-mma},convert-tessera-to-rocdl))" | FileCheck %s
 
 gpu.module @mma {
   // CHECK-LABEL: gpu.func @f16_32(

@@ -1,8 +1,8 @@
 // Asynchronous copies that go through registers although gfx950 has loads to workgroup memory, and why.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950 direct-copies=always}))" --verify-diagnostics | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx950},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl{flags=direct-copies=always}))" --verify-diagnostics | FileCheck %s
 // CHECK-NOT: amdgpu.gather_to_lds
 // CHECK-NOT: amdgpu.memory_counter_wait
-// RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx90a},convert-tessera-to-rocdl{chip=gfx90a direct-copies=always}))" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx90a},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl{flags=direct-copies=always}))" 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: --direct-copies=always: hip:gfx90a has no load that writes workgroup memory directly; remove the option
 
 #shared = #gpu.address_space<workgroup>

@@ -1,6 +1,6 @@
 // LDS reads and matmuls alternate, if copies run ahead and are in bounds. For MFMA, not for WMMA.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1100},convert-tessera-to-rocdl{chip=gfx1100}))" | FileCheck %s --check-prefix=NONE
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx1100},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s --check-prefix=NONE
 // NONE-NOT: rocdl.sched.group.barrier
 
 #shared = #gpu.address_space<workgroup>

@@ -1,5 +1,5 @@
 // Columns of a tile in workgroup memory by transposing reads.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950}),cse)" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx950},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl),cse)" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @reads {

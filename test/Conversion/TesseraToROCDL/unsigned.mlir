@@ -1,6 +1,6 @@
 // MFMA treats bytes as signed. An unsigned one is its low seven bits minus the
 // value of its top bit as a sign; a difference is ~(~x + y).
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments{flags=require-mma},convert-tessera-to-rocdl))" | FileCheck %s
 
 gpu.module @mma {
   // CHECK-LABEL: gpu.func @unsigned_a(

@@ -1,7 +1,7 @@
 // Matmuls on the matrix units of subgroups of 32 lanes: RDNA3, whose operands are held twice
 // and whose accumulators of 16 bits use every other half of their registers, and RDNA4.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1100 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx1100}))" | FileCheck %s --check-prefixes=CHECK,GFX11
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1201 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx1201}))" | FileCheck %s --check-prefixes=CHECK,GFX12
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx1100},gpu.module(tessera-legalize-fragments{flags=require-mma},convert-tessera-to-rocdl))" | FileCheck %s --check-prefixes=CHECK,GFX11
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx1201},gpu.module(tessera-legalize-fragments{flags=require-mma},convert-tessera-to-rocdl))" | FileCheck %s --check-prefixes=CHECK,GFX12
 
 gpu.module @mma {
   // CHECK-LABEL: gpu.func @f16(

@@ -1,5 +1,5 @@
 // Barriers order accesses to global memory only if a thread could observe the order.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-spirv{target=vulkan chip=nvidia-hopper}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=vulkan chip=nvidia-hopper},gpu.module(convert-tessera-to-spirv))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @barriers {

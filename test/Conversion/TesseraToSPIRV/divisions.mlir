@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" | FileCheck %s --check-prefixes=CHECK,VULKAN
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="target=opencl chip=pvc" | FileCheck %s --check-prefixes=CHECK,OPENCL
+// RUN: gpu-opt %s --tessera-attach-chip="target=vulkan chip=lavapipe" --tessera-convert-kernels-to-spirv | FileCheck %s --check-prefixes=CHECK,VULKAN
+// RUN: gpu-opt %s --tessera-attach-chip="target=opencl chip=pvc" --tessera-convert-kernels-to-spirv | FileCheck %s --check-prefixes=CHECK,OPENCL
 
 // Indices that have 32 bits are divided as such, whatever the divisor is; a
 // remainder has the quotient of a division that is there. Powers of two need
@@ -39,7 +39,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A constant that has 32 bits need not be looked at; one of 2^n is a shift.
+  // A constant that has 32 bits need not be checked; one of 2^n is a shift.
   // CHECK-LABEL: spirv.func @constants
   // CHECK-NOT:   spirv.BitwiseOr
   // CHECK:       spirv.ULessThan %{{.*}}, %{{.*}} : i64

@@ -1,7 +1,7 @@
 // Memory of i4 is read and written by its bytes, and a value of i4 is one of i8 whose upper half is zero.
 //
 // RUN: gpu-opt %s --split-input-file --verify-diagnostics \
-// RUN:   --pass-pipeline='builtin.module(gpu.module(tessera-expand-packed-memory,tessera-lower-memory-to-spirv,canonicalize,tessera-scalarize-vectors,canonicalize))' | FileCheck %s
+// RUN:   --pass-pipeline='builtin.module(tessera-attach-chip{target=vulkan chip=lavapipe},gpu.module(tessera-expand-packed-memory,tessera-lower-memory-to-spirv,canonicalize,tessera-scalarize-vectors,canonicalize))' | FileCheck %s
 
 // Element 2 i is the lower half of byte i: the address is a byte's, and the shift is by 4 times the number's last bit.
 // CHECK-LABEL: gpu.func @element

@@ -13,7 +13,7 @@
 // F16-DAG: spirv.ExecutionMode @{{.*}} "SignedZeroInfNanPreserve", 16
 // F16-DAG: spirv.ExecutionMode @{{.*}} "SignedZeroInfNanPreserve", 32
 
-// A device that does not say that it can, and one that can with f32 alone.
+// A device that does not report support, and one that reports it for f32 alone.
 // RUN: gpu-runner %t/exp.mlir --target=vulkan:s32-w49152-t1024 --emit=llvm | FileCheck %s --check-prefix=NONE --implicit-check-not=SignedZeroInfNanPreserve
 // NONE: spirv.GL.Fma
 // RUN: gpu-runner %t/sqrt.mlir --target=vulkan:s32-w49152-t1024-n32 --emit=llvm | FileCheck %s --check-prefix=ONE

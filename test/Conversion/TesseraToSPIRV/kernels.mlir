@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" --verify-diagnostics --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=vulkan chip=lavapipe" --tessera-convert-kernels-to-spirv --verify-diagnostics --split-input-file | FileCheck %s
 
 // A loop without iterations yields its initial values. Upstream's lowering alone
 // would leave its results unset, and place the body in the continue construct.

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-lower-memory-to-spirv | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=vulkan chip=lavapipe" --tessera-lower-memory-to-spirv | FileCheck %s
 
 // CHECK: spirv.GlobalVariable @__workgroup0 : !spirv.ptr<!spirv.array<16 x vector<4xi32>>, Workgroup>
 // CHECK: spirv.GlobalVariable @__params : !spirv.ptr<!spirv.struct<(i64 [0])>, PushConstant>

@@ -1,6 +1,6 @@
-// RUN: gpu-opt %s --tessera-lower-memory-to-spirv="target=opencl chip=simt" --canonicalize --tessera-scalarize-vectors="target=opencl chip=simt" --tessera-convert-kernels-to-spirv="target=opencl chip=simt" --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-lower-memory-to-spirv="target=opencl chip=pocl" --canonicalize --tessera-scalarize-vectors="target=opencl chip=pocl" --tessera-convert-kernels-to-spirv="target=opencl chip=pocl" --split-input-file | FileCheck %s --check-prefix=BITS
-// RUN: not gpu-opt %s --tessera-lower-memory-to-spirv="target=cuda chip=sm_80" --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: gpu-opt %s --tessera-attach-chip="target=opencl chip=simt" --tessera-lower-memory-to-spirv --canonicalize --tessera-scalarize-vectors --tessera-convert-kernels-to-spirv --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=opencl chip=pocl" --tessera-lower-memory-to-spirv --canonicalize --tessera-scalarize-vectors --tessera-convert-kernels-to-spirv --split-input-file | FileCheck %s --check-prefix=BITS
+// RUN: not gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-lower-memory-to-spirv --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: target cuda does not use SPIR-V (expected vulkan, opencl or level-zero)
 
 // The fields of each memref that the kernel reads are parameters: the pointer,
@@ -24,7 +24,7 @@
 // CHECK-NEXT: spirv.ExecutionMode @copy "LocalSize", 16, 1, 1
 // CHECK-NEXT: spirv.ExecutionMode @copy "SubgroupSize", 16
 
-// Without f16: by its bits, in f32. Without subgroups nothing is said of them.
+// Without f16: by its bits, in f32. Without subgroups the module does not mention them.
 // BITS: spirv.module Physical64 OpenCL
 // BITS-NOT: Float16
 // BITS: spirv.GlobalVariable @{{.*}} built_in("LocalInvocationId") : !spirv.ptr<vector<3xi64>, Input>

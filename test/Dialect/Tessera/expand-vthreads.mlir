@@ -1,9 +1,9 @@
 // RUN: gpu-opt %s --tessera-expand-vthreads --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-expand-vthreads=order=depth_first --split-input-file | FileCheck %s --check-prefix=DEPTH
-// RUN: gpu-opt %s '--tessera-expand-vthreads=order=groups(2)' --split-input-file | FileCheck %s --check-prefix=GROUPS
-// RUN: gpu-opt %s --tessera-expand-vthreads=test-share-fragments --split-input-file | FileCheck %s --check-prefix=SHARED
-// RUN: not gpu-opt %s --tessera-expand-vthreads=order=sideways 2>&1 | FileCheck %s --check-prefix=ORDER
-// ORDER: unknown order 'sideways': expected breadth_first, depth_first or groups(N)
+// RUN: gpu-opt %s --tessera-expand-vthreads="flags=vthread-order=depth_first" --split-input-file | FileCheck %s --check-prefix=DEPTH
+// RUN: gpu-opt %s --tessera-expand-vthreads="flags=vthread-order=groups(2)" --split-input-file | FileCheck %s --check-prefix=GROUPS
+// RUN: gpu-opt %s --tessera-expand-vthreads="flags=test-share-fragments" --split-input-file | FileCheck %s --check-prefix=SHARED
+// RUN: not gpu-opt %s --tessera-expand-vthreads="flags=vthread-order=sideways" 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: unknown value 'sideways' for vthread-order; expected breadth_first, depth_first or groups(N)
 
 // Statement by statement; shared values are shared. TVM's vthread with tensorize
 // compiles this program to one fragment, and one mma, for both vthreads.
@@ -133,7 +133,7 @@ func.func @grid(%p0: f32, %p1: f32, %p2: f32, %p3: f32, %p4: f32, %p5: f32)
 
 // -----
 
-// A yielded index says which vthread it is.
+// A yielded index identifies the vthread.
 // CHECK-LABEL: func @linear
 // CHECK-NEXT:    %[[V0:.+]] = arith.constant 0 : index
 // CHECK-NEXT:    %[[W0:.+]] = arith.constant 0 : index
@@ -284,7 +284,7 @@ func.func @if_each(%m: memref<2xf32>, %x: f32) {
 
 // -----
 
-// A loop that ends when its vthread says so is one for each,
+// A loop whose condition depends on its vthread is one for each,
 // CHECK-LABEL: func @while_each
 // CHECK-COUNT-2: scf.while
 // CHECK-NOT:     scf.while

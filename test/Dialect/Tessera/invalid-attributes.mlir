@@ -622,3 +622,14 @@ func.func @f(%x: f32, %a: memref<4xf32>) {
   linalg.fill {a = #tessera.plain_matmul<1x2, f32 x f32 -> f32, "x">} ins(%x : f32) outs(%a : memref<4xf32>)
   return
 }
+
+// -----
+
+// expected-error @+1 {{attribute_c1: 'tessera.chip' must be on a module or a gpu.module}}
+func.func private @f() attributes {tessera.chip = #tessera.chip<"cuda", "sm_90a">}
+
+// -----
+
+// expected-error @+1 {{attribute_c2: 'tessera.chip' must be a #tessera.chip, but is}}
+module attributes {tessera.chip = "sm_90a"} {
+}

@@ -825,6 +825,18 @@ func.func private @interleave_c1() attributes {o = #tessera.interleave<groups(0)
 
 // -----
 
+// expected-error @+1 {{chip_c1: the names of the target and of the chip must not be empty}}
+module attributes {tessera.chip = #tessera.chip<"", "sm_90a">} {
+}
+
+// -----
+
+// expected-error @+1 {{chip_c1: the names of the target and of the chip must not be empty}}
+module attributes {tessera.chip = #tessera.chip<"cuda", "">} {
+}
+
+// -----
+
 func.func @yield_parent() {
   // expected-error @+1 {{'tessera.yield' op expects parent op to be one of 'tessera.map, tessera.vthread, tessera.contract, tessera.copy, tessera.async_copy, tessera.tile'}}
   tessera.yield

@@ -1,14 +1,14 @@
 // The instructions of AMD's chips: MFMA over 64 lanes, WMMA over 32, and dot
 // products or FMAs on chips that have neither for the types.
 //
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx906" | FileCheck %s --check-prefixes=CHECK,GFX906
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx908" | FileCheck %s --check-prefixes=CHECK,GFX908
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx90a" | FileCheck %s --check-prefixes=CHECK,GFX90A
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx942" | FileCheck %s --check-prefixes=CHECK,GFX942
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx950" | FileCheck %s --check-prefixes=CHECK,GFX950
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx1100" | FileCheck %s --check-prefixes=CHECK,GFX1100
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx1201" | FileCheck %s --check-prefixes=CHECK,GFX1201
-// RUN: not gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx943" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx906" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX906
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx908" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX908
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx90a" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX90A
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx942" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX942
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx950" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX950
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx1100" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX1100
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx1201" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GFX1201
+// RUN: not gpu-opt %s --tessera-attach-chip="target=hip chip=gfx943" --tessera-legalize-fragments 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: unknown chip 'gfx943' of target 'hip': known are, nearest first: gfx942, gfx90
 
 // CHECK-LABEL: func @f16(

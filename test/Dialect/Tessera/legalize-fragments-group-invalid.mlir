@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_90a}))" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-legalize-fragments))" --split-input-file --verify-diagnostics
 
 // The requirements of an instruction that reads its operands from workgroup memory on their loads.
 

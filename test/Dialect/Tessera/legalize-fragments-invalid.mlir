@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_75 require-matrix-unit" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_75" --tessera-legalize-fragments="flags=require-mma" --split-input-file --verify-diagnostics
 
 // An mma that no matrix unit can compute is an error here, with the reasons.
 func.func @required(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {

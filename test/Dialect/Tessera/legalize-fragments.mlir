@@ -1,10 +1,10 @@
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_70" | FileCheck %s --check-prefixes=CHECK,SM70
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_75" | FileCheck %s --check-prefixes=CHECK,SM75
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_80" | FileCheck %s --check-prefixes=CHECK,SM80
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_89" | FileCheck %s --check-prefixes=CHECK,SM80,SM89
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_90a" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cpu chip=x86-64-avx512" | FileCheck %s --check-prefixes=CHECK,AVX512
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cpu chip=generic" | FileCheck %s --check-prefixes=CHECK,GENERIC
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_70" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM70
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_75" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM75
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_89" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM80,SM89
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,AVX512
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=generic" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GENERIC
 
 //===----------------------------------------------------------------------===//
 // Which instruction
@@ -276,8 +276,8 @@ func.func @vectors(%A: memref<32x32xf16>, %C: memref<32x32xf32>, %v: memref<32xf
   return
 }
 
-// One value, two instructions with other maps: it is moved for the second, and
-// back for whoever uses the result. Several times, each on its own.
+// One value, two instructions with other maps: it is moved for the second, and back for the users
+// of the result. Several times, each on its own.
 // CHECK-LABEL: func @conflict
 // SM80:        %[[D:.+]] = tessera.mma {{.*}} {tessera.instruction = "mma.m16n8k16.f32.f16"} {{.*}} -> <16x16xf32, acc, "mma.m16n8k16.f32.f16">
 // SM80-NEXT:   %[[X:.+]] = tessera.convert %[[D]] : <16x16xf32, acc, "mma.m16n8k16.f32.f16"> -> <16x16xf32, acc, "mma.m8n8k4.f32.f16">

@@ -305,7 +305,7 @@ func.func @vthread(%a: f32, %b: f32, %i: index, %m: memref<4x4xf32>) {
       order depth_first -> (f32, f32) {
     tessera.yield %x : f32
   }
-  // An order that is the default, and said. One result; an attribute.
+  // An explicit order that is the default. One result; an attribute.
   // CHECK:      tessera.vthread (%{{.+}}) in (1) order breadth_first -> f32 attributes {note} {
   %s = tessera.vthread (%v) in (1) order breadth_first -> f32 attributes {note} {
     tessera.yield %a : f32

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-pipeline-copies="target=cuda chip=sm_90a" --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-opt %s --tessera-pipeline-copies="target=cuda chip=sm_80" --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,ASYNC
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-pipeline-copies --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-pipeline-copies --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,ASYNC
 
 // Steps whose tiles TMA can load are not changed: tessera-use-bulk-copies converts them.
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-pipeline-copies --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-attach-chip="target=cpu" --tessera-pipeline-copies --canonicalize --cse --split-input-file | FileCheck %s
 
 #schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 3>
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --allow-unregistered-dialect --pass-pipeline="builtin.module(func.func(tessera-pipeline-copies{target=hip chip=gfx942}),canonicalize,cse)" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --allow-unregistered-dialect --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},func.func(tessera-pipeline-copies),canonicalize,cse)" --split-input-file | FileCheck %s
 
 #schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 3>
 

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-promote-tiles="target=cuda chip=sm_80" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: gpu-opt %s --allow-unregistered-dialect --tessera-attach-chip="target=cuda chip=sm_80" --tessera-promote-tiles --split-input-file --verify-diagnostics | FileCheck %s
 
 #staged = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 1>
 

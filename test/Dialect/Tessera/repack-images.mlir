@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90" --split-input-file | FileCheck %s --check-prefix=NONE
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-repack-operands --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90" --tessera-repack-operands --split-input-file | FileCheck %s --check-prefix=NONE
 // NONE-NOT: linalg.generic
 // NONE-NOT: tessera.repack
 

@@ -1,8 +1,8 @@
-// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file | FileCheck %s --check-prefix=CHOSEN
-// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90" --split-input-file | FileCheck %s --check-prefix=NONE
-// RUN: gpu-opt %s --tessera-repack-operands="target=cpu chip=x86-64-avx512" --split-input-file | FileCheck %s --check-prefix=NONE
-// RUN: not gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_91" --split-input-file 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-repack-operands --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-repack-operands --tessera-choose-schedule --split-input-file | FileCheck %s --check-prefix=CHOSEN
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90" --tessera-repack-operands --split-input-file | FileCheck %s --check-prefix=NONE
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-repack-operands --split-input-file | FileCheck %s --check-prefix=NONE
+// RUN: not gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_91" --tessera-repack-operands --split-input-file 2>&1 | FileCheck %s --check-prefix=CHIP
 
 // Elsewhere, nothing is copied.
 // NONE-NOT: linalg.generic

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --split-input-file --tessera-tile-attention="target=cuda chip=sm_90a" --canonicalize | FileCheck %s
+// RUN: gpu-opt %s --split-input-file --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-tile-attention --canonicalize | FileCheck %s
 
 #q = affine_map<(h, m, n, d, e) -> (h, m, d)>
 #k = affine_map<(h, m, n, d, e) -> (h, n, d)>

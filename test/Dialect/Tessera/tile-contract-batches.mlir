@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --tessera-map-fragments \
-// RUN:     --tessera-promote-tiles="target=cuda chip=sm_80" --tessera-pipeline-copies \
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-tile-contract --tessera-map-fragments \
+// RUN:     --tessera-promote-tiles --tessera-pipeline-copies \
 // RUN:     --canonicalize --cse | FileCheck %s
 
 // Workgroups that compute several matrices of a batch.
@@ -46,7 +46,7 @@ func.func @direct(%a: memref<10x16x16xf16>, %b: memref<10x16x16xf16>, %c: memref
   return
 }
 
-// The rows of a staged tile say which matrix they are of.
+// The rows of a staged tile state the matrix that they belong to.
 
 // CHECK-LABEL: func @staged
 // CHECK-SAME:    %[[A:.+]]: memref<8x16x64xf16>, %[[B:.+]]: memref<8x64x16xf16>, %[[C:.+]]: memref<8x16x16xf32>

@@ -1,4 +1,4 @@
-// RUN: not gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_81" 2>&1 | FileCheck %s
+// RUN: not gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_81" --tessera-tile-contract 2>&1 | FileCheck %s
 
 // CHECK: unknown chip 'sm_81' of target 'cuda'
 

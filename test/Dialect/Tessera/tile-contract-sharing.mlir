@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_90a" --canonicalize --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-tile-contract --canonicalize --split-input-file | FileCheck %s
 
 // Workgroups of a cluster are consecutive in the grid, along M first; the loops
 // count clusters. Five rows of tiles are three rows of clusters, one of which

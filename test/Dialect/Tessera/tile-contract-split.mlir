@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --canonicalize --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-tile-contract --canonicalize --split-input-file | FileCheck %s
 
 // A reduction in parts: the parts side by side in a workspace and summed up in their order, or added
 // atomically.

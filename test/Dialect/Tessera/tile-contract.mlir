@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --tessera-map-fragments \
-// RUN:     --tessera-promote-tiles="target=cuda chip=sm_80" --tessera-pipeline-copies \
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-tile-contract --tessera-map-fragments \
+// RUN:     --tessera-promote-tiles --tessera-pipeline-copies \
 // RUN:     --canonicalize --cse --split-input-file | FileCheck %s
 
 // From a contraction to a kernel: tiles, fragments of kFragment, workgroup memory, copies ahead.
@@ -230,7 +230,7 @@ func.func @vthreads(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// The schedule says how many of them are interleaved.
+// The schedule states how many of them are interleaved.
 
 // CHECK-LABEL: func @interleave
 // CHECK:         tessera.vthread (%{{.+}}, %{{.+}}) in (4, 1) private({{.+}}) order groups(2) ->
@@ -387,8 +387,8 @@ func.func @integers(%a: memref<64x192xi8>, %b: memref<192x64xi8>, %c: memref<64x
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Where the sizes say that copies stay inside, the last steps run on their own,
-// with nothing left to copy.
+// Where static sizes prove that copies stay inside, the last steps run on their own, with nothing
+// left to copy.
 
 // CHECK-LABEL: func @peeled
 // CHECK-COUNT-4: tessera.async_copy {{.*}} in_bounds alignment 16

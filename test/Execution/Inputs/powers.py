@@ -5,7 +5,7 @@
 # powers.py check pow|atan2 f32|f64 DIRECTORY OUT.npy [UNITS]: compares an output with the C library's
 # function of long double. The largest error must be at most 2 units in the last place, and what is zero,
 # infinite or NaN must be so, with the sign. With UNITS, for a device that takes subnormal numbers for
-# zero and whose division is approximate: at most so many, and nothing subnormal is looked at.
+# zero and whose division is approximate: at most so many, and subnormal numbers are not compared.
 
 import ast
 import ctypes

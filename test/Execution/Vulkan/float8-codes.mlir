@@ -1,5 +1,5 @@
 // Every code of every 8-bit float, extended to f32, f16 and bf16: no step may depend on whether a device
-// takes subnormal numbers for zero. Signs are looked at as bits, since -0 equals 0.
+// takes subnormal numbers for zero. Signs are compared as bits, since -0 equals 0.
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify | FileCheck %s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks what `gpu-tune best --json` says of tuning.jsonl, on standard input."""
+"""Checks what `gpu-tune best --json` reports about tuning.jsonl, on standard input."""
 
 import json
 import os

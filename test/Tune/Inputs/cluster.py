@@ -238,7 +238,7 @@ def refused():
 
 def own_key():
     """A key of the user's, from a file on one side and from the environment on the other."""
-    key = "a key that is long enough, said 0123456789"
+    key = "a key that is long enough, 0123456789 and more"
     with open("key.txt", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         file.write(key + "\n")
     run = start_run("--trials=2", "--key-file=key.txt")
@@ -251,7 +251,7 @@ def own_key():
 
 
 def idle():
-    """Connections that say nothing keep nobody out, and do not have the run spin."""
+    """Silent connections do not block other callers, and do not make the run spin."""
     run = start_run("--trials=3")
     address, _ = read_address()
     callers = [socket.create_connection(address, timeout=600) for _ in range(256)]
@@ -274,7 +274,7 @@ def idle():
 
 
 def impostor():
-    """An agent starts nothing for whoever answers without the key, in TLS or not."""
+    """An agent starts nothing for a peer that answers without the key, in TLS or not."""
     listener = socket.create_server(("127.0.0.1", 0))
     place = "127.0.0.1:%d" % listener.getsockname()[1]
     command = [program, "join", place, "--jobs=1", "--wait=0"]
@@ -321,7 +321,7 @@ def impostor():
 
 
 def nobody_measures():
-    """A run ends with its budget where no host comes that measures, and says so; the host says why it does not."""
+    """A run ends with its budget where no host comes that measures, and reports this; the host reports why it does not."""
     # On a busy machine the host may come after the end: then with a larger budget.
     for budget in (3, 30, 300):
         if os.path.exists(join_file):
@@ -341,7 +341,7 @@ def nobody_measures():
 
 
 def left_alone():
-    """An agent whose run is killed says so, and its workers end with it."""
+    """An agent whose run is killed reports this, and its workers end with it."""
     run = start_run("--trials=1000")
     agent = start_agent("--jobs=1")
     wait_for(lambda: count_measured() >= 2, "records")

@@ -64,7 +64,7 @@ text = open("killed.log").read()
 assert re.search(r"disconnected \(its connection ended\): \d+ of its candidates (?:is|are) retried", text), text
 check("killed.db", 60)
 
-# The error of the first one is printed once, and nobody waits for ever.
+# The error of the first one is printed once, and no process waits for ever.
 wrong = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", program, "run", "8x8x8:f32"], capture_output=True, text=True, timeout=600)
 assert wrong.returncode == 2 and wrong.stderr.count("error: --target is missing") == 1, wrong
 print("three ranks: passed")

@@ -242,4 +242,38 @@ def Tessera_PlainMatmulAttr : AttrDef<Tessera_Dialect, "PlainMatmul"> {
   }];
 }
 
+def Tessera_ChipAttr : AttrDef<Tessera_Dialect, "Chip"> {
+  let mnemonic = "chip";
+  let summary = "the chip that a module is compiled for";
+  let description = [{
+    Names a chip by its row in the tables of docs/generated/Chips.md: the target
+    that the chip belongs to, and the name of the chip. The discardable
+    attribute `tessera.chip` of a module, or of a `gpu.module`, holds it; the
+    innermost one applies. `tessera-attach-chip` and the tools attach it, and
+    the passes that depend on the chip read it.
+
+    The dialect does not know the tables: a name of an unknown chip is reported
+    by the first pass that reads the attribute.
+
+    Example:
+
+    ```mlir
+    module attributes {tessera.chip = #tessera.chip<"cuda", "sm_90a">} {
+    }
+    ```
+
+    Constraints
+    - `chip_c1`: both names are not empty.
+  }];
+  let parameters = (ins
+    StringRefParameter<"the target: cuda">:$target,
+    StringRefParameter<"the chip: sm_90a">:$name);
+  let assemblyFormat = "`<` $target `,` $name `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The discardable attribute that holds it.
+    static ::llvm::StringRef getAttrName() { return "tessera.chip"; }
+  }];
+}
+
 #endif // TESSERA_IR_TESSERAATTRS_TD

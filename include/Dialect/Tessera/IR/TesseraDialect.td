@@ -23,7 +23,7 @@ def Tessera_Dialect : Dialect {
     the subgroup holds which element; `tessera-legalize-fragments` adds that
     from the instruction tables of the chip.
 
-    Every op is *collective* over the subgroup unless its description says
+    Every op is *collective* over the subgroup unless its description states
     otherwise: all lanes of the subgroup must reach it with equal operands.
     `copy` and `async_copy` are collective over the workgroup.
 
@@ -51,6 +51,7 @@ def Tessera_Dialect : Dialect {
 
     | attribute | value | on | set by | read by |
     |---|---|---|---|---|
+    | `chip` | Chip: the chip that the module is compiled for | a module or `gpu.module` | `tessera-attach-chip`, the driver | passes that depend on the chip |
     | `schedule` | Schedule: a schedule | a linalg op, a `gpu.launch` or a kernel | the user, `tessera.set_schedule`, tiling | `convert-linalg-to-tessera`, the passes on tiled kernels |
     | `schedule_origin` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-use-tuned-schedules` | `tessera-choose-schedule`, `tessera-name-kernels` |
     | `allow_tf32` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
@@ -117,6 +118,7 @@ def Tessera_Dialect : Dialect {
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
   let discardableAttrs = (ins
+    "::mlir::tessera::ChipAttr":$chip,
     "::mlir::tessera::ScheduleAttr":$schedule,
     "::mlir::StringAttr":$schedule_origin,
     "::mlir::UnitAttr":$allow_tf32,

@@ -181,7 +181,7 @@ def Tessera_MmaOp : Tessera_Op<"mma",
     Multiplication of f32 is IEEE single precision. `precision tf32` permits an
     instruction that rounds or truncates `a` and `b` to tf32 (10 bits of
     mantissa). A matrix unit may keep as few as 14 bits of a sum of products of
-    8-bit floats; where the chip's table says that it does, at most 128 terms
+    8-bit floats; where the chip's table states that it does, at most 128 terms
     are summed in this way before they are added in the accumulator's type.
     `precision fast_f8` permits the whole sum to be kept in so few bits.
     Integers wrap. `unsigned_a` and `unsigned_b` interpret elements of i8 and i4

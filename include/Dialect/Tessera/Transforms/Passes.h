@@ -7,6 +7,8 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_PASSES_H
 #define DIALECT_TESSERA_TRANSFORMS_PASSES_H
 
+#include "Flags/CompileFlags.h"
+
 // Dependencies of the passes.
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -7,8 +7,45 @@
 #ifndef TESSERA_TRANSFORMS_PASSES_TD
 #define TESSERA_TRANSFORMS_PASSES_TD
 
-include "TargetInfo/PassOptions.td"
+include "Flags/CompileFlags.td"
 include "mlir/Pass/PassBase.td"
+
+def TesseraAttachChip : Pass<"tessera-attach-chip", "::mlir::ModuleOp"> {
+  let summary = "State the chip that a module is compiled for";
+  let description = [{
+    Expects any module. Leaves the attribute `tessera.chip`, a
+    `#tessera.chip<target, chip>`, on it, which all passes read that depend on
+    the chip: those report an error without it. The names are those of the
+    chip's row: an alias of a target (`level-zero`) is replaced by the target
+    that has the chips, and an empty chip by the target's default, which is the
+    host's for `cpu`.
+
+    Names of unknown targets and chips are errors, which list the known ones. A
+    module that has another chip, or that contains an op with another chip, is
+    an error: with `replace`, that chip is replaced.
+
+    Before
+
+    ```mlir
+    module {
+    ```
+
+    After `--tessera-attach-chip="target=cuda chip=sm_90a"`
+
+    ```mlir
+    module attributes {tessera.chip = #tessera.chip<"cuda", "sm_90a">} {
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "Target to compile for: cpu, cuda, hip, vulkan, opencl or "
+           "level-zero">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip of the target (cpu: empty is the host's)">,
+    Option<"replace", "replace", "bool", /*default=*/"false",
+           "Replace another chip that is attached already">];
+  let dependentDialects = ["::mlir::tessera::TesseraDialect"];
+}
 
 def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
   let summary = "Replicate the regions of virtual threads";
@@ -16,7 +53,7 @@ def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
     Expects `tessera.vthread`, nested or not, anywhere. Leaves none.
 
     Vthreads are interleaved statement by statement, in the groups given by the
-    op's `order`, or by the option `order` for all ops; between barriers, the
+    op's `order`, or by the flag `vthread-order` for all ops; between barriers, the
     groups run one after the other. A loop or a branch (`scf.for`, `while`,
     `if`, `index_switch`, `execute_region`) that is uniform over the vthreads
     becomes one that carries every vthread's values; one that depends on the
@@ -48,13 +85,7 @@ def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
     tessera.store %y, %D[%c1, %c0] : !tessera.fragment<1x16xf32, acc>, memref<2x16xf32>
     ```
   }];
-  let options = [
-    Option<"order", "order", "std::string", "\"\"",
-           "Overrides the order of every op: breadth_first, depth_first or "
-           "groups(N)">,
-    Option<"testShareFragments", "test-share-fragments", "bool", "false",
-           "For tests only: all vthreads share one fragment, which is wrong">
-  ];
+  let options = [CompileFlagsOption];
   let dependentDialects = ["arith::ArithDialect", "scf::SCFDialect"];
 }
 
@@ -68,7 +99,7 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
     `tessera.convert` is inserted.
 
     Leaves fragments whose types name an instruction, and the attribute
-    `tessera.instruction` on each `tessera.mma`. With `require-matrix-unit`, a
+    `tessera.instruction` on each `tessera.mma`. With the flag `require-mma`, a
     `tessera.mma` that no matrix unit can compute is an error, which lists the
     rejected instructions and the reasons.
 
@@ -88,10 +119,7 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
         -> !tessera.fragment<32x16xf32, acc, "mma.m16n8k16.f32.f16">
     ```
   }];
-  let options = targetOptions # [
-    Option<"requireMatrixUnit", "require-matrix-unit", "bool",
-           /*default=*/"false",
-           "Reject a tessera.mma that no matrix unit computes">];
+  let options = [CompileFlagsOption];
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,7 +182,6 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
     memref.dealloc %memory : memref<4096x4096xbf16>
     ```
   }];
-  let options = targetOptions;
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
@@ -227,11 +254,6 @@ def TesseraTileAttention : Pass<"tessera-tile-attention"> {
     }
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", "\"cpu\"",
-           "The target to tile for">,
-    Option<"chip", "chip", "std::string", "\"\"",
-           "The chip to tile for; empty for the host's, on the target cpu">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
@@ -312,11 +334,6 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
     } {tessera.schedule = #tessera.schedule<...>}
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", "\"cpu\"",
-           "The target to tile for">,
-    Option<"chip", "chip", "std::string", "\"\"",
-           "The chip to tile for; empty for the host's, on the target cpu">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
@@ -396,11 +413,6 @@ def TesseraPromoteTiles : Pass<"tessera-promote-tiles"> {
         : memref<64x40xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x16xf16, a>
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", "\"cpu\"",
-           "The target to promote for">,
-    Option<"chip", "chip", "std::string", "\"\"",
-           "The chip to promote for; empty for the host's, on the target cpu">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",
                            "::mlir::tessera::TesseraDialect"];
@@ -447,12 +459,6 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
       %f = tessera.load %w3[%slot, %r, %c0] in_bounds : ...
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", "\"cpu\"",
-           "The target to pipeline for">,
-    Option<"chip", "chip", "std::string", "\"\"",
-           "The chip to pipeline for; empty for the host's, on the target "
-           "cpu">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tessera::TesseraDialect"];

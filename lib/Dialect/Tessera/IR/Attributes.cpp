@@ -106,6 +106,8 @@ static bool hasMemory(Operation *op) {
 namespace places {
 static constexpr OpCheck moduleOp{
     [](Operation *op) { return isa<ModuleOp>(op); }, "a module"},
+    anyModule{[](Operation *op) { return isa<ModuleOp, gpu::GPUModuleOp>(op); },
+              "a module or a gpu.module"},
     linalgOp{[](Operation *op) { return isLinalg(op); }, "a linalg op"},
     copied{[](Operation *op) {
              return isLinalg(op) || isa<memref::CopyOp, gpu::LaunchOp>(op);
@@ -219,6 +221,8 @@ static constexpr ValueCheck unit{
            return text && !text.getValue().empty();
          },
          "a string that is not empty"},
+    chip{[](Attribute value) { return isa<ChipAttr>(value); },
+         "a #tessera.chip"},
     schedule{[](Attribute value) { return isa<ScheduleAttr>(value); },
              "a #tessera.schedule"},
     plainMatmul{[](Attribute value) { return isa<PlainMatmulAttr>(value); },
@@ -274,8 +278,8 @@ static const Rule rules[] = {
     RULE(Repack, copied, text), RULE(Purpose, launch, text),
     RULE(PlainMatmul, launch, plainMatmul),
     // Modules, by the names of kernels or the keys of tasks.
-    RULE(Tuned, moduleOp, records), RULE(TunedSource, moduleOp, text),
-    RULE(Schedules, moduleOp, schedules),
+    RULE(Chip, anyModule, chip), RULE(Tuned, moduleOp, records),
+    RULE(TunedSource, moduleOp, text), RULE(Schedules, moduleOp, schedules),
     RULE(ScheduleOrigins, moduleOp, texts),
     RULE(PlainMatmuls, moduleOp, plainMatmuls), RULE(Repacks, moduleOp, texts),
     // Kernels.

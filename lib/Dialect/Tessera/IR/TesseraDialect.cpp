@@ -131,6 +131,14 @@ FragmentType FragmentType::cloneWithInstruction(StringAttr instruction) const {
 // WindowAttr
 //===----------------------------------------------------------------------===//
 
+LogicalResult ChipAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringRef target, StringRef name) {
+  if (target.empty() || name.empty())
+    return emitError() << "chip_c1: the names of the target and of the chip "
+                          "must not be empty";
+  return success();
+}
+
 LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> rows, ArrayRef<int64_t> cols,
                                  AffineMap map) {

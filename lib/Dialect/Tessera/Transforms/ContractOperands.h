@@ -81,8 +81,8 @@ public:
   bool reads(unsigned operand, ArrayRef<unsigned> dims);
 
   /// The tile of `shape` of lhs (0) or rhs (1) from (row, col) on. `view` is
-  /// the operand as a matrix, where it is one. `beyond` says where the tile may
-  /// reach beyond the matrix. With slots, `shape` is of one of them.
+  /// the operand as a matrix, where it is one. `beyond` states where the tile
+  /// may reach beyond the matrix. With slots, `shape` is of one of them.
   Value createTile(unsigned side, const MatrixView &view, Value row, Value col,
                    std::array<int64_t, 2> shape, TileBounds beyond,
                    int64_t accessBytes);

@@ -191,7 +191,7 @@ LogicalResult Expander::jam(RegionBranchOpInterface branch, Range range) {
   return success();
 }
 
-/// Says why the vthreads do not reach `collective` in `inner` together.
+/// Explains why the vthreads do not reach `collective` in `inner` together.
 LogicalResult Expander::refuse(Operation *inner, Operation *collective) {
   InFlightDiagnostic diag = inner->emitError();
   if (!isJammable(inner)) {
@@ -314,14 +314,15 @@ struct ExpandVThreadsPass
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (order.empty())
+    if (flags.vthreadOrder.empty())
       return success();
-    forced = dyn_cast_or_null<InterleaveAttr>(
-        parseAttribute("#tessera.interleave<" + order + ">", context));
+    forced = dyn_cast_or_null<InterleaveAttr>(parseAttribute(
+        "#tessera.interleave<" + flags.vthreadOrder.text + ">", context));
     return success(forced != nullptr);
   }
 
   void runOnOperation() override {
+    bool testShareFragments = flags.testShareFragments;
     // Inner ones first: walk is post-order.
     SmallVector<VThreadOp> ops;
     getOperation()->walk([&](VThreadOp op) { ops.push_back(op); });
@@ -342,7 +343,7 @@ struct ExpandVThreadsPass
   }
 
 private:
-  /// The option `order`; null to use the order of each op.
+  /// The flag `vthread-order`; null to use the order of each op.
   InterleaveAttr forced;
 };
 

@@ -489,9 +489,10 @@ struct LegalizeFragmentsPass
   void runOnOperation() override {
     if (auto module = dyn_cast<gpu::GPUModuleOp>(getOperation()))
       setGroups(module);
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found) ||
-        failed(Legalizer(getOperation(), **found, requireMatrixUnit).run()))
+        failed(
+            Legalizer(getOperation(), **found, flags.requireMatrixUnit).run()))
       signalPassFailure();
   }
 };

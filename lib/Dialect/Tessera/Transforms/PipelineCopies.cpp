@@ -345,7 +345,7 @@ struct TesseraPipelineCopiesPass
   using TesseraPipelineCopiesBase::TesseraPipelineCopiesBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found))
       return signalPassFailure();
     getOperation()->walk([&](gpu::LaunchOp launch) {

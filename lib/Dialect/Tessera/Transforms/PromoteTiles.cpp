@@ -137,7 +137,7 @@ struct TesseraPromoteTilesPass
         [&](TileOp tile) { blocks[tile->getBlock()].push_back(tile); });
     if (blocks.empty())
       return;
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found))
       return signalPassFailure();
     for (auto &[block, tiles] : blocks) {

@@ -429,8 +429,7 @@ struct TesseraRepackOperandsPass
       repacker->run(op);
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isOnMemRefs, repack)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, repack)))
       signalPassFailure();
   }
 };

@@ -619,8 +619,7 @@ struct TesseraTileAttentionPass
       AttentionTiler(op, schedule, chip).run();
       return success();
     };
-    if (failed(forEachOnChip<AttentionOp>(getOperation(), target, chip,
-                                          isOnMemRefs, tile)))
+    if (failed(forEachOnChip<AttentionOp>(getOperation(), isOnMemRefs, tile)))
       return signalPassFailure();
     // Merges equal constants, to keep the IR readable.
     IRRewriter rewriter(&getContext());

@@ -390,7 +390,7 @@ SmallVector<Tiler::StepSource>
 Tiler::emitSources(unsigned side, ArrayRef<MatrixView> views, Value k) {
   int64_t step = schedule.getK();
   bool gathers = form.gather[side] || batches > 1;
-  // Gathers look at the end of K as well where copies may run ahead of it.
+  // Gathers check the end of K as well where copies may run ahead of it.
   bool kDivides = divides(2, step * schedule.getSplitK());
   std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
   bool ahead = !knownSteps || *knownSteps < schedule.getStages();
@@ -878,8 +878,7 @@ struct TesseraTileContractPass
       Tiler(op, schedule, chip).run();
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isOnMemRefs, tile)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, tile)))
       return signalPassFailure();
     // Merges equal constants, to keep the IR readable.
     IRRewriter rewriter(&getContext());

@@ -30,7 +30,7 @@ static ThreadGrid emitThreadGrid(OpBuilder &builder, Operation *op) {
     gpu::KernelDim3 operands = launch.getBlockSizeOperandValues();
     grid.ids = {id.x, id.y, id.z};
     grid.sizes = {size.x, size.y, size.z};
-    // A constant size says more than the body's argument for it.
+    // A constant size is more precise than the body's argument for it.
     std::array<Value, 3> values{operands.x, operands.y, operands.z};
     for (int d : {0, 1, 2})
       if (std::optional<int64_t> constant = getConstantIntValue(values[d]))

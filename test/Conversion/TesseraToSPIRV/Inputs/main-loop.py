@@ -23,7 +23,7 @@ for line in max(parts, key=lambda part: sum("dpas" in line for line in part)):
         continue
     kind = words[0]
     if kind.startswith("send"):
-        # The disassembler says in a note what a message is.
+        # The disassembler describes a message in a note.
         note = re.search(r"// .*?((load|store)\w*\.[\w.]+)", line)
         if note:
             # A load to the null register is a prefetch.

@@ -1,3 +1,3 @@
-//===- title.h - What a title says --------------------------*- C++ -*-===//
+//===- title.h - What a title means --------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

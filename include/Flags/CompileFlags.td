@@ -1,0 +1,19 @@
+//===- CompileFlags.td - The option `flags` of passes ------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_FLAGS_COMPILEFLAGS_TD
+#define TESSERA_FLAGS_COMPILEFLAGS_TD
+
+include "mlir/Pass/PassBase.td"
+
+/// All compile flags. The description of a pass names those that it reads.
+def CompileFlagsOption
+    : Option<"flags", "flags", "::mlir::tessera::CompileFlags",
+             /*default=*/"::mlir::tessera::CompileFlags()",
+             "Compile flags, separated by commas: "
+             "allow-tf32,direct-copies=never">;
+
+#endif // TESSERA_FLAGS_COMPILEFLAGS_TD

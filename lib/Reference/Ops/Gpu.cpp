@@ -1,0 +1,341 @@
+//===- Gpu.cpp - Launches, threads and barriers ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../RandomChoice.h"
+#include "Control.h"
+#include "Shapes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A kernel and how it is launched.
+struct Launch {
+  Operation *op = nullptr;
+  const Function *kernel = nullptr;
+  /// Owns it, unless the program does.
+  std::shared_ptr<Function> owned;
+  std::array<Slot, 3> gridDim, blockDim;
+  /// Values for the first of the kernel's arguments.
+  SmallVector<Code::Use> operands;
+  /// Arguments for block ids, thread ids, grid and block sizes come first.
+  bool hasIndexArguments = false;
+  /// Memory that a workgroup shares, and each thread's own.
+  struct Memory {
+    Slot slot;
+    const Format *format;
+    SmallVector<int64_t> shape;
+  };
+  SmallVector<Memory> workgroupMemory, privateMemory;
+
+  bool run(Frame &frame) const;
+  bool runGroup(Frame &host, const Workgroup &group) const;
+};
+} // namespace
+
+bool Launch::runGroup(Frame &host, const Workgroup &group) const {
+  SmallVector<ViewRef> shared;
+  for (const Memory &memory : workgroupMemory)
+    shared.push_back(View::makePoison(*memory.format, memory.shape));
+  std::vector<FrameOwner> owners;
+  SmallVector<Frame *> frames;
+  owners.reserve(group.numThreads);
+  for (int64_t thread = 0; thread < group.numThreads; ++thread) {
+    owners.emplace_back(*kernel, host);
+    Frame &frame = owners.back().frame;
+    frame.group = &group;
+    frame.linearThread = thread;
+    frame.threadId = {thread % group.blockDim[0],
+                      thread / group.blockDim[0] % group.blockDim[1],
+                      thread / group.blockDim[0] / group.blockDim[1]};
+    ArrayRef<Slot> arguments = kernel->code.arguments;
+    if (hasIndexArguments) {
+      for (unsigned i = 0; i < 3; ++i) {
+        frame.setInt(arguments[i], group.blockId[i]);
+        frame.setInt(arguments[3 + i], frame.threadId[i]);
+        frame.setInt(arguments[6 + i], group.gridDim[i]);
+        frame.setInt(arguments[9 + i], group.blockDim[i]);
+      }
+    }
+    for (unsigned i = 0; i < operands.size(); ++i)
+      assign(frame, arguments[i], host, operands[i].slot);
+    for (auto [memory, view] : llvm::zip_equal(workgroupMemory, shared))
+      frame.view(memory.slot) = view;
+    for (const Memory &memory : privateMemory)
+      frame.view(memory.slot) = View::makePoison(*memory.format, memory.shape);
+    frames.push_back(&frame);
+  }
+  if (!host.run->spend(kernel->code.cost() * group.numThreads, op))
+    return false;
+  return frames.size() == 1 ? kernel->code.run(*frames.front())
+                            : kernel->code.runAll(frames);
+}
+
+bool Launch::run(Frame &frame) const {
+  Workgroup shape;
+  int64_t groups = 1;
+  for (unsigned i = 0; i < 3; ++i) {
+    shape.gridDim[i] = frame.integer(gridDim[i]);
+    shape.blockDim[i] = frame.integer(blockDim[i]);
+    if (shape.gridDim[i] < 1 || shape.blockDim[i] < 1)
+      return frame.run->error(op, "a grid or workgroup size is not positive");
+    if (shape.gridDim[i] > INT32_MAX || shape.blockDim[i] > 65536)
+      return frame.run->error(
+          op, "a grid or workgroup size exceeds the limits of all devices");
+    groups *= shape.gridDim[i];
+    shape.numThreads *= shape.blockDim[i];
+  }
+  if (shape.numThreads > 16384)
+    return frame.run->error(op,
+                            "a workgroup of " + Twine(shape.numThreads) +
+                                " threads exceeds the limits of all devices");
+  auto runLinear = [&](int64_t linear) {
+    Workgroup group = shape;
+    group.blockId = {linear % shape.gridDim[0],
+                     linear / shape.gridDim[0] % shape.gridDim[1],
+                     linear / shape.gridDim[0] / shape.gridDim[1]};
+    return runGroup(frame, group);
+  };
+  // The first one shows what the others will take.
+  Run &all = *frame.run;
+  int64_t before = all.work;
+  if (!runLinear(0))
+    return false;
+  int64_t each = std::max<int64_t>(all.work - before, 1);
+  int64_t affordable = (all.options.maxWork - all.work) / each;
+  SmallVector<int64_t> sample;
+  int64_t others = groups - 1;
+  if (all.options.sampledWorkgroups) {
+    others = std::min(*all.options.sampledWorkgroups, affordable) - 1;
+    sample = pickSample(1, groups, others, all.options.seed);
+    others = static_cast<int64_t>(sample.size());
+  } else if (others > affordable) {
+    double total = static_cast<double>(each) * static_cast<double>(others);
+    return all.spend(static_cast<int64_t>(std::min(total, 1e18)), op);
+  }
+  all.workgroups += others + 1;
+  all.allWorkgroups += groups;
+  return all.parallel(others, [&](int64_t index) {
+    return runLinear(sample.empty() ? index + 1 : sample[index]);
+  });
+}
+
+/// Adds memory attributions; false for one whose size is not known.
+static bool addMemory(Scope &scope, ArrayRef<BlockArgument> attributions,
+                      ArrayRef<Slot> arguments,
+                      SmallVectorImpl<Launch::Memory> &memory) {
+  for (BlockArgument attribution : attributions) {
+    auto type = dyn_cast<MemRefType>(attribution.getType());
+    const Format *format = type ? getFormat(type) : nullptr;
+    if (!format || !type.hasStaticShape())
+      return false;
+    memory.push_back({arguments[attribution.getArgNumber()], format,
+                      SmallVector<int64_t>(type.getShape())});
+  }
+  return true;
+}
+
+static InstrPtr makeLaunch(std::shared_ptr<Launch> launch) {
+  return makeInstr([launch = std::move(launch)](Frame &frame) {
+    return launch->run(frame);
+  });
+}
+
+static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
+  if (op.hasClusterSize())
+    return nullptr;
+  auto launch = std::make_shared<Launch>();
+  launch->op = op;
+  launch->gridDim = {scope.slot(op.getGridSizeX()),
+                     scope.slot(op.getGridSizeY()),
+                     scope.slot(op.getGridSizeZ())};
+  launch->blockDim = {scope.slot(op.getBlockSizeX()),
+                      scope.slot(op.getBlockSizeY()),
+                      scope.slot(op.getBlockSizeZ())};
+  launch->owned = scope.compileFunction(op.getBody().front());
+  launch->kernel = launch->owned.get();
+  launch->hasIndexArguments = true;
+  ArrayRef<Slot> arguments = launch->kernel->code.arguments;
+  if (!addMemory(scope, op.getWorkgroupAttributions(), arguments,
+                 launch->workgroupMemory) ||
+      !addMemory(scope, op.getPrivateAttributions(), arguments,
+                 launch->privateMemory))
+    return nullptr;
+  scope.define(op->getResults());
+  return makeLaunch(std::move(launch));
+}
+
+static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
+  if (op.hasClusterSize() || op.getAsyncObject())
+    return nullptr;
+  auto kernel =
+      scope.program.getSymbols().lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+          op, op.getKernelAttr());
+  if (!kernel)
+    return nullptr;
+  auto launch = std::make_shared<Launch>();
+  launch->op = op;
+  launch->gridDim = {scope.slot(op.getGridSizeX()),
+                     scope.slot(op.getGridSizeY()),
+                     scope.slot(op.getGridSizeZ())};
+  launch->blockDim = {scope.slot(op.getBlockSizeX()),
+                      scope.slot(op.getBlockSizeY()),
+                      scope.slot(op.getBlockSizeZ())};
+  launch->kernel = scope.program.getFunction(kernel);
+  if (!launch->kernel)
+    return nullptr;
+  for (OpOperand &operand : op.getKernelOperandsMutable())
+    launch->operands.push_back(scope.use(operand));
+  ArrayRef<Slot> arguments = launch->kernel->code.arguments;
+  if (launch->operands.size() > arguments.size() ||
+      !addMemory(scope, kernel.getWorkgroupAttributions(), arguments,
+                 launch->workgroupMemory) ||
+      !addMemory(scope, kernel.getPrivateAttributions(), arguments,
+                 launch->privateMemory))
+    return nullptr;
+  scope.define(op->getResults());
+  return makeLaunch(std::move(launch));
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+/// An op that asks a thread where it is.
+template <typename F>
+static InstrPtr makeQuery(Operation *op, Scope &scope, F query) {
+  Slot result = scope.define(op->getResult(0));
+  return makeInstr([=](Frame &frame) {
+    if (!frame.group)
+      return frame.run->error(op, "must be inside a kernel");
+    frame.setInt(result, query(frame));
+    return true;
+  });
+}
+
+template <typename OpT, typename F>
+static void addQuery(Registry &registry, F query) {
+  registry.add<OpT>([query](OpT op, Scope &scope) {
+    auto dim = static_cast<unsigned>(op.getDimension());
+    return makeQuery(op, scope,
+                     [=](const Frame &frame) { return query(frame, dim); });
+  });
+}
+
+static InstrPtr compileBarrier(gpu::BarrierOp op, Scope &) {
+  Operation *operation = op;
+  return makeCollective([=](ArrayRef<Frame *> frames) {
+    const Frame &frame = *frames.front();
+    if (!frame.group)
+      return frame.run->error(operation, "must be inside a kernel");
+    int64_t present = static_cast<int64_t>(frames.size()) / frame.replicas;
+    if (static_cast<int64_t>(frames.size()) ==
+        frame.group->numThreads * frame.replicas)
+      return true;
+    return frame.run->error(
+        operation, "not all threads of the workgroup reach this barrier: " +
+                       Twine(present) + " of " +
+                       Twine(frame.group->numThreads) + " do");
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static InstrPtr compileAlloc(gpu::AllocOp op, Scope &scope) {
+  if (!op.getSymbolOperands().empty())
+    return nullptr;
+  MixedList sizes = getSizes(scope, op.getType(), op.getDynamicSizes());
+  Slot result = scope.define(op.getMemref());
+  if (op.getAsyncToken())
+    scope.define(op.getAsyncToken());
+  return makeAllocation(op, sizes, getFormat(op.getType()), result);
+}
+
+static InstrPtr compileMemset(gpu::MemsetOp op, Scope &scope) {
+  Slot memory = scope.slot(op.getDst()), value = scope.slot(op.getValue());
+  scope.define(op->getResults());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(memory);
+    int64_t count = view.getNumElements();
+    if (!frame.run->spend(count, operation))
+      return false;
+    for (int64_t i = 0; i < count; ++i)
+      view.store(view.addressOf(i), frame.number(value));
+    return true;
+  });
+}
+
+/// An op of which nothing remains: everything is synchronous, and there is one
+/// memory.
+static InstrPtr compileNothing(Operation *op, Scope &scope) {
+  scope.define(op->getResults());
+  return makeInstr([](Frame &) { return true; });
+}
+
+void tessera::reference::addGpuHandlers(Registry &registry) {
+  registry.add<gpu::LaunchOp>(compileLaunch);
+  registry.add<gpu::LaunchFuncOp>(compileLaunchFunc);
+  registry.add<gpu::BarrierOp>(compileBarrier);
+  addQuery<gpu::ThreadIdOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.threadId[dim];
+  });
+  addQuery<gpu::BlockIdOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.group->blockId[dim];
+  });
+  addQuery<gpu::BlockDimOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.group->blockDim[dim];
+  });
+  addQuery<gpu::GridDimOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.group->gridDim[dim];
+  });
+  addQuery<gpu::GlobalIdOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.group->blockId[dim] * frame.group->blockDim[dim] +
+           frame.threadId[dim];
+  });
+  registry.add<gpu::SubgroupIdOp>([](gpu::SubgroupIdOp op, Scope &scope) {
+    return makeQuery(op, scope,
+                     [](const Frame &frame) { return frame.subgroupOf(); });
+  });
+  registry.add<gpu::LaneIdOp>([](gpu::LaneIdOp op, Scope &scope) {
+    return makeQuery(op, scope, [](const Frame &frame) {
+      return frame.linearThread % frame.run->subgroupSize;
+    });
+  });
+  registry.add<gpu::NumSubgroupsOp>([](gpu::NumSubgroupsOp op, Scope &scope) {
+    return makeQuery(op, scope, [](const Frame &frame) {
+      int64_t size = frame.run->subgroupSize;
+      return (frame.group->numThreads + size - 1) / size;
+    });
+  });
+  // The host asks it, too, for the size of a workgroup.
+  registry.add<gpu::SubgroupSizeOp>([](gpu::SubgroupSizeOp op, Scope &scope) {
+    Slot result = scope.define(op.getResult());
+    return makeInstr([=](Frame &frame) {
+      frame.setInt(result, frame.run->subgroupSize);
+      return true;
+    });
+  });
+
+  registry.add<gpu::AllocOp>(compileAlloc);
+  registry.add<gpu::MemsetOp>(compileMemset);
+  registry.add<gpu::MemcpyOp>([](gpu::MemcpyOp op, Scope &scope) {
+    scope.define(op->getResults());
+    return makeMemoryCopy(op, scope.slot(op.getSrc()), scope.slot(op.getDst()));
+  });
+  for (const char *name :
+       {"gpu.dealloc", "gpu.wait", "gpu.host_register", "gpu.host_unregister",
+        "gpu.set_default_device", "gpu.printf"})
+    registry.addNamed(name, compileNothing);
+}

@@ -196,7 +196,7 @@ def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
     few workgroups to fill the chip, K is split. The order of a sum depends only
     on the sizes.
 
-    The launch's attribute `tessera.product` describes the matmul.
+    The launch's attribute `tessera.plain_matmul` describes the matmul.
 
     Example:
 
@@ -230,7 +230,7 @@ def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
         memref.store %sum, %y[%row] : memref<4096xf32>
       }
       gpu.terminator
-    } {tessera.product = {product = "4096x1x1024 f32 x f32 -> f32", why = "..."}}
+    } {tessera.plain_matmul = #tessera.plain_matmul<4096x1x1024, f32 x f32 -> f32, "...">}
     ```
   }];
   let dependentDialects = [
@@ -512,7 +512,12 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     loops, which `tessera-pipeline-copies` did not change. Other kernels are not
     changed, and the kernel's attribute `tessera.copies` gives the reason
     (`--explain` prints it). Each of the kernel's tensor maps is listed for its
-    launches (Conversion/TensorMaps.h).
+    launches (`tessera.tensor_maps`).
+
+    Copies with the attribute `tessera.bulk` have been decided upon by
+    `tessera-pipeline-copies`: if it is true, a kernel whose copies TMA cannot
+    perform is an error; if it is false, they are not changed. For a kernel
+    without the attribute, this pass decides.
 
     Leaves a ring of slots, one for each stage of the kernel, with two mbarriers
     each, and two roles. Launches add threads to the workgroup
@@ -581,7 +586,7 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
   let summary = "Pass tensor maps as parameters of kernels";
   let description = [{
     Expects kernels in the NVVM dialect. Each entry of a kernel's
-    `tessera.tensor_maps` (Conversion/TensorMaps.h) names a global, whose
+    `tessera.tensor_maps` names a global, whose
     address represents the address of the tensor map. Leaves a
     `__grid_constant__` parameter for each entry, after the kernel's other
     parameters and in the order of the list, also for a map that the kernel does
@@ -944,9 +949,9 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
 
     - a launch calls `tessera_rt_launch` (Runtime/Session.h), passing each
       memref as its descriptor's fields;
-    - a launch of a kernel with tensor maps (`tessera.tensor_maps`,
-      Conversion/TensorMaps.h) first calls `tessera_rt_tensor_map` for each of
-      these, and passes them as the last arguments;
+    - a launch of a kernel with tensor maps (`tessera.tensor_maps`)
+      first calls `tessera_rt_tensor_map` for each of these, and passes them as
+      the last arguments;
     - allocations call `tessera_rt_alloc_array`, so that buffers are in device
       memory; it checks the sizes and reports negative sizes and overflow of
       their multiplication, with the element type and the location of the op;

@@ -15,10 +15,6 @@ namespace mlir::tessera {
 /// The most workgroups that a grid may have along y and z on every target.
 inline constexpr int64_t maxGridYZ = 65535;
 
-/// The discardable attribute that holds the schedule of a linalg op, and of the
-/// `gpu.launch` or `gpu.func` that was lowered with it.
-inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }
-
 /// The shape and padding of the staged tiles of one contraction.
 struct StagedTiles {
   /// The rows and columns in memory order, without padding.

@@ -48,22 +48,6 @@ std::string describeTask(Operation *op);
 /// case its arrays are dense and of static extents.
 std::string explainUntunable(Operation *op);
 
-/// The attribute of a module that holds schedules by the keys of their tasks: a
-/// dictionary of dictionaries of `schedule` and `origin`, a text that states
-/// the source of the schedule. Without `schedule`, `origin` is the reason why
-/// there is none.
-inline llvm::StringRef getTunedAttrName() { return "tessera.tuned"; }
-/// The attribute of a module that names the source of these schedules.
-inline llvm::StringRef getTunedSourceAttrName() {
-  return "tessera.tuned_source";
-}
-/// The discardable attribute of an op, and of its `gpu.launch`, that names the
-/// origin of its schedule. The module has a dictionary of these by the kernels'
-/// names, `tessera.schedule_origins`.
-inline llvm::StringRef getScheduleOriginAttrName() {
-  return "tessera.schedule_origin";
-}
-
 } // namespace mlir::tessera
 
 #endif // SCHEDULING_TUNINGTASK_H

@@ -15,7 +15,8 @@
 //                 Intel's compiler reads of old and new modules alike. The
 //                 execution mode of SPV_INTEL_maximum_registers is rejected by
 //                 current drivers
-//   alignments    OpDecorate %parameter Alignment 64
+//   parameter_alignments
+//                 OpDecorate %parameter Alignment 64
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,14 +26,6 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 
 namespace mlir::tessera::kernel_facts {
-
-/// The number of registers per thread that the kernel requests, also on a
-/// `gpu.func`; absent for the default.
-inline constexpr llvm::StringLiteral registersAttrName = "tessera.registers";
-
-/// The alignment of each parameter in bytes; 0 for any.
-inline constexpr llvm::StringLiteral alignmentsAttrName =
-    "tessera.parameter_alignments";
 
 /// Writes the attributes of the functions of `module` into its serialized
 /// `words`.

@@ -132,7 +132,7 @@ def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
     `_kernel`, or in `_repack` if the kernel copies an operand of a matmul. The
     schedules, the matmuls and the reasons for such copies, which are attributes
     of the launches that outlining would drop, are kept under these names in the
-    module's attributes `tessera.schedules`, `tessera.products` and
+    module's attributes `tessera.schedules`, `tessera.plain_matmuls` and
     `tessera.repacks`.
 
     Before
@@ -317,6 +317,38 @@ def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
+}
+
+def TesseraDeallocateBuffers
+    : Pass<"tessera-deallocate-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Free the buffers that a function allocates";
+  let description = [{
+    Expects a bufferized function. Runs upstream's ownership-based deallocation
+    and lowers its ops by `tessera-lower-deallocations`.
+
+    Does not change a function with a barrier, or with a launch that has
+    workgroup or private memory, as kernels written by hand have:
+    ownership-based deallocation rejects ops with unknown effects, and assigns
+    an owner to the memory of a launch. The runtime frees the buffers of such a
+    function at the end of its session.
+
+    Before
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    linalg.fill ins(%x : f32) outs(%a : memref<4xf32>)
+    return
+    ```
+
+    After
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    linalg.fill ins(%x : f32) outs(%a : memref<4xf32>)
+    memref.dealloc %a : memref<4xf32>
+    return
+    ```
+  }];
 }
 
 def TesseraLowerDeallocations : Pass<"tessera-lower-deallocations"> {

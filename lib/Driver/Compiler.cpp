@@ -6,11 +6,13 @@
 
 #include "Driver/Compiler.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
-#include "Conversion/TensorMaps.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "HostCode.h"
 #include "NativeCode.h"
 #include "PassTrace.h"
@@ -159,8 +161,8 @@ static LogicalResult lowerToSchedule(ModuleOp module,
           buildLinalgToTesseraPipeline(pm, options.flags);
       });
   // The passes have applied the tuned schedules; the results stay on the ops.
-  module->removeAttr(getTunedAttrName());
-  module->removeAttr(getTunedSourceAttrName());
+  module->removeAttr(TesseraDialect::TunedAttrHelper::getNameStr());
+  module->removeAttr(TesseraDialect::TunedSourceAttrHelper::getNameStr());
   return result;
 }
 
@@ -211,7 +213,8 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.walk([&](Operation *op) {
-    auto schedule = op->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+    auto schedule = op->getAttrOfType<ScheduleAttr>(
+        TesseraDialect::ScheduleAttrHelper::getNameStr());
     if (!schedule)
       return;
     os << "//";
@@ -219,7 +222,8 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
       os << " " << function.getName();
     if (std::string place = describePlace(op->getLoc()); !place.empty())
       os << ", " << place;
-    os << ": " << getScheduleAttrName() << " = " << schedule << "\n";
+    os << ": " << TesseraDialect::ScheduleAttrHelper::getNameStr() << " = "
+       << schedule << "\n";
     if (schedule.addsAtomically())
       os << "//   partial sums are added atomically, in any order: a rounded "
             "result may differ from run to run\n";
@@ -249,7 +253,8 @@ static void reportNearest(const Chip &chip, const ProductForm &form,
 std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
                                                           const Chip &chip) {
   std::vector<ProductReport> reports;
-  auto schedules = module->getAttrOfType<DictionaryAttr>("tessera.schedules");
+  auto schedules = module->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::SchedulesAttrHelper::getNameStr());
   module.walk([&](MmaOp op) {
     FragmentType a = op.getA().getType(), b = op.getB().getType(),
                  acc = op.getAcc().getType();
@@ -267,8 +272,9 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
         getFragmentGroup(op), isSwizzledTile(op.getA()),
         op.getUnsignedA() || op.getUnsignedB());
-    // The choice of legalization, if it has run.
-    if (auto chosen = op->getAttrOfType<StringAttr>(getInstructionAttrName()))
+    // The instruction that legalization chose, if it has run.
+    if (auto chosen = op->getAttrOfType<StringAttr>(
+            TesseraDialect::InstructionAttrHelper::getNameStr()))
       row = chip.findInstruction(chosen.getValue());
     report.instruction = row ? row->name : "none";
     report.matrixUnit = row && row->matrixUnit;
@@ -277,7 +283,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
       report.unitLength = row->sumsApart(op.getPrecision()) ? maxFewBits : 0;
     }
     report.rejected.assign(rejected.begin(), rejected.end());
-    if (op->hasAttr(getWidenedAttrName()))
+    if (op->hasAttr(TesseraDialect::WidenedAttrHelper::getNameStr()))
       report.rejected.push_back("i4 x i4: no instruction on " + chip.name +
                                 " accepts these fragment shapes; operands were "
                                 "widened to i8 in registers");
@@ -304,35 +310,29 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         return;
     reports.push_back(std::move(report));
   });
-  // The matmuls without fragments.
-  auto products = module->getAttrOfType<DictionaryAttr>("tessera.products");
+  // Matmuls that are not computed by fragments.
+  auto matmuls = module->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::PlainMatmulsAttrHelper::getNameStr());
   for (NamedAttribute entry :
-       products ? products.getValue() : ArrayRef<NamedAttribute>()) {
-    auto product = dyn_cast<DictionaryAttr>(entry.getValue());
-    auto what = product ? product.getAs<StringAttr>("product") : StringAttr(),
-         why = product ? product.getAs<StringAttr>("why") : StringAttr();
-    if (!what || !why)
-      continue;
+       matmuls ? matmuls.getValue() : ArrayRef<NamedAttribute>()) {
+    auto matmul = cast<PlainMatmulAttr>(entry.getValue());
     ProductReport report;
     report.kernel = entry.getName().str();
-    report.product = what.str();
-    report.instruction = why.str();
+    report.product = matmul.describe();
+    report.instruction = matmul.getHow().str();
     report.matrixUnit = false;
     report.plainThreads = true;
-    // "1x256x4096 f16 x f16 -> f32".
-    SmallVector<StringRef> words;
-    what.getValue().split(words, ' ');
-    if (words.size() == 6) {
-      report.rateType = words[1].str();
-      auto isOfType = [&](const MatrixInstruction &row) {
-        return row.matrixUnit && !row.tf32 && row.aType == words[1] &&
-               row.bType == words[3] && row.accType == words[5];
-      };
-      // Which one, the schedule decides.
-      if (llvm::any_of(chip.instructions, isOfType)) {
-        report.nearest = "the matrix unit";
-        report.nearestNeeds = {"--require-mma, which pads rows or columns"};
-      }
+    report.rateType = debugString(matmul.getAType());
+    auto isOfType =
+        [a = report.rateType, b = debugString(matmul.getBType()),
+         acc = debugString(matmul.getAccType())](const MatrixInstruction &row) {
+          return row.matrixUnit && !row.tf32 && row.aType == a &&
+                 row.bType == b && row.accType == acc;
+        };
+    // The schedule decides which instruction that is.
+    if (llvm::any_of(chip.instructions, isOfType)) {
+      report.nearest = "the matrix unit";
+      report.nearestNeeds = {"--require-mma, which pads rows or columns"};
     }
     module.walk([&](gpu::GPUFuncOp kernel) {
       if (kernel.getName() == entry.getName().getValue())
@@ -493,11 +493,12 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   if (failed(
           runLowering(*module, options, times, "vendor", buildVendorPipeline)))
     return nullptr;
-  auto schedules =
-      (*module)->getAttrOfType<DictionaryAttr>("tessera.schedules");
-  auto origins =
-      (*module)->getAttrOfType<DictionaryAttr>("tessera.schedule_origins");
-  auto repacks = (*module)->getAttrOfType<DictionaryAttr>("tessera.repacks");
+  auto schedules = (*module)->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::SchedulesAttrHelper::getNameStr());
+  auto origins = (*module)->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::ScheduleOriginsAttrHelper::getNameStr());
+  auto repacks = (*module)->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::RepacksAttrHelper::getNameStr());
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
@@ -515,10 +516,11 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       report.purpose = repack.getValue().str();
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr())) {
-      if (auto bytes =
-              kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes"))
+      if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
+              TesseraDialect::WorkgroupBytesAttrHelper::getNameStr()))
         report.workgroupBytes = bytes.getInt();
-      if (auto copies = kernel->getAttrOfType<StringAttr>(getCopiesAttrName()))
+      if (auto copies = kernel->getAttrOfType<StringAttr>(
+              TesseraDialect::CopiesAttrHelper::getNameStr()))
         report.copies = copies.getValue().str();
     }
     for (const KernelReport &other : program->kernels)

@@ -4,9 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/ScheduleDatabase.h"
-
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Driver/ScheduleDatabase.h"
 #include "Scheduling/TuningTask.h"
 #include "Tuning/Database.h"
 #include "Tuning/Json.h"
@@ -226,8 +225,9 @@ void mlir::tessera::attachTunedSchedules(ModuleOp module,
            "the compiler's choice: " + tuned->source + " has records for " +
                chips + ", but not for " + target.str() + ":" + chip.str()},
           builder));
-  module->setAttr(getTunedAttrName(), builder.getDictionaryAttr(entries));
+  module->setAttr(TesseraDialect::TunedAttrHelper::getNameStr(),
+                  builder.getDictionaryAttr(entries));
   if (tuned)
-    module->setAttr(getTunedSourceAttrName(),
+    module->setAttr(TesseraDialect::TunedSourceAttrHelper::getNameStr(),
                     builder.getStringAttr(tuned->source));
 }

@@ -11,7 +11,6 @@
 #include "Scheduling/Passes.h"
 #include "Transforms/Passes.h"
 
-#include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
 #include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
@@ -19,7 +18,6 @@
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -27,52 +25,6 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-namespace {
-
-/// Frees what a function allocates, where that is known: ownership-based
-/// deallocation rejects functions that contain ops of unknown effects, such as
-/// the barriers of a kernel written by hand, and gives the memory that a launch
-/// attributes to a workgroup or a thread an owner. There, what the program
-/// allocates and does not free is freed with the runtime's session.
-struct DeallocateBuffersPass
-    : PassWrapper<DeallocateBuffersPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DeallocateBuffersPass)
-  StringRef getArgument() const override {
-    return "tessera-deallocate-buffers";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    OpPassManager pm(func::FuncOp::getOperationName());
-    build(pm);
-    pm.getDependentDialects(registry);
-  }
-  static void build(OpPassManager &pm) {
-    pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
-    pm.addPass(createTesseraLowerDeallocations());
-    pm.addPass(createConvertBufferizationToMemRefPass());
-    pm.addPass(createCSEPass());
-    pm.addPass(createCanonicalizerPass());
-  }
-  void runOnOperation() override {
-    WalkResult refused = getOperation().walk([](Operation *op) {
-      auto launch = dyn_cast<gpu::LaunchOp>(op);
-      bool hasMemory = launch && (!launch.getWorkgroupAttributions().empty() ||
-                                  !launch.getPrivateAttributions().empty());
-      return isa<gpu::BarrierOp>(op) || hasMemory ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
-    });
-    if (refused.wasInterrupted())
-      return;
-    OpPassManager pm(func::FuncOp::getOperationName());
-    build(pm);
-    if (failed(runPipeline(pm, getOperation())))
-      signalPassFailure();
-  }
-};
-
-} // namespace
 
 void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
                                                const CompileFlags &flags) {
@@ -101,7 +53,7 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(std::make_unique<DeallocateBuffersPass>());
+  pm.addNestedPass<func::FuncOp>(createTesseraDeallocateBuffers());
 
   // Tuned schedules take precedence over the choices made here.
   pm.addNestedPass<func::FuncOp>(createTesseraUseTunedSchedules());

@@ -12,7 +12,8 @@
 
 #include "Scheduling/AttentionSchedule.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/IR/Builders.h"
 

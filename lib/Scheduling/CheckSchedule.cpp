@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Target/NVIDIA/BulkCopies.h"
 #include "TargetInfo/Emulation.h"

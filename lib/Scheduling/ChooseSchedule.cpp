@@ -4,11 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Scheduling/AttentionSchedule.h"
 #include "Scheduling/Passes.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/TuningTask.h"
+#include "TargetInfo/Chip.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -28,18 +30,19 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 static bool isTuned(Operation *op) {
-  return op->hasAttr(getScheduleOriginAttrName());
+  return op->hasAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr());
 }
 
 /// Warns about a tuned schedule of another compiler version or of other chip
 /// tables that is no longer legal, and removes it.
 static void dropTuned(Operation *op, const Twine &why) {
   ++numDroppedSchedules;
-  auto origin = op->getAttrOfType<StringAttr>(getScheduleOriginAttrName());
+  auto origin = op->getAttrOfType<StringAttr>(
+      TesseraDialect::ScheduleOriginAttrHelper::getNameStr());
   op->emitWarning() << "the tuned schedule of this matmul ("
                     << origin.getValue() << ") is not used: " << why
                     << "; tune it again";
-  op->setAttr(getScheduleOriginAttrName(),
+  op->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
               StringAttr::get(op->getContext(),
                               "the compiler's choice: the tuned schedule "
                               "is no longer legal"));
@@ -54,7 +57,7 @@ struct TesseraChooseSchedulePass
 
   void runOnOperation() override {
     getOperation()->walk([&](Operation *op) {
-      if (op->hasAttr(getScheduleAttrName()) &&
+      if (op->hasAttr(TesseraDialect::ScheduleAttrHelper::getNameStr()) &&
           op->getName().getDialectNamespace() == "linalg")
         op->emitWarning() << "schedule has no effect: this op is not lowered "
                              "to tessera.contract";

@@ -6,7 +6,7 @@
 
 #include "ScheduleBuilder.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
 
 using namespace mlir;

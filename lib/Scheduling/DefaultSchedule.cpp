@@ -7,9 +7,11 @@
 #include "GroupTilings.h"
 #include "ScheduleBuilder.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Target/Intel/BlockLoads.h"
+#include "TargetInfo/Chip.h"
 
 #include "llvm/ADT/bit.h"
 

@@ -19,9 +19,11 @@
 
 #include "GroupTilings.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/Window.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
 
 #include <cmath>
 #include <numeric>

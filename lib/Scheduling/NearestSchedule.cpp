@@ -13,8 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
 
 #include "llvm/ADT/SmallSet.h"
 #include <cmath>

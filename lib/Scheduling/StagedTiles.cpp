@@ -6,8 +6,9 @@
 
 #include "ScheduleBuilder.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
 
 using namespace mlir;
 using namespace mlir::tessera;

@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scheduling/TuningTask.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,8 +63,10 @@ OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
     if (!mapping.contains(constant->getResult(0)))
       builder.clone(*constant, mapping);
   Operation *clone = builder.clone(*op, mapping);
-  clone->removeDiscardableAttr(getScheduleAttrName());
-  clone->removeDiscardableAttr(getScheduleOriginAttrName());
+  clone->removeDiscardableAttr(
+      TesseraDialect::ScheduleAttrHelper::getNameStr());
+  clone->removeDiscardableAttr(
+      TesseraDialect::ScheduleOriginAttrHelper::getNameStr());
   if (auto contract = dyn_cast<ContractOp>(clone))
     contract.removeScheduleAttr();
   else

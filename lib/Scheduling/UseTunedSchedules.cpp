@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Scheduling/Passes.h"
 #include "Scheduling/TuningTask.h"
 
@@ -31,12 +32,13 @@ struct UseTunedSchedulesPass
           UseTunedSchedulesPass> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    auto source =
-        module ? module->getAttrOfType<StringAttr>(getTunedSourceAttrName())
-               : StringAttr();
-    auto tuned = module
-                     ? module->getAttrOfType<DictionaryAttr>(getTunedAttrName())
-                     : DictionaryAttr();
+    auto source = module
+                      ? module->getAttrOfType<StringAttr>(
+                            TesseraDialect::TunedSourceAttrHelper::getNameStr())
+                      : StringAttr();
+    auto tuned = module ? module->getAttrOfType<DictionaryAttr>(
+                              TesseraDialect::TunedAttrHelper::getNameStr())
+                        : DictionaryAttr();
     if (!source && !tuned)
       return;
     getOperation()->walk([&](Operation *op) {
@@ -62,7 +64,8 @@ struct UseTunedSchedulesPass
           builder.getStringAttr("the compiler's choice: " + source.getValue() +
                                 " has no record of " + describeTask(op));
     if (origin)
-      op->setDiscardableAttr(getScheduleOriginAttrName(), origin);
+      op->setDiscardableAttr(
+          TesseraDialect::ScheduleOriginAttrHelper::getNameStr(), origin);
     auto schedule =
         entry ? entry.getAs<ScheduleAttr>("schedule") : ScheduleAttr();
     if (!schedule) {

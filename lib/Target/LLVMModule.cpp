@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -56,7 +57,7 @@ static bool isKernel(Operation *op) {
       ArrayRef<StringRef>{gpu::GPUDialect::getKernelFuncAttrName(),
                           NVVM::NVVMDialect::getKernelFuncAttrName(),
                           ROCDL::ROCDLDialect::getKernelFuncAttrName(),
-                          "tessera.kernel"},
+                          TesseraDialect::KernelAttrHelper::getNameStr()},
       [&](StringRef name) { return op->hasAttr(name); });
 }
 

@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
-#include "Scheduling/TuningTask.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -50,31 +49,40 @@ struct NameKernelsPass
                               launch.getFunctionAttr().getValue()),
               value);
       };
-      keep("tessera.schedule", schedules);
-      keep(tessera::getScheduleOriginAttrName(), origins);
-      keep(tessera::getProductAttrName(), products);
-      keep(tessera::getRepackAttrName(), repacks);
-      keep(tessera::getPurposeAttrName(), repacks);
+      keep(tessera::TesseraDialect::ScheduleAttrHelper::getNameStr(),
+           schedules);
+      keep(tessera::TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
+           origins);
+      keep(tessera::TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
+           products);
+      keep(tessera::TesseraDialect::RepackAttrHelper::getNameStr(), repacks);
+      keep(tessera::TesseraDialect::PurposeAttrHelper::getNameStr(), repacks);
     });
     if (!schedules.empty())
-      getOperation()->setAttr("tessera.schedules",
-                              DictionaryAttr::get(&getContext(), schedules));
+      getOperation()->setAttr(
+          tessera::TesseraDialect::SchedulesAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), schedules));
     if (!origins.empty())
-      getOperation()->setAttr("tessera.schedule_origins",
-                              DictionaryAttr::get(&getContext(), origins));
+      getOperation()->setAttr(
+          tessera::TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), origins));
     if (!products.empty())
-      getOperation()->setAttr("tessera.products",
-                              DictionaryAttr::get(&getContext(), products));
+      getOperation()->setAttr(
+          tessera::TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), products));
     if (!repacks.empty())
-      getOperation()->setAttr("tessera.repacks",
-                              DictionaryAttr::get(&getContext(), repacks));
+      getOperation()->setAttr(
+          tessera::TesseraDialect::RepacksAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), repacks));
   }
 
   void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {
     if (launch.getFunctionAttr() || launch.getModuleAttr())
       return;
     StringRef kind =
-        launch->hasAttr(tessera::getRepackAttrName()) ? "_repack" : "_kernel";
+        launch->hasAttr(tessera::TesseraDialect::RepackAttrHelper::getNameStr())
+            ? "_repack"
+            : "_kernel";
     std::string base = ("anonymous" + kind).str();
     if (auto function = launch->getParentOfType<SymbolOpInterface>())
       base = (function.getName() + kind).str();

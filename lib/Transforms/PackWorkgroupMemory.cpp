@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -129,7 +131,7 @@ struct PackWorkgroupMemoryPass
           kernel.getFunctionType().getNumInputs());
     kernel->setAttr(kernel.getNumWorkgroupAttributionsAttrName(),
                     builder.getI64IntegerAttr(0));
-    kernel->setAttr("tessera.workgroup_bytes",
+    kernel->setAttr(TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
                     builder.getI64IntegerAttr(offset));
     return success();
   }

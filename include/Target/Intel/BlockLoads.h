@@ -35,10 +35,6 @@ Value findBuffer(Value memory);
 /// loads: "block loads", or the reason against them.
 std::string describeLoad(const Chip &chip, LoadOp op);
 
-/// The discardable attribute of a `tessera.load` that block loads perform, set
-/// while that can still be determined.
-inline llvm::StringRef getBlockLoadAttrName() { return "tessera.block_load"; }
-
 } // namespace mlir::tessera
 
 #endif // TARGET_INTEL_BLOCKLOADS_H

@@ -49,6 +49,10 @@ struct StagingPlan {
   bool isStagingLoop(Operation *op) const;
 };
 
+/// Whether `op` stages a tile: it copies to workgroup memory, whose content is
+/// not copied on from there.
+bool isStagingCopy(CopyOp op);
+
 /// The steps of `kernel`, a gpu.launch or gpu.func of `threads` threads, if TMA
 /// of `chip` can load their tiles, issued by a dedicated subgroup, to `stages`
 /// slots; tiles that are loaded in outer loops have one slot. Otherwise empty,

@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/IR/Reductions.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Patterns.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OpDefinition.h"
@@ -89,7 +90,8 @@ struct MmaPattern : FragmentPattern<MmaOp> {
   matchAndRewrite(MmaOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    auto name = op->getAttrOfType<StringAttr>(getInstructionAttrName());
+    auto name = op->getAttrOfType<StringAttr>(
+        TesseraDialect::InstructionAttrHelper::getNameStr());
     const MatrixInstruction *row =
         name ? target.chip.findInstruction(name.getValue()) : nullptr;
     if (!row)

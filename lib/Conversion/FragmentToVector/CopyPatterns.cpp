@@ -12,7 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -26,7 +29,8 @@ using namespace mlir::tessera;
 static constexpr int64_t maxUnroll = 32;
 
 std::optional<int64_t> mlir::tessera::getCopyThreads(Operation *op) {
-  if (auto some = op->getAttrOfType<IntegerAttr>(getCopyThreadsAttrName()))
+  if (auto some = op->getAttrOfType<IntegerAttr>(
+          TesseraDialect::CopyThreadsAttrHelper::getNameStr()))
     return some.getInt();
   auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
   if (!kernel)
@@ -55,8 +59,8 @@ public:
     int64_t bits = getElementBits(element);
     packed = isPacked(element);
     alignment = op.getAlignment().value_or(bits / 8);
-    auto known =
-        op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+    auto known = op->template getAttrOfType<IntegerAttr>(
+        TesseraDialect::AlignmentAttrHelper::getNameStr());
     targetAlignment = known ? known.getInt() : alignment;
     // If memory has room after an odd row, its last byte is padded.
     odd = packed && shape[1] % 2 == 1 &&
@@ -269,7 +273,8 @@ private:
     Origin origin;
     llvm::append_range(origin.indices, op.getSourceIndices().drop_back(2));
     origin.indices.append({kept[0], kept[1]});
-    if (!op.getFromSwizzled() && op->hasAttr(getUniformAttrName()))
+    if (!op.getFromSwizzled() &&
+        op->hasAttr(TesseraDialect::UniformAttrHelper::getNameStr()))
       origin.place = {row, col};
     if (!sourceInside) {
       int64_t all = single ? 1 : width;
@@ -657,7 +662,8 @@ private:
                           : emitTileOrigin(builder, row, col);
     bool mayCopy = async && targetInside && (!packed || alignment > 0);
     bool mayHalve =
-        packed && from.count && !op->hasAttr(getWholeBytesAttrName());
+        packed && from.count &&
+        !op->hasAttr(TesseraDialect::WholeBytesAttrHelper::getNameStr());
     if (mayCopy && mayHalve ? emitAsyncIfWhole(builder, from, into, intoAll)
                             : mayCopy && emitAsyncChunk(builder, from, intoAll))
       return;

@@ -13,8 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/MemoryIndex.h"
+#include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,10 +26,6 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// The attributes that `getDirectWidth` and `getDirectLoads` read.
-static constexpr StringRef directWidthName = "tessera.direct_width",
-                           directLoadsName = "tessera.direct_loads";
 
 /// The reason why no chip's loads can copy `op` directly to workgroup memory;
 /// empty if some can.
@@ -40,10 +40,10 @@ static StringRef explainNoDirectCopy(AsyncCopyOp op, const Chip &chip) {
     return "its source is in workgroup memory";
   if (!isInnerContiguous(from))
     return "the elements of its rows are not contiguous";
-  if (op->hasAttr(getInterleavedAttrName()))
+  if (op->hasAttr(TesseraDialect::InterleavedAttrHelper::getNameStr()))
     return "its target has a k-packed (VNNI) layout";
-  if (op->hasAttr(getCopyThreadsAttrName()) || !threads ||
-      *threads % chip.subgroupSize)
+  if (op->hasAttr(TesseraDialect::CopyThreadsAttrHelper::getNameStr()) ||
+      !threads || *threads % chip.subgroupSize)
     return "it is not shared by all threads of whole subgroups";
   ArrayRef<int64_t> shape = op.getShape();
   ValueRange begin = op.getTargetIndices().take_back(2);
@@ -92,10 +92,10 @@ static std::optional<int64_t> getNumber(Operation *op, StringRef name) {
   return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
 }
 std::optional<int64_t> mlir::tessera::getDirectWidth(AsyncCopyOp op) {
-  return getNumber(op, directWidthName);
+  return getNumber(op, TesseraDialect::DirectWidthAttrHelper::getNameStr());
 }
 std::optional<int64_t> mlir::tessera::getDirectLoads(WaitOp op) {
-  return getNumber(op, directLoadsName);
+  return getNumber(op, TesseraDialect::DirectLoadsAttrHelper::getNameStr());
 }
 
 LogicalResult mlir::tessera::checkDirectCopies(Operation *op, const Chip &chip,
@@ -137,7 +137,8 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
           said.insert({op.getLoc().getAsOpaquePointer(), why}).second)
         op.emitRemark() << "copy goes through registers: " << why;
       if (width) {
-        op->setAttr(directWidthName, builder.getI64IntegerAttr(width));
+        op->setAttr(TesseraDialect::DirectWidthAttrHelper::getNameStr(),
+                    builder.getI64IntegerAttr(width));
         loads =
             op.getShape()[0] * op.getShape()[1] / (width * *getCopyThreads(op));
         any = true;
@@ -146,7 +147,7 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
     });
     if (any)
       kernel.walk([&](WaitOp wait) {
-        wait->setAttr(directLoadsName,
+        wait->setAttr(TesseraDialect::DirectLoadsAttrHelper::getNameStr(),
                       builder.getI64IntegerAttr(wait.getPending() * *least));
       });
   });
@@ -183,7 +184,7 @@ bool mlir::tessera::emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
   DirectCopy copy;
   copy.source = op.getSource();
   copy.origin = op.getSourceIndices();
-  copy.isUniform = op->hasAttr(getUniformAttrName());
+  copy.isUniform = op->hasAttr(TesseraDialect::UniformAttrHelper::getNameStr());
   copy.shape = op.getShape();
   copy.to = memref::CollapseShapeOp::create(
       builder, loc, op.getTarget(),

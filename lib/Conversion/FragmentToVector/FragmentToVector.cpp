@@ -5,8 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/FragmentToVector.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
+#include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
@@ -370,7 +376,8 @@ static bool isUniform(Value value) {
 template <typename CopyLike> static void describeCopy(CopyLike op) {
   ValueRange from = op.getSourceIndices();
   if (!op.isGather() && llvm::all_of(from, isUniform))
-    op->setAttr(getUniformAttrName(), UnitAttr::get(op.getContext()));
+    op->setAttr(TesseraDialect::UniformAttrHelper::getNameStr(),
+                UnitAttr::get(op.getContext()));
   if (op.isGather())
     from = op.getGather().front().getTerminator()->getOperands().drop_back();
   int64_t promised = op.getAlignment().value_or(0);
@@ -380,10 +387,11 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
   if (int64_t both = std::max(promised, std::min(ofSource, ofTarget)))
     op.setAlignment(both);
   Builder builder(op.getContext());
-  op->setAttr(getAlignmentAttrName(),
+  op->setAttr(TesseraDialect::AlignmentAttrHelper::getNameStr(),
               builder.getI64IntegerAttr(std::max(promised, ofTarget)));
   if (endsAtBytes(op))
-    op->setAttr(getWholeBytesAttrName(), builder.getUnitAttr());
+    op->setAttr(TesseraDialect::WholeBytesAttrHelper::getNameStr(),
+                builder.getUnitAttr());
 }
 
 LogicalResult mlir::tessera::convertFragmentsToVectors(
@@ -411,16 +419,16 @@ LogicalResult mlir::tessera::convertFragmentsToVectors(
   OpBuilder builder(root->getContext());
   root->walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
-      op->setAttr(getAlignmentAttrName(),
+      op->setAttr(TesseraDialect::AlignmentAttrHelper::getNameStr(),
                   builder.getI64IntegerAttr(getKnownTileAlignment(
                       load.getMemory(), load.getIndices())));
     if (auto store = dyn_cast<StoreOp>(op))
-      op->setAttr(getAlignmentAttrName(),
+      op->setAttr(TesseraDialect::AlignmentAttrHelper::getNameStr(),
                   builder.getI64IntegerAttr(getKnownTileAlignment(
                       store.getMemory(), store.getIndices())));
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
       if (isa<MemRefType>(broadcast.getSource().getType()))
-        op->setAttr(getAlignmentAttrName(),
+        op->setAttr(TesseraDialect::AlignmentAttrHelper::getNameStr(),
                     builder.getI64IntegerAttr(getKnownTileAlignment(
                         broadcast.getSource(), broadcast.getIndex())));
     if (auto copy = dyn_cast<CopyOp>(op))

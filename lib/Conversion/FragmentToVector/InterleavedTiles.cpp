@@ -28,8 +28,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Patterns.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -39,7 +42,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 std::optional<Interleaving> mlir::tessera::getInterleaving(Operation *op) {
-  auto is = op->getAttrOfType<DenseI64ArrayAttr>(getInterleavedAttrName());
+  auto is = op->getAttrOfType<DenseI64ArrayAttr>(
+      TesseraDialect::InterleavedAttrHelper::getNameStr());
   if (!is)
     return std::nullopt;
   return Interleaving{is[0], is[1]};
@@ -194,7 +198,7 @@ void mlir::tessera::markInterleavedTiles(Operation *root, const Chip &chip) {
     Builder builder(memory.getContext());
     for (Operation *user : memory.getUsers())
       user->setAttr(
-          getInterleavedAttrName(),
+          TesseraDialect::InterleavedAttrHelper::getNameStr(),
           builder.getDenseI64ArrayAttr({found->rows, found->columns}));
   }
 }

@@ -12,7 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Patterns.h"
 
 using namespace mlir;
@@ -90,8 +91,8 @@ public:
         memory(op.getMemory()), indices(op.getIndices()),
         transpose(op.getTranspose()), swizzled(op.getSwizzled()),
         type(op.getMemRefType()) {
-    auto known =
-        op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+    auto known = op->template getAttrOfType<IntegerAttr>(
+        TesseraDialect::AlignmentAttrHelper::getNameStr());
     alignment = known ? known.getInt() : 0;
     alignedAccess = target.chip.alignedAccess;
     int64_t bits = getElementBits(type.getElementType());
@@ -658,7 +659,8 @@ struct BroadcastPattern : FragmentPattern<BroadcastOp> {
 
   /// The known alignment of the memory's element at `index`, in bytes.
   static int64_t getAlignment(BroadcastOp op) {
-    auto known = op->getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+    auto known = op->getAttrOfType<IntegerAttr>(
+        TesseraDialect::AlignmentAttrHelper::getNameStr());
     return known ? known.getInt() : 0;
   }
 

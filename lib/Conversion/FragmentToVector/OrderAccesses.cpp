@@ -23,7 +23,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/FragmentToVector.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 
 #include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -297,9 +299,10 @@ void AccessOrder::run() {
 /// that it needs.
 static bool isTiled(gpu::GPUFuncOp kernel) {
   auto module = kernel->getParentOfType<ModuleOp>();
-  auto schedules =
-      module ? module->getAttrOfType<DictionaryAttr>("tessera.schedules")
-             : DictionaryAttr();
+  auto schedules = module
+                       ? module->getAttrOfType<DictionaryAttr>(
+                             TesseraDialect::SchedulesAttrHelper::getNameStr())
+                       : DictionaryAttr();
   return getFragmentGroup(kernel) > 1 ||
          (schedules && schedules.get(kernel.getName()));
 }

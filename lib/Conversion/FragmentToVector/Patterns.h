@@ -62,27 +62,18 @@ Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
 llvm::MaybeAlign getAccessAlignment(Type element, int64_t width, int64_t known,
                                     bool alignedAccess);
 
-/// The discardable attribute of a copy of packed elements whose rows are whole
-/// bytes if it reaches the end of a row.
-inline llvm::StringRef getWholeBytesAttrName() { return "tessera.whole_bytes"; }
-
 /// The k-packed layout of a tile, see InterleavedTiles.cpp: words of several
 /// elements of a column, in lines of several columns.
 struct Interleaving {
   int64_t rows, columns;
 };
 
-/// The discardable attribute on the copies to a k-packed (VNNI) tile, and on
-/// the loads from it: an array of these two numbers.
-inline llvm::StringRef getInterleavedAttrName() {
-  return "tessera.interleaved";
-}
-
-/// The value of that attribute of `op`, if present.
+/// The attribute `tessera.interleaved` of `op`, if present: on copies to a tile
+/// of this layout, and on loads from it.
 std::optional<Interleaving> getInterleaving(Operation *op);
 
-/// Sets that attribute for the tiles under `root` that can have this layout, on
-/// chips that use it.
+/// Sets `tessera.interleaved` for the tiles under `root` that can have this
+/// layout, on chips that use it.
 void markInterleavedTiles(Operation *root, const Chip &chip);
 
 /// A view of `memory` with one more dimension. The word of rows `r` and

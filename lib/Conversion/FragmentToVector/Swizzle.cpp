@@ -19,7 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Patterns.h"
 
 using namespace mlir;

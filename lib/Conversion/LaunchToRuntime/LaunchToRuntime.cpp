@@ -4,10 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Conversion/KernelArguments.h"
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Runtime/TensorMap.h"
 #include "TensorMaps.h"
 
@@ -97,15 +96,16 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     SmallVector<Value> arguments = getTypeConverter()->promoteOperands(
         loc, op.getKernelOperands(), adaptor.getKernelOperands(), rewriter,
         /*useBarePtrCallConv=*/false);
-    if (auto taken =
-            op->getAttrOfType<DenseI64ArrayAttr>(getTakenArgumentsAttrName())) {
+    if (auto taken = op->getAttrOfType<DenseI64ArrayAttr>(
+            TesseraDialect::TakenArgumentsAttrHelper::getNameStr())) {
       SmallVector<Value> all;
       all.swap(arguments);
       for (int64_t place : taken.asArrayRef()) {
         if (place < 0 || place >= static_cast<int64_t>(all.size()))
           return op.emitError()
-                 << getTakenArgumentsAttrName() << " contains argument "
-                 << place << ", but the number of arguments is " << all.size();
+                 << TesseraDialect::TakenArgumentsAttrHelper::getNameStr()
+                 << " contains argument " << place
+                 << ", but the number of arguments is " << all.size();
         arguments.push_back(all[place]);
       }
     }
@@ -143,7 +143,8 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       append(map, ::tessera::runtime::tensorMapBytes);
 
     int64_t bytes = 0;
-    if (auto packed = op->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes"))
+    if (auto packed = op->getAttrOfType<IntegerAttr>(
+            TesseraDialect::WorkgroupBytesAttrHelper::getNameStr()))
       bytes = packed.getInt();
     Value dynamicBytes = constant(bytes);
     if (Value more = adaptor.getDynamicSharedMemorySize())
@@ -152,8 +153,8 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
                               LLVM::ZExtOp::create(rewriter, loc, i64, more));
 
     Value threads = adaptor.getBlockSizeX();
-    if (auto more =
-            op->getAttrOfType<IntegerAttr>(getProducerThreadsAttrName()))
+    if (auto more = op->getAttrOfType<IntegerAttr>(
+            TesseraDialect::ProducerThreadsAttrHelper::getNameStr()))
       threads =
           LLVM::AddOp::create(rewriter, loc, threads, constant(more.getInt()));
     std::string kernel = op.getKernelName().getValue().str();
@@ -326,8 +327,10 @@ struct ConvertLaunchToRuntimePass
       if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
               launch, launch.getKernelAttr()))
         for (StringRef name :
-             {StringRef("tessera.workgroup_bytes"), getTensorMapsAttrName(),
-              getProducerThreadsAttrName(), getTakenArgumentsAttrName()})
+             {TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
+              TesseraDialect::TensorMapsAttrHelper::getNameStr(),
+              TesseraDialect::ProducerThreadsAttrHelper::getNameStr(),
+              TesseraDialect::TakenArgumentsAttrHelper::getNameStr()})
           if (Attribute value = kernel->getAttr(name))
             launch->setAttr(name, value);
     });

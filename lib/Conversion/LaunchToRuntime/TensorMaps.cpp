@@ -6,7 +6,8 @@
 
 #include "TensorMaps.h"
 
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "Runtime/TensorMap.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -26,7 +27,8 @@ static constexpr llvm::StringLiteral windowNames[] = {"lower", "extent",
                                                       "stride"};
 
 static ArrayAttr getMaps(gpu::LaunchFuncOp launch) {
-  return launch->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
+  return launch->getAttrOfType<ArrayAttr>(
+      TesseraDialect::TensorMapsAttrHelper::getNameStr());
 }
 
 int64_t mlir::tessera::countTensorMaps(gpu::LaunchFuncOp launch) {
@@ -101,14 +103,12 @@ private:
 } // namespace
 
 FailureOr<Map> Encoder::read(Attribute entry) const {
-  auto map = dyn_cast<DictionaryAttr>(entry);
-  auto argument = map ? map.getAs<IntegerAttr>("argument") : IntegerAttr(),
-       swizzle = map ? map.getAs<IntegerAttr>("swizzle") : IntegerAttr();
-  auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+  // The verifier of the dialect has checked the entries.
+  auto map = cast<DictionaryAttr>(entry);
+  auto argument = map.getAs<IntegerAttr>("argument"),
+       swizzle = map.getAs<IntegerAttr>("swizzle");
+  auto box = map.getAs<DenseI64ArrayAttr>("box");
   gpu::LaunchFuncOp op = launch;
-  if (!argument || !swizzle || !box)
-    return op.emitError() << getTensorMapsAttrName() << ": entry " << entry
-                          << " must have argument, box and swizzle";
   int64_t number = argument.getInt();
   ValueRange operands = op.getKernelOperands();
   bool known = number >= 0 && number < int64_t(operands.size());

@@ -25,8 +25,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Simt.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -378,8 +381,9 @@ std::optional<unsigned> Mapper::getTransposedDim() {
 
 gpu::LaunchOp Mapper::launchPoints(Value gridX, Value gridY, int64_t threads) {
   gpu::LaunchOp launch = createLaunch(builder, gridX, gridY, threads);
-  if (Attribute repack = op->getAttr(getRepackAttrName()))
-    launch->setAttr(getRepackAttrName(), repack);
+  if (Attribute repack =
+          op->getAttr(TesseraDialect::RepackAttrHelper::getNameStr()))
+    launch->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(), repack);
   return launch;
 }
 
@@ -725,10 +729,11 @@ struct TesseraMapLinalgToSimtPass
     auto map = [](linalg::LinalgOp op, const Chip &chip) {
       if (failed(checkOutputs(op)))
         return failure();
-      Attribute repack = op->getAttr(getRepackAttrName());
+      Attribute repack =
+          op->getAttr(TesseraDialect::RepackAttrHelper::getNameStr());
       linalg::LinalgOp mapped = collapse(generalize(op));
       if (repack)
-        mapped->setAttr(getRepackAttrName(), repack);
+        mapped->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(), repack);
       LDBG() << mapped.getLoc() << ": " << mapped.getNumParallelLoops()
              << " parallel and " << mapped.getNumReductionLoops()
              << " reduction loops";

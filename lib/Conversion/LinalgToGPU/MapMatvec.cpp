@@ -11,9 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "Simt.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -177,25 +179,16 @@ static ReductionReport mapMatvec(ContractOp op, const Chip &chip) {
   ReductionReport report = emitReduction(host, reduction, chip);
 
   // For --explain.
-  auto [m, n, k] = getMatrixExtents(op);
-  std::string product;
-  llvm::raw_string_ostream text(product);
-  auto print = [&](int64_t extent) -> llvm::raw_ostream & {
-    return ShapedType::isDynamic(extent) ? text << "?" : text << extent;
-  };
-  print(m) << "x";
-  print(n) << "x";
-  print(k) << " " << op.getProductType(0) << " x " << op.getProductType(1)
-           << " -> " << acc;
-  std::string why =
+  std::array<int64_t, 3> extents = getMatrixExtents(op);
+  auto [m, n, k] = extents;
+  std::string how =
       llvm::Twine("plain threads, ").concat(report.how).str() + ": with " +
       (m == 1 ? n == 1 ? "one row and one column" : "one row" : "one column") +
       ", memory limits it";
   report.launch->setAttr(
-      getProductAttrName(),
-      host.getDictionaryAttr(
-          {host.getNamedAttr("product", host.getStringAttr(product)),
-           host.getNamedAttr("why", host.getStringAttr(why))}));
+      TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
+      PlainMatmulAttr::get(op.getContext(), extents, op.getProductType(0),
+                           op.getProductType(1), acc, host.getStringAttr(how)));
   op.erase();
   return report;
 }

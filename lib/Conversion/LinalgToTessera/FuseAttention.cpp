@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "PointReader.h"
 
 #include "Scheduling/AttentionSchedule.h"
@@ -437,7 +438,8 @@ AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
       rewriter.getF32FloatAttr(static_cast<float>(scores.factor)),
       scores.causal ? rewriter.getI64IntegerAttr(*scores.causal)
                     : IntegerAttr(),
-      second->getAttrOfType<ScheduleAttr>(getScheduleAttrName()));
+      second->getAttrOfType<ScheduleAttr>(
+          TesseraDialect::ScheduleAttrHelper::getNameStr()));
 }
 
 void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
@@ -462,7 +464,7 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
   };
   if (isUsedElsewhere())
     return reject("the scores, or values computed from them, have other users");
-  if (first->hasAttr(getScheduleAttrName()))
+  if (first->hasAttr(TesseraDialect::ScheduleAttrHelper::getNameStr()))
     return reject("the first matmul has a schedule of its own");
   if (!startsFromZero(first) || !startsFromZero(second))
     return reject("a matmul does not start from zero");

@@ -18,11 +18,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "InitialValue.h"
 #include "Source.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -95,12 +99,16 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
     }
     Precision precision = Precision::Ieee;
     Type lhsType = getElementTypeOrSelf(product->lhs.getType());
-    if (lhsType.isF32() && (allowTf32 || op->hasAttr("tessera.allow_tf32")))
+    if (lhsType.isF32() &&
+        (allowTf32 ||
+         op->hasAttr(TesseraDialect::AllowTf32AttrHelper::getNameStr())))
       precision = Precision::Tf32;
     if (isa<FloatType>(lhsType) && lhsType.getIntOrFloatBitWidth() == 8 &&
-        (allowFastF8 || op->hasAttr("tessera.allow_fast_f8")))
+        (allowFastF8 ||
+         op->hasAttr(TesseraDialect::AllowFastF8AttrHelper::getNameStr())))
       precision = Precision::FastF8;
-    auto schedule = op->getAttrOfType<ScheduleAttr>("tessera.schedule");
+    auto schedule = op->getAttrOfType<ScheduleAttr>(
+        TesseraDialect::ScheduleAttrHelper::getNameStr());
     auto outputType = cast<ShapedType>(start.output.getType());
     auto contract = ContractOp::create(
         rewriter, loc, op->getResultTypes(), product->lhs, product->rhs,

@@ -18,9 +18,14 @@
 
 #include "Emulation.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/MemoryIndex.h"
+#include "Dialect/Tessera/Utils/Threads.h"
 #include "Runtime/CpuKernel.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,9 +38,6 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// The attribute of the placeholder cast for a kernel's context.
-static constexpr llvm::StringLiteral contextAttrName = "tessera.context";
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -58,7 +60,8 @@ EmulatedTarget::EmulatedTarget(const Chip &chip, gpu::GPUFuncOp kernel,
   Location loc = kernel.getLoc();
   auto cast =
       UnrealizedConversionCastOp::create(builder, loc, pointer, ValueRange());
-  cast->setAttr(contextAttrName, builder.getUnitAttr());
+  cast->setAttr(TesseraDialect::ContextAttrHelper::getNameStr(),
+                builder.getUnitAttr());
   context = cast.getResult(0);
   WalkResult multiplies =
       kernel.walk([](MmaOp) { return WalkResult::interrupt(); });
@@ -78,7 +81,7 @@ EmulatedTarget::EmulatedTarget(const Chip &chip, gpu::GPUFuncOp kernel,
 
 void EmulatedTarget::setContext(Operation *kernel, Value context) {
   kernel->walk([&](UnrealizedConversionCastOp op) {
-    if (!op->hasAttr(contextAttrName))
+    if (!op->hasAttr(TesseraDialect::ContextAttrHelper::getNameStr()))
       return;
     op.getResult(0).replaceAllUsesWith(context);
     op.erase();

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/PackedCall.h"
+
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Statistic.h"
@@ -38,7 +40,7 @@ struct PackKernelArgumentsPass
   void runOnOperation() override {
     for (auto kernel :
          llvm::to_vector(getOperation().getOps<LLVM::LLVMFuncOp>()))
-      if (kernel->hasAttr("tessera.kernel"))
+      if (kernel->hasAttr(TesseraDialect::KernelAttrHelper::getNameStr()))
         pack(kernel);
   }
 

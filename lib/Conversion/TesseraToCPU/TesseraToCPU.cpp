@@ -15,8 +15,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/FragmentToVector.h"
+
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Emulation.h"
 #include "MathLibrary.h"
 #include "TargetInfo/Emulation.h"
@@ -239,12 +241,15 @@ struct ConvertTesseraToCPUPass
     inputs.append({pointer, bytes});
     auto function = func::FuncOp::create(builder, loc, kernel.getName(),
                                          builder.getFunctionType(inputs, {}));
-    function->setAttr("tessera.kernel", builder.getUnitAttr());
+    function->setAttr(TesseraDialect::KernelAttrHelper::getNameStr(),
+                      builder.getUnitAttr());
     // The launch still refers to it as a kernel.
     function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                       builder.getUnitAttr());
-    if (Attribute bytes = kernel->getAttr("tessera.workgroup_bytes"))
-      function->setAttr("tessera.workgroup_bytes", bytes);
+    if (Attribute bytes = kernel->getAttr(
+            TesseraDialect::WorkgroupBytesAttrHelper::getNameStr()))
+      function->setAttr(TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
+                        bytes);
     function.getBody().takeBody(kernel.getBody());
     Block &entry = function.getBody().front();
     if (entry.getNumArguments() != inputs.size() - 2)

@@ -5,12 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyProducer.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "EpilogueCarrier.h"
 
 #include "Conversion/Passes.h"
-#include "Conversion/TensorMaps.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -87,9 +89,32 @@ static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
   return text + "; bulk copies store the output from workgroup memory" + loads;
 }
 
-static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
+/// The decision of tessera-pipeline-copies for the copies of `kernel`; empty
+/// for a kernel that it has not seen, for which this pass decides.
+static FailureOr<std::optional<bool>> getDecision(gpu::GPUFuncOp kernel) {
+  std::optional<bool> decision;
+  WalkResult result = kernel.walk([&](CopyOp op) {
+    auto bulk = op->getAttrOfType<BoolAttr>(
+        TesseraDialect::BulkAttrHelper::getNameStr());
+    if (!bulk)
+      return WalkResult::advance();
+    if (decision && *decision != bulk.getValue()) {
+      op.emitError() << "tessera.bulk differs from that of an earlier copy of "
+                        "the kernel: TMA performs all of them or none";
+      return WalkResult::interrupt();
+    }
+    decision = bulk.getValue();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return decision;
+}
+
+static LogicalResult convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   Builder builder(kernel.getContext());
-  auto sharers = kernel->getAttrOfType<DenseI64ArrayAttr>(getSharersAttrName());
+  auto sharers = kernel->getAttrOfType<DenseI64ArrayAttr>(
+      TesseraDialect::SharersAttrHelper::getNameStr());
   auto report = [&](std::string text, bool isBulk) {
     if (sharers && isBulk)
       text += "; workgroups share tiles in clusters of " +
@@ -97,18 +122,36 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
     else if (sharers)
       text += "; workgroups do not share tiles";
     if (!isBulk)
-      kernel->removeAttr(getSharersAttrName());
+      kernel->removeAttr(TesseraDialect::SharersAttrHelper::getNameStr());
     LDBG() << kernel.getName() << ": " << text;
     ++(isBulk ? numTmaKernels : numOtherCopyKernels);
-    kernel->setAttr(getCopiesAttrName(), builder.getStringAttr(text));
+    kernel->setAttr(TesseraDialect::CopiesAttrHelper::getNameStr(),
+                    builder.getStringAttr(text));
   };
-  auto stages = kernel->getAttrOfType<IntegerAttr>(getStagesAttrName());
+  FailureOr<std::optional<bool>> decision = getDecision(kernel);
+  if (failed(decision))
+    return failure();
+  bool mustBeBulk = decision->value_or(false);
+  auto cannotHonor = [&](const Twine &why) {
+    return kernel.emitError() << "tessera-pipeline-copies chose bulk copies "
+                                 "for this kernel, which "
+                                 "is not possible: "
+                              << why;
+  };
+  auto stages = kernel->getAttrOfType<IntegerAttr>(
+      TesseraDialect::StagesAttrHelper::getNameStr());
   std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
   std::string why;
   std::optional<StagingPlan> plan =
       matchBulkSteps(kernel, stages ? stages.getInt() : 0,
                      size ? size->front() : 0, chip, why);
+  if (plan && !decision->value_or(true)) {
+    plan = std::nullopt;
+    why = "tessera-pipeline-copies decided against bulk copies";
+  }
   if (!plan) {
+    if (mustBeBulk)
+      return cannotHonor(why);
     // Copies that were pipelined are of kernels that had no such step either.
     bool isAsync = false;
     kernel.walk([&](AsyncCopyOp op) {
@@ -117,24 +160,27 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
       return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (!isAsync && why.empty())
-      kernel->removeAttr(getSharersAttrName());
+      kernel->removeAttr(TesseraDialect::SharersAttrHelper::getNameStr());
     else
       report((isAsync ? "asynchronous copies by all threads"
                       : "copies by all threads") +
                  (why.empty() ? "" : ": " + why),
              /*isBulk=*/false);
-    return;
+    return success();
   }
   std::string outputs = describeOutputs(*plan, chip);
   SmallVector<Attribute> maps;
   if (!specializeSubgroups(kernel, *plan, chip, maps)) {
-    report("copies by all threads: their source indices depend on values that "
-           "the subgroups compute",
-           /*isBulk=*/false);
-    return;
+    why = "their source indices depend on values that the subgroups compute";
+    if (mustBeBulk)
+      return cannotHonor(why);
+    report("copies by all threads: " + why, /*isBulk=*/false);
+    return success();
   }
   report("bulk copies by a dedicated subgroup" + outputs, /*isBulk=*/true);
-  kernel->setAttr(getTensorMapsAttrName(), builder.getArrayAttr(maps));
+  kernel->setAttr(TesseraDialect::TensorMapsAttrHelper::getNameStr(),
+                  builder.getArrayAttr(maps));
+  return success();
 }
 
 namespace {
@@ -149,8 +195,8 @@ struct UseBulkCopiesPass
     // Only in kernels of groups are buffers aligned to patterns of swizzled
     // rows.
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-      if (getFragmentGroup(kernel) > 1)
-        convert(kernel, **found);
+      if (getFragmentGroup(kernel) > 1 && failed(convert(kernel, **found)))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -17,9 +17,9 @@
 #include "BulkInstructions.h"
 #include "PtxRegisters.h"
 
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Threads.h"
 #include "Runtime/TensorMap.h"
 #include "Target/NVIDIA/BulkCopies.h"
 

@@ -69,7 +69,7 @@ public:
   /// Has the engine read the descriptions of all memories that it copies from
   /// or to. By one thread.
   void emitPrefetches(OpBuilder &builder, Location loc);
-  /// The tensor maps that launches must create (Conversion/TensorMaps.h).
+  /// The tensor maps that launches must create (`tessera.tensor_maps`).
   ArrayRef<Attribute> getMaps() const { return maps; }
 
 private:

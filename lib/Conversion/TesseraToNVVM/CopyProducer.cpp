@@ -29,7 +29,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyProducer.h"
+
 #include "BulkInstructions.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "EpilogueCarrier.h"
 #include "EpilogueVectors.h"
 #include "NvidiaTarget.h"
@@ -37,9 +39,10 @@
 #include "TensorMemory.h"
 #include "TileSharing.h"
 
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Threads.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -444,7 +447,7 @@ static SmallVector<Operation *> findReaders(LoadOp load, const Chip &chip) {
     readers.push_back(load);
   for (Operation *user : load->getUsers()) {
     readers.push_back(user);
-    if (user->hasAttr(getOverlappedAttrName()))
+    if (user->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()))
       llvm::append_range(readers, user->getUsers());
   }
   return readers;
@@ -481,7 +484,8 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
     last = last->getPrevNode();
   // One thread waits for the slot, and its matmuls release it.
   if (auto issuer = dyn_cast_or_null<scf::IfOp>(begin);
-      issuer && issuer->hasAttr(getIssuerAttrName())) {
+      issuer &&
+      issuer->hasAttr(TesseraDialect::IssuerAttrHelper::getNameStr())) {
     convertIssuers(begin, last, ring, place);
     return;
   }
@@ -509,11 +513,11 @@ void Specializer::convertIssuers(Operation *begin, Operation *last,
                         place.parity);
   for (Operation *op = begin, *next; op != last; op = next) {
     next = op->getNextNode();
-    if (op->hasAttr(getStepAwaitAttrName()))
+    if (op->hasAttr(TesseraDialect::StepAwaitAttrHelper::getNameStr()))
       op->erase();
   }
   if (Operation *after = last->getNextNode();
-      after->hasAttr(getStepAwaitAttrName()))
+      after->hasAttr(TesseraDialect::StepAwaitAttrHelper::getNameStr()))
     after->erase();
   auto issuer = cast<scf::IfOp>(last);
   OpBuilder end(issuer.thenBlock()->getTerminator());
@@ -565,7 +569,8 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
     places[i] = {results[2 * n], results[2 * n + 1]};
   }
   if (product) {
-    product->setAttr(getInFlightAttrName(), rewriter.getUnitAttr());
+    product->setAttr(TesseraDialect::InFlightAttrHelper::getNameStr(),
+                     rewriter.getUnitAttr());
     awaitProduct(wider,
                  cast<BlockArgument>(product.getAcc()).getArgNumber() - 1);
     Operation *await = wider->getNextNode();
@@ -611,7 +616,7 @@ void Specializer::convertOutputs() {
   bool anyBulk = false;
   llvm::SmallPtrSet<Block *, 2> waited;
   auto share = [&](CopyOp op) {
-    op->setAttr(getCopyThreadsAttrName(),
+    op->setAttr(TesseraDialect::CopyThreadsAttrHelper::getNameStr(),
                 Builder(kernel.getContext()).getI64IntegerAttr(readers));
   };
   llvm::for_each(plan.inputs, share);
@@ -734,7 +739,7 @@ void Specializer::run() {
     }
   kernel.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({readers + producers, 1, 1}));
-  kernel->setAttr(getProducerThreadsAttrName(),
+  kernel->setAttr(TesseraDialect::ProducerThreadsAttrHelper::getNameStr(),
                   builder.getI64IntegerAttr(producers));
 }
 

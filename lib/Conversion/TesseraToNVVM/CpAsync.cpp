@@ -10,7 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/MemoryIndex.h"
 #include "NvidiaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,7 +6,10 @@
 
 #include "EpilogueVectors.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
@@ -56,7 +59,8 @@ findProducts(Operation *op, const Chip &chip) {
       std::optional<int64_t> count =
           countRegisters(product.getAcc().getType(), chip);
       isKnown &= count.has_value();
-      auto name = product->getAttrOfType<StringAttr>(getInstructionAttrName());
+      auto name = product->getAttrOfType<StringAttr>(
+          TesseraDialect::InstructionAttrHelper::getNameStr());
       const MatrixInstruction *row =
           name ? chip.findInstruction(name.getValue()) : nullptr;
       bool isApart = row && row->sumsApart(product.getPrecision());

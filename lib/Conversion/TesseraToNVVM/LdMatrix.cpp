@@ -21,8 +21,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "NvidiaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -12,7 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -34,7 +35,8 @@ using namespace mlir::tessera;
 
 /// Whether `op` is computed by asynchronous instructions, all of them at once.
 static bool isAsynchronous(MmaOp op, const Chip &chip) {
-  auto name = op->getAttrOfType<StringAttr>(getInstructionAttrName());
+  auto name = op->getAttrOfType<StringAttr>(
+      TesseraDialect::InstructionAttrHelper::getNameStr());
   const MatrixInstruction *row =
       name ? chip.findInstruction(name.getValue()) : nullptr;
   return row && row->subgroups > 1 && !row->sumsApart(op.getPrecision());
@@ -82,8 +84,10 @@ static void overlap(MmaOp op, const Chip &chip) {
     auto product = dyn_cast<MmaOp>(next);
     if (product && isAsynchronous(product, chip))
       ++pending;
-    isBeside |= isa<MapOp, ReduceOp, ConvertOp>(next) ||
-                (product && product->hasAttr(getOverlappedAttrName()));
+    isBeside |=
+        isa<MapOp, ReduceOp, ConvertOp>(next) ||
+        (product &&
+         product->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()));
   }
   if (!isBeside) {
     LDBG() << op.getLoc() << ": not overlapped: no work before its first use";
@@ -107,7 +111,8 @@ static void overlap(MmaOp op, const Chip &chip) {
   auto await = AwaitOp::create(builder, op.getLoc(), op.getResult().getType(),
                                op.getResult(), kept, pending);
   op.getResult().replaceAllUsesExcept(await.getResult(), await);
-  op->setAttr(getOverlappedAttrName(), builder.getUnitAttr());
+  op->setAttr(TesseraDialect::OverlappedAttrHelper::getNameStr(),
+              builder.getUnitAttr());
 }
 
 namespace {

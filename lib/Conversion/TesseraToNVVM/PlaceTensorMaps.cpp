@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Runtime/TensorMap.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -70,17 +70,14 @@ struct PlaceTensorMapsPass
   /// globals to `placed`.
   static LogicalResult place(LLVM::LLVMFuncOp kernel, SymbolTable &symbols,
                              llvm::SetVector<Operation *> &placed) {
-    auto maps = kernel->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
+    auto maps = kernel->getAttrOfType<ArrayAttr>(
+        TesseraDialect::TensorMapsAttrHelper::getNameStr());
     if (!maps)
       return success();
     llvm::DenseMap<StringRef, unsigned> parameters;
     SmallVector<Attribute> rest;
     for (Attribute entry : maps) {
-      auto map = dyn_cast<DictionaryAttr>(entry);
-      if (!map)
-        return kernel.emitError()
-               << getTensorMapsAttrName()
-               << " must be an array of dictionaries, but contains " << entry;
+      auto map = cast<DictionaryAttr>(entry);
       auto symbol = map.getAs<FlatSymbolRefAttr>(symbolName);
       if (symbol) {
         FailureOr<LLVM::GlobalOp> global = find(kernel, symbol, symbols);
@@ -97,7 +94,7 @@ struct PlaceTensorMapsPass
       others.erase(symbolName);
       rest.push_back(others.getDictionary(kernel.getContext()));
     }
-    kernel->setAttr(getTensorMapsAttrName(),
+    kernel->setAttr(TesseraDialect::TensorMapsAttrHelper::getNameStr(),
                     ArrayAttr::get(kernel.getContext(), rest));
     kernel.walk([&](LLVM::AddressOfOp address) {
       auto found = parameters.find(address.getGlobalName());
@@ -147,7 +144,7 @@ struct PlaceTensorMapsPass
               << "tensor map @" << address.getGlobalName()
               << " belongs to a kernel, but this function is not the one that "
                  "lists it in "
-              << getTensorMapsAttrName()
+              << TesseraDialect::TensorMapsAttrHelper::getNameStr()
               << ": pass the address to the function as an argument";
           return WalkResult::interrupt();
         });

@@ -6,7 +6,9 @@
 
 #include "StepsInFlight.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "TargetInfo/Chip.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -49,9 +51,10 @@ MmaOp mlir::tessera::findProductInFlight(scf::ForOp loop,
     product = user;
   }
   if (!product || product->getBlock() != loop.getBody() ||
-      product->hasAttr(getOverlappedAttrName()))
+      product->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()))
     return {};
-  auto name = product->getAttrOfType<StringAttr>(getInstructionAttrName());
+  auto name = product->getAttrOfType<StringAttr>(
+      TesseraDialect::InstructionAttrHelper::getNameStr());
   const MatrixInstruction *row =
       name ? chip.findInstruction(name.getValue()) : nullptr;
   if (!row || !row->aInMemory || !row->bInMemory ||

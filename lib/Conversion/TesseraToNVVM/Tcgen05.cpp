@@ -18,9 +18,13 @@
 
 #include "Tcgen05.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Threads.h"
 #include "PtxRegisters.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -62,8 +66,10 @@ uint32_t mlir::tessera::getInstructionDescriptor(const MatrixInstruction &row,
                                                  MmaOp op) {
   uint32_t sums = row.accType == "i32" ? 2 : row.accType == "f32" ? 1 : 0;
   // The instruction's own order is a by rows and b by columns.
-  uint32_t aAcross = op->hasAttr("tessera.transposed_a"),
-           bAcross = !op->hasAttr("tessera.transposed_b");
+  uint32_t aAcross =
+               op->hasAttr(TesseraDialect::TransposedAAttrHelper::getNameStr()),
+           bAcross = !op->hasAttr(
+               TesseraDialect::TransposedBAttrHelper::getNameStr());
   return sums << 4 | getOperandFormat(row.aType, op.getUnsignedA()) << 7 |
          getOperandFormat(row.bType, op.getUnsignedB()) << 10 | aAcross << 15 |
          bAcross << 16 | static_cast<uint32_t>(row.n >> 3) << 17 |

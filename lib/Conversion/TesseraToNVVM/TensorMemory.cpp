@@ -20,11 +20,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorMemory.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Tcgen05.h"
 
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -91,7 +95,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 const MatrixInstruction *Converter::getRow(MmaOp op) const {
-  auto name = op->getAttrOfType<StringAttr>(getInstructionAttrName());
+  auto name = op->getAttrOfType<StringAttr>(
+      TesseraDialect::InstructionAttrHelper::getNameStr());
   const MatrixInstruction *row =
       name ? chip.findInstruction(name.getValue()) : nullptr;
   return row && row->tensorMemory ? row : nullptr;
@@ -194,7 +199,8 @@ void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
   auto issuer =
       scf::IfOp::create(builder, loc, instructions.emitIsIssuer(builder, loc),
                         /*withElseRegion=*/false);
-  issuer->setAttr(getIssuerAttrName(), builder.getUnitAttr());
+  issuer->setAttr(TesseraDialect::IssuerAttrHelper::getNameStr(),
+                  builder.getUnitAttr());
   OpBuilder one = issuer.getThenBodyBuilder();
   NVVM::Tcgen05FenceOp::create(one, loc,
                                NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
@@ -216,7 +222,8 @@ void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
   instructions.emitProduct(one, *chain.row, op, a, b, chain.firstColumn, adds);
 
   auto region = scf::ExecuteRegionOp::create(builder, loc, TypeRange());
-  region->setAttr(getStepAwaitAttrName(), builder.getUnitAttr());
+  region->setAttr(TesseraDialect::StepAwaitAttrHelper::getNameStr(),
+                  builder.getUnitAttr());
   OpBuilder inner = OpBuilder::atBlockBegin(&region.getRegion().emplaceBlock());
   instructions.emitAwait(inner, loc);
   instructions.emitMeeting(inner, loc);
@@ -338,8 +345,9 @@ LogicalResult Converter::run() {
 bool mlir::tessera::hasIssuers(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](scf::IfOp op) {
-        return op->hasAttr(getIssuerAttrName()) ? WalkResult::interrupt()
-                                                : WalkResult::advance();
+        return op->hasAttr(TesseraDialect::IssuerAttrHelper::getNameStr())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -12,15 +12,6 @@
 
 namespace mlir::tessera {
 
-/// The discardable attribute of the `scf.if` of the one thread that issues a
-/// step's matmuls, with the loads that describe their operands.
-inline StringRef getIssuerAttrName() { return "tessera.issuer"; }
-
-/// The discardable attribute of the `scf.execute_region` after it in which all
-/// threads wait for these matmuls. A pass that tracks their completion in
-/// another way erases it.
-inline StringRef getStepAwaitAttrName() { return "tessera.step_await"; }
-
 /// Whether one thread of each group issues matmuls in `kernel`.
 bool hasIssuers(gpu::GPUFuncOp kernel);
 

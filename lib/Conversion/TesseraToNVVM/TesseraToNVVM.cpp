@@ -15,9 +15,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "ExpandMath.h"
 #include "NvidiaTarget.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -71,13 +73,14 @@ struct ConvertTesseraToNVVMPass
       return signalPassFailure();
     fenceMemoryOperands(getOperation());
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
-      if (auto parts = kernel->getAttrOfType<IntegerAttr>(getClusterAttrName()))
+      if (auto parts = kernel->getAttrOfType<IntegerAttr>(
+              TesseraDialect::ClusterAttrHelper::getNameStr()))
         kernel->setAttr(
             NVVM::NVVMDialect::getClusterDimAttrName(),
             DenseI32ArrayAttr::get(
                 &getContext(), {1, 1, static_cast<int32_t>(parts.getInt())}));
-      if (auto sharers =
-              kernel->getAttrOfType<DenseI64ArrayAttr>(getSharersAttrName()))
+      if (auto sharers = kernel->getAttrOfType<DenseI64ArrayAttr>(
+              TesseraDialect::SharersAttrHelper::getNameStr()))
         kernel->setAttr(
             NVVM::NVVMDialect::getClusterDimAttrName(),
             DenseI32ArrayAttr::get(

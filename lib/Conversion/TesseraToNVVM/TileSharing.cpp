@@ -23,7 +23,7 @@
 
 #include "TileSharing.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -32,8 +32,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 TileSharing::TileSharing(gpu::GPUFuncOp kernel) : kernel(kernel) {
-  if (auto sharers =
-          kernel->getAttrOfType<DenseI64ArrayAttr>(getSharersAttrName())) {
+  if (auto sharers = kernel->getAttrOfType<DenseI64ArrayAttr>(
+          TesseraDialect::SharersAttrHelper::getNameStr())) {
     m = sharers[0];
     n = sharers[1];
   }

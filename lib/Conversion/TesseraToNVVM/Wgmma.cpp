@@ -35,10 +35,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "NvidiaTarget.h"
 #include "PtxRegisters.h"
+#include "TargetInfo/Chip.h"
 #include "Tcgen05.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -178,9 +182,13 @@ Product::Product(const MatrixInstruction &row, MmaOp op)
     suffix = ", 1, 1";
   // The instruction's own order is a by rows and b by columns.
   if (row.anyOrder && row.aInMemory)
-    suffix += op->hasAttr("tessera.transposed_a") ? ", 1" : ", 0";
+    suffix += op->hasAttr(TesseraDialect::TransposedAAttrHelper::getNameStr())
+                  ? ", 1"
+                  : ", 0";
   if (row.anyOrder)
-    suffix += op->hasAttr("tessera.transposed_b") ? ", 0" : ", 1";
+    suffix += op->hasAttr(TesseraDialect::TransposedBAttrHelper::getNameStr())
+                  ? ", 0"
+                  : ", 1";
 }
 
 /// "{$first, ...}": a list of `count` registers.
@@ -252,8 +260,9 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
   bool apart = row.sumsApart(op.getPrecision()),
        overwrites = apart || beginsAtZero(op);
   std::optional<int64_t> pending;
-  if (!op->hasAttr(getOverlappedAttrName()))
-    pending = op->hasAttr(getInFlightAttrName()) ? 1 : 0;
+  if (!op->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()))
+    pending =
+        op->hasAttr(TesseraDialect::InFlightAttrHelper::getNameStr()) ? 1 : 0;
   int64_t step = apart ? std::max<int64_t>(1, maxFewBits / row.k) : product.k;
   SmallVector<Value> sums(acc);
   for (int64_t first = 0; first < product.k; first += step) {

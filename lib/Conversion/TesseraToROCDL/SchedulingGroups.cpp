@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AmdTarget.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

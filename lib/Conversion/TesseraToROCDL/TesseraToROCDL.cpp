@@ -21,7 +21,8 @@
 
 #include "AmdTarget.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

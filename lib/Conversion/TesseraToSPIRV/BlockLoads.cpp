@@ -18,10 +18,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Target/Intel/BlockLoads.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "Spirv.h"
 #include "Target/SubgroupBlocks.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -282,7 +285,7 @@ static BlockLoad getBlock(const Chip &chip, const TileLayout &layout,
 SmallVector<Value>
 SpirvTarget::emitFragmentLoad(OpBuilder &builder, LoadOp op,
                               const TileLayout &layout) const {
-  if (!op->hasAttr(getBlockLoadAttrName()))
+  if (!op->hasAttr(TesseraDialect::BlockLoadAttrHelper::getNameStr()))
     return {};
   BlockLoad block = getBlock(chip, layout, op);
   return BlockLoader(builder, chip, op, op.getIndices(), layout, block).emit();
@@ -349,7 +352,8 @@ void mlir::tessera::markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip) {
   kernel.walk([&](LoadOp op) {
     if (!explainNoBlocks(chip, op).empty())
       return;
-    op->setAttr(getBlockLoadAttrName(), builder.getUnitAttr());
+    op->setAttr(TesseraDialect::BlockLoadAttrHelper::getNameStr(),
+                builder.getUnitAttr());
     loads.push_back(op);
     arguments.insert(
         cast<BlockArgument>(findBuffer(op.getMemory())).getArgNumber());
@@ -357,7 +361,8 @@ void mlir::tessera::markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip) {
   for (LoadOp op : loads)
     emitPrefetch(op, chip);
   for (unsigned argument : arguments)
-    kernel.setArgAttr(argument, argumentAlignmentAttrName,
+    kernel.setArgAttr(argument,
+                      TesseraDialect::AlignmentAttrHelper::getNameStr(),
                       builder.getI32IntegerAttr(
                           static_cast<int32_t>(chip.blockLoads->alignment)));
 }

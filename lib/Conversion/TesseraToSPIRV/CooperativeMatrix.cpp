@@ -11,9 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "Spirv.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -125,8 +126,9 @@ static int64_t getMatrixAlignment(Access op, const Chip &chip,
   auto [rows, cols] = getTile(chip, type);
   int64_t row = (op.getTranspose() ? rows : cols) *
                 getStorageBytes(type.getElementType());
-  auto first =
-      op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
+  auto first = op->template getAttrOfType<IntegerAttr>(
+                     TesseraDialect::AlignmentAttrHelper::getNameStr())
+                   .getInt();
   return std::min(first, row);
 }
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "MemoryLowering.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
@@ -57,7 +58,8 @@ LogicalResult MemoryLowering::lowerParameters() {
     return lowerParameters([&](int64_t place, Type type, Value from) -> Value {
       // Those that something reads become the function's.
       auto cast = UnrealizedConversionCastOp::create(b, type, from);
-      cast->setAttr(fieldAttrName, b.getI64IntegerAttr(place));
+      cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
+                    b.getI64IntegerAttr(place));
       return cast.getResult(0);
     });
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
@@ -134,7 +136,6 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
     next += 3 + 2 * type.getRank();
     memories[argument] = memory;
   }
-  kernel->setAttr("tessera.params", b.getI64IntegerAttr(next));
   return success();
 }
 
@@ -247,7 +248,7 @@ LogicalResult MemoryLowering::lowerVariables() {
     }
     memories[root] = memory;
   }
-  kernel->setAttr("tessera.workgroup_bytes",
+  kernel->setAttr(TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
                   b.getI64IntegerAttr(workgroupBytes));
   return success();
 }

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Conversion/KernelArguments.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Kernels.h"
 #include "Target/KernelFacts.h"
 
@@ -112,8 +112,8 @@ struct ConvertKernelsToSPIRVPass
       return kernel.emitError()
              << "the workgroup has " << threads << " threads, but " << chip.name
              << " supports at most " << chip.maxThreads;
-    if (auto bytes =
-            kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes");
+    if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
+            TesseraDialect::WorkgroupBytesAttrHelper::getNameStr());
         bytes &&
         bytes.getInt() > chip.workgroupMemoryBytes + getScratchBytes(chip))
       return kernel.emitError()
@@ -143,7 +143,6 @@ struct ConvertKernelsToSPIRVPass
     Block &stub = kernel.getBody().emplaceBlock();
     for (Type type : kernel.getFunctionType().getInputs())
       stub.addArgument(type, kernel.getLoc());
-    kernel->setAttr("tessera.converted", b.getUnitAttr());
     b.setInsertionPointToStart(&stub);
     gpu::ReturnOp::create(b, kernel.getLoc());
     if (failed(convertGpuOps(function, block, chip)))
@@ -199,8 +198,10 @@ struct ConvertKernelsToSPIRVPass
   /// (Target/KernelFacts.h).
   static void setFacts(gpu::GPUFuncOp kernel, spirv::FuncOp function,
                        ArrayRef<Value> fields) {
-    if (Attribute registers = kernel->getAttr(kernel_facts::registersAttrName))
-      function->setAttr(kernel_facts::registersAttrName, registers);
+    if (Attribute registers =
+            kernel->getAttr(TesseraDialect::RegistersAttrHelper::getNameStr()))
+      function->setAttr(TesseraDialect::RegistersAttrHelper::getNameStr(),
+                        registers);
     // The alignments, by the index of a buffer's address among the launch's
     // arguments.
     llvm::DenseMap<int64_t, int64_t> alignments;
@@ -209,7 +210,8 @@ struct ConvertKernelsToSPIRVPass
          llvm::enumerate(kernel.getFunctionType().getInputs())) {
       auto memory = dyn_cast<MemRefType>(type);
       if (auto alignment = kernel.getArgAttrOfType<IntegerAttr>(
-              static_cast<unsigned>(i), argumentAlignmentAttrName))
+              static_cast<unsigned>(i),
+              TesseraDialect::AlignmentAttrHelper::getNameStr()))
         alignments[next + 1] = alignment.getInt();
       next += memory ? 3 + 2 * memory.getRank() : 1;
     }
@@ -218,12 +220,13 @@ struct ConvertKernelsToSPIRVPass
     SmallVector<int64_t> ofParameters;
     for (Value field : fields) {
       Operation *cast = field.getDefiningOp();
-      auto place = cast ? cast->getAttrOfType<IntegerAttr>(fieldAttrName)
+      auto place = cast ? cast->getAttrOfType<IntegerAttr>(
+                              TesseraDialect::FieldAttrHelper::getNameStr())
                         : IntegerAttr();
       ofParameters.push_back(place ? alignments.lookup(place.getInt()) : 0);
     }
     function->setAttr(
-        kernel_facts::alignmentsAttrName,
+        TesseraDialect::ParameterAlignmentsAttrHelper::getNameStr(),
         DenseI64ArrayAttr::get(kernel.getContext(), ofParameters));
   }
 
@@ -233,7 +236,8 @@ struct ConvertKernelsToSPIRVPass
   SmallVector<Value> takeFields(gpu::GPUFuncOp kernel, const Chip &chip) {
     SmallVector<std::pair<int64_t, Value>> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
-      auto place = op->getAttrOfType<IntegerAttr>(fieldAttrName);
+      auto place = op->getAttrOfType<IntegerAttr>(
+          TesseraDialect::FieldAttrHelper::getNameStr());
       if (!place)
         return;
       if (op->use_empty())
@@ -247,7 +251,7 @@ struct ConvertKernelsToSPIRVPass
              kernel.getFunctionType().getNumInputs())) {
       auto memory = dyn_cast<MemRefType>(argument.getType());
       bool isRead = llvm::any_of(argument.getUsers(), [](Operation *user) {
-        return !user->hasAttr(fieldAttrName);
+        return !user->hasAttr(TesseraDialect::FieldAttrHelper::getNameStr());
       });
       if (!memory && isRead)
         fields.emplace_back(next, argument);
@@ -257,7 +261,7 @@ struct ConvertKernelsToSPIRVPass
         fields, [](const auto &l, const auto &r) { return l.first < r.first; });
     if (getFlavour(chip.target)->isKernel)
       kernel->setAttr(
-          getTakenArgumentsAttrName(),
+          TesseraDialect::TakenArgumentsAttrHelper::getNameStr(),
           DenseI64ArrayAttr::get(
               &getContext(), llvm::map_to_vector(fields, [](const auto &field) {
                 return field.first;

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "MemoryLowering.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
@@ -48,7 +49,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   // and values that the conversion of kernels handles.
   if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
     bool isView = cast.getNumResults() == 1 && isa<MemRefType>(cast.getType(0));
-    if (cast->hasAttr(fieldAttrName) ||
+    if (cast->hasAttr(TesseraDialect::FieldAttrHelper::getNameStr()) ||
         (!isView &&
          (cast.getInputs().empty() || !find(cast.getInputs().front()))))
       return success();

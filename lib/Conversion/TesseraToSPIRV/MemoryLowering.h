@@ -7,7 +7,8 @@
 #ifndef CONVERSION_TESSERATOSPIRV_MEMORYLOWERING_H
 #define CONVERSION_TESSERATOSPIRV_MEMORYLOWERING_H
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Kernels.h"
 #include "Target/KernelFacts.h"
 
@@ -61,10 +62,11 @@ spirv::TargetEnvAttr mlir::tessera::getTargetEnv(MLIRContext *context,
 /// Whether a kernel requests registers, for which SPIR-V 1.4 has a
 /// decoration.
 static bool hasRequest(spirv::ModuleOp module) {
-  return llvm::any_of(
-      module.getOps<spirv::FuncOp>(), [](spirv::FuncOp function) {
-        return function->hasAttr(kernel_facts::registersAttrName);
-      });
+  return llvm::any_of(module.getOps<spirv::FuncOp>(),
+                      [](spirv::FuncOp function) {
+                        return function->hasAttr(
+                            TesseraDialect::RegistersAttrHelper::getNameStr());
+                      });
 }
 
 void mlir::tessera::addInterfaces(spirv::ModuleOp module,

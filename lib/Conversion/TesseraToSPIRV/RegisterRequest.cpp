@@ -4,9 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Spirv.h"
 #include "Target/KernelFacts.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Analysis/Liveness.h"
 
@@ -65,7 +67,7 @@ void mlir::tessera::requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip) {
       [&](MmaOp op) { most = std::max(most, countLive(liveness, op, chip)); });
   // A quarter of the registers is for addresses.
   if (most > chip.registersPerThread / 4 * 3)
-    kernel->setAttr(kernel_facts::registersAttrName,
+    kernel->setAttr(TesseraDialect::RegistersAttrHelper::getNameStr(),
                     Builder(kernel.getContext())
                         .getI64IntegerAttr(chip.largeRegistersPerThread));
 }

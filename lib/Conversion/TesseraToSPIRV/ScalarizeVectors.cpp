@@ -5,8 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Spirv.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -445,7 +447,7 @@ struct ScalarizeVectorsPass
     legal.markUnknownOpDynamicallyLegal([&](Operation *op) {
       return isa<spirv::SPIRVDialect>(op->getDialect()) ||
              isa<gpu::GPUModuleOp, gpu::GPUFuncOp>(op) ||
-             op->hasAttr(fieldAttrName) ||
+             op->hasAttr(TesseraDialect::FieldAttrHelper::getNameStr()) ||
              (converter.isLegal(op) &&
               !isa<vector::VectorDialect>(op->getDialect()));
     });

@@ -56,16 +56,6 @@ const Flavour *getFlavour(llvm::StringRef target);
 /// A chip of a SPIR-V target; emits an error at `op` if there is none.
 FailureOr<const Chip *> getSpirvChip(Operation *op);
 
-/// The attribute of a placeholder for a kernel's parameter: the index of the
-/// launch argument, counting the fields of descriptors
-/// (tessera-lower-memory-to-spirv).
-inline constexpr llvm::StringLiteral fieldAttrName = "tessera.field";
-
-/// The discardable attribute of a kernel's memref argument with the required
-/// alignment of its buffer in bytes, which launches check.
-inline constexpr llvm::StringLiteral argumentAlignmentAttrName =
-    "tessera.alignment";
-
 /// Emits a barrier for the threads of `scope`, after which they see the others'
 /// earlier writes to workgroup memory and, with `ordersGlobal`, to any memory.
 void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope,

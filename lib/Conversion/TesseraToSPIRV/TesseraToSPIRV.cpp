@@ -20,8 +20,9 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Utils/Barriers.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Spirv.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -6,6 +6,8 @@
 
 #include "Target/Backend.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "Conversion/Passes.h"
 #include "Target/Target.h"
 #include "TargetInfo/Emulation.h"
@@ -138,7 +140,7 @@ LogicalResult CpuBackend::compileKernels(ModuleOp module, const Chip &,
   if (failed(kernels))
     return failure();
   for (auto function : (*kernels)->getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr("tessera.kernel"))
+    if (function->hasAttr(TesseraDialect::KernelAttrHelper::getNameStr()))
       code.hostFunctions.push_back(function.getName().str());
   code.image.kind = KernelImage::HostFunctions;
   return code.addToHost(**kernels);

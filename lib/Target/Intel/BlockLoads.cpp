@@ -5,7 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Target/Intel/BlockLoads.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -4,16 +4,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This is queried twice for the same kernel: before it is outlined, since
-// copies by TMA must not be pipelined in another way, and by the conversion.
+// tessera-pipeline-copies decides before a kernel is outlined, since copies by
+// TMA must not be pipelined in another way, and writes the decision to the
+// copies (`tessera.bulk`). The conversion finds the plan again, and reports an
+// error if it cannot honor the decision.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Target/NVIDIA/BulkCopies.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/Window.h"
-#include "Scheduling/Schedule.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -135,6 +140,10 @@ static bool leavesAgain(CopyOp op) {
   });
 }
 
+bool mlir::tessera::isStagingCopy(CopyOp op) {
+  return isWorkgroupMemory(op.getTargetType()) && !leavesAgain(op);
+}
+
 /// Whether accesses to workgroup memory other than the staged tiles are guarded
 /// by barriers that do not belong to the steps: stores, a barrier, copies to
 /// global memory, and in a loop a barrier before the stores. Copies from global
@@ -221,7 +230,8 @@ static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
 /// The registers of a thread that hold accumulators: those of one block, which
 /// are live at the same time.
 static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
-  auto schedule = kernel->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+  auto schedule = kernel->getAttrOfType<ScheduleAttr>(
+      TesseraDialect::ScheduleAttrHelper::getNameStr());
   int64_t group = schedule ? schedule.getSubgroupsPerFragment()
                            : getFragmentGroup(kernel),
           most = 0;
@@ -365,7 +375,7 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
   SmallVector<CopyOp> copies;
   llvm::SmallPtrSet<void *, 4> memories;
   kernel->walk([&](CopyOp op) {
-    if (!isWorkgroupMemory(op.getTargetType()) || leavesAgain(op))
+    if (!isStagingCopy(op))
       return;
     copies.push_back(op);
     memories.insert(op.getTarget().getAsOpaquePointer());

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Target/KernelFacts.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "SpirvWords.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -26,8 +28,9 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
                               SmallVectorImpl<uint32_t> &words) {
   llvm::StringMap<spirv::FuncOp> kernels;
   for (auto function : module.getOps<spirv::FuncOp>())
-    if (function->hasAttr(registersAttrName) ||
-        function->hasAttr(alignmentsAttrName))
+    if (function->hasAttr(TesseraDialect::RegistersAttrHelper::getNameStr()) ||
+        function->hasAttr(
+            TesseraDialect::ParameterAlignmentsAttrHelper::getNameStr()))
       kernels[function.getName()] = function;
   if (kernels.empty())
     return;
@@ -48,11 +51,11 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
       spirv::FuncOp function = functions.lookup(all[2]);
       if (!function)
         return;
-      if (auto known =
-              function->getAttrOfType<DenseI64ArrayAttr>(alignmentsAttrName))
+      if (auto known = function->getAttrOfType<DenseI64ArrayAttr>(
+              TesseraDialect::ParameterAlignmentsAttrHelper::getNameStr()))
         alignments = known;
-      if (auto registers =
-              function->getAttrOfType<IntegerAttr>(registersAttrName))
+      if (auto registers = function->getAttrOfType<IntegerAttr>(
+              TesseraDialect::RegistersAttrHelper::getNameStr()))
         appendSpirvInstruction(
             decorations, OpDecorateString,
             {all[2], static_cast<uint32_t>(Decoration::UserSemantic)},

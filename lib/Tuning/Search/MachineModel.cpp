@@ -6,7 +6,7 @@
 
 #include "Tuning/MachineModel.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "TargetInfo/Peaks.h"
 
 #include "mlir/Support/DebugStringHelper.h"

@@ -7,9 +7,11 @@
 #include "Tuning/ScheduleSpace.h"
 
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/AttentionSchedule.h"
 #include "Scheduling/TuningTask.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"

@@ -109,21 +109,6 @@ module attributes {gpu.container_module} {
 
 // -----
 
-module attributes {gpu.container_module} {
-  gpu.module @m {
-    llvm.func @k(!llvm.ptr, i64) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [{argument = 0 : i64}]}
-  }
-  func.func @entry(%m: memref<64xf16>) {
-    %c1 = arith.constant 1 : index
-    // expected-error @+2 {{failed to legalize}}
-    // expected-error @+1 {{tessera.tensor_maps: entry {argument = 0 : i64} must have argument, box and swizzle}}
-    gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<64xf16>)
-    return
-  }
-}
-
-// -----
-
 // Windows over an image: where they begin, how far they go, and their steps.
 // CHECK-DAG:   llvm.func @tessera_rt_window_map(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr)
 // CHECK-LABEL: llvm.func @windows

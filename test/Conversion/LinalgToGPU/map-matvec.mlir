@@ -16,7 +16,7 @@
 // CHECK:           %[[FIRST:.+]] = arith.cmpi eq, %[[LANE]], %c0
 // CHECK:           scf.if %[[FIRST]]
 // CHECK:             memref.store %{{.+}}, %[[Y]]
-// CHECK:         tessera.product = {product = "4096x1x1024 f32 x f32 -> f32", why = "plain threads, a subgroup for each row: with one column, memory limits it"}
+// CHECK:         tessera.plain_matmul = #tessera.plain_matmul<4096x1x1024, f32 x f32 -> f32, "plain threads, a subgroup for each row: with one column, memory limits it">
 // CHECK-NOT:     tessera.contract
 
 // CPU-LABEL: func @rows
@@ -113,7 +113,7 @@ func.func @unit(%a: memref<64x?xf32>, %x: memref<?x1xf32>, %b: memref<64x1xf32>,
 // CHECK-NEXT:      %[[F:.+]] = arith.sitofp %[[Q]] : vector<8xi8> to vector<8xf16>
 // CHECK-NEXT:      %[[D:.+]] = arith.mulf %[[F]], %[[SCALES]]
 // CHECK-NEXT:      arith.extf %[[D]] : vector<8xf16> to vector<8xf32>
-// CHECK:         why = "plain threads, a subgroup for each row
+// CHECK:         plain_matmul<{{.*}}"plain threads, a subgroup for each row
 func.func @producer(%w: memref<512x1024xi8>, %s: memref<512x16xf16>, %x: memref<1024xf16>, %y: memref<512xf32>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%w, %x : memref<512x1024xi8>, memref<1024xf16>)

@@ -61,15 +61,6 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{tessera.tensor_maps must be an array of dictionaries, but contains 3 : i64}}
-  llvm.func @k(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [3]} {
-    llvm.return
-  }
-}
-
-// -----
-
-gpu.module @m {
   llvm.mlir.global external constant @map() {addr_space = 0 : i32} : !llvm.array<128 x i8>
   llvm.func @k(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [
       {argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @map}]} {

@@ -21,11 +21,13 @@
 
 #include "Dialect/Tessera/IR/ScheduleFields.h"
 
-#include "Dialect/Tessera/IR/TesseraDialect.h.inc"
 #include "Dialect/Tessera/IR/TesseraEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "Dialect/Tessera/IR/TesseraAttrs.h.inc"
+
+// After the attributes: it declares discardable ones of their types.
+#include "Dialect/Tessera/IR/TesseraDialect.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "Dialect/Tessera/IR/TesseraTypes.h.inc"

@@ -212,6 +212,36 @@ def Tessera_WindowAttr : AttrDef<Tessera_Dialect, "Window"> {
   let genVerifyDecl = 1;
 }
 
+def Tessera_PlainMatmulAttr : AttrDef<Tessera_Dialect, "PlainMatmul"> {
+  let mnemonic = "plain_matmul";
+  let summary = "a matmul that a kernel computes without fragments";
+  let description = [{
+    The extents M, N and K of a matmul (`?` if dynamic), the element types of
+    its operands and of its sum, and a text that states how the kernel computes
+    it and why without matrix instructions. Reports print it.
+
+    ```mlir
+    #tessera.plain_matmul<4096x1x1024, f32 x f32 -> f32, "plain threads, a subgroup for each row">
+    ```
+
+    Constraint:
+
+    - `plain_matmul_c1`: there are three extents.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "M, N and K">:$extents,
+    "::mlir::Type":$aType,
+    "::mlir::Type":$bType,
+    "::mlir::Type":$accType,
+    "::mlir::StringAttr":$how);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The matmul without `how`: "4096x1x1024 f32 x f32 -> f32".
+    std::string describe() const;
+  }];
+}
+
 def Tessera_ChipAttr : AttrDef<Tessera_Dialect, "Chip"> {
   let mnemonic = "chip";
   let summary = "the chip that a module is compiled for";

@@ -429,8 +429,10 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
 
     A loop of another form is not changed. On a chip without asynchronous
     copies, copies are synchronous, into a slot other than the one that is read.
-    Copies that TMA will perform are not changed either, since they do not need
-    to run ahead in the program (`tessera-use-bulk-copies`).
+    Copies that TMA can perform are not changed either, since they do not need
+    to run ahead in the program (`tessera-use-bulk-copies`). This decision is
+    made here only: in kernels of a group on a chip with TMA, each remaining
+    copy that stages a tile gets the attribute `tessera.bulk`, true or false.
 
     Example (`stages = 3`):
 

@@ -11,6 +11,8 @@
 #endif
 
 #include "Dialect/Tessera/TransformOps/TesseraTransformOps.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -49,7 +51,9 @@ SetScheduleOp::applyToOne(transform::TransformRewriter &rewriter,
     return failure;
   }
   // Not the name of this op's own attribute.
-  target->setAttr(::mlir::tessera::getScheduleAttrName(), schedule);
+  target->setAttr(
+      ::mlir::tessera::TesseraDialect::ScheduleAttrHelper::getNameStr(),
+      schedule);
   return DiagnosedSilenceableFailure::success();
 }
 

@@ -6,7 +6,7 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAATTACHCHIP

@@ -17,7 +17,8 @@
 
 #include "ContractOperands.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Window.h"
 
 #include "mlir/Dialect/Affine/Utils.h"

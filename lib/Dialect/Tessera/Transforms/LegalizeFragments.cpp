@@ -12,8 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -209,8 +212,9 @@ LogicalResult Legalizer::checkMemoryOperands(MmaOp op,
              << row.name << " reads operand " << (role == Role::A ? "a" : "b")
              << " from workgroup memory, but it " << why;
     if (value.getDefiningOp<LoadOp>().getTranspose())
-      op->setAttr(role == Role::A ? "tessera.transposed_a"
-                                  : "tessera.transposed_b",
+      op->setAttr(role == Role::A
+                      ? TesseraDialect::TransposedAAttrHelper::getNameStr()
+                      : TesseraDialect::TransposedBAttrHelper::getNameStr(),
                   UnitAttr::get(op.getContext()));
   }
   return success();
@@ -251,7 +255,8 @@ void Legalizer::widenOperands(OpBuilder &builder, MmaOp op,
   op.getBMutable().assign(widen(op.getB(), op.getUnsignedB()));
   op.setUnsignedA(false);
   op.setUnsignedB(false);
-  op->setAttr(getWidenedAttrName(), builder.getUnitAttr());
+  op->setAttr(TesseraDialect::WidenedAttrHelper::getNameStr(),
+              builder.getUnitAttr());
 }
 
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
@@ -279,7 +284,7 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   for (StringRef line : why)
     LDBG() << "  not " << line;
   ++(row->matrixUnit ? numMatrixUnitMmas : numOtherMmas);
-  op->setAttr(getInstructionAttrName(),
+  op->setAttr(TesseraDialect::InstructionAttrHelper::getNameStr(),
               StringAttr::get(op.getContext(), row->name));
   OpBuilder builder(op);
   if (isPacked(a.getElementType()) && row->aType == "i8")
@@ -455,7 +460,8 @@ struct LegalizeFragmentsPass
   static void setGroups(gpu::GPUModuleOp module) {
     auto outer = module->getParentOfType<ModuleOp>();
     auto schedules =
-        outer ? outer->getAttrOfType<DictionaryAttr>("tessera.schedules")
+        outer ? outer->getAttrOfType<DictionaryAttr>(
+                    TesseraDialect::SchedulesAttrHelper::getNameStr())
               : DictionaryAttr();
     if (!schedules)
       return;
@@ -465,17 +471,18 @@ struct LegalizeFragmentsPass
           schedule && schedule.getSubgroupsPerFragment() > 1) {
         Builder builder(kernel.getContext());
         kernel->setAttr(
-            getGroupAttrName(),
+            TesseraDialect::GroupAttrHelper::getNameStr(),
             builder.getI64IntegerAttr(schedule.getSubgroupsPerFragment()));
-        kernel->setAttr(getStagesAttrName(),
+        kernel->setAttr(TesseraDialect::StagesAttrHelper::getNameStr(),
                         builder.getI64IntegerAttr(schedule.getStages()));
         if (schedule.addsInCluster())
-          kernel->setAttr(getClusterAttrName(),
+          kernel->setAttr(TesseraDialect::ClusterAttrHelper::getNameStr(),
                           builder.getI64IntegerAttr(schedule.getSplitK()));
         if (schedule.getNumClustered() > 1)
-          kernel->setAttr(getSharersAttrName(), builder.getDenseI64ArrayAttr(
-                                                    {schedule.getClusterM(),
-                                                     schedule.getClusterN()}));
+          kernel->setAttr(
+              TesseraDialect::SharersAttrHelper::getNameStr(),
+              builder.getDenseI64ArrayAttr(
+                  {schedule.getClusterM(), schedule.getClusterN()}));
       }
   }
 

@@ -16,8 +16,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -177,8 +178,8 @@ struct TesseraMapFragmentsPass
 
   void runOnOperation() override {
     getOperation()->walk([](gpu::LaunchOp launch) {
-      auto schedule =
-          launch->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+      auto schedule = launch->getAttrOfType<ScheduleAttr>(
+          TesseraDialect::ScheduleAttrHelper::getNameStr());
       if (!schedule)
         return;
       int64_t length = schedule.getKFragment();

@@ -24,10 +24,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/Schedule.h"
 #include "Target/NVIDIA/BulkCopies.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -346,22 +349,36 @@ struct TesseraPipelineCopiesPass
     if (failed(found))
       return signalPassFailure();
     getOperation()->walk([&](gpu::LaunchOp launch) {
-      auto schedule =
-          launch->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
-      if (!schedule || schedule.getStages() < 2) {
-        LDBG() << launch.getLoc() << ": its schedule has fewer than 2 stages";
+      auto schedule = launch->getAttrOfType<ScheduleAttr>(
+          TesseraDialect::ScheduleAttrHelper::getNameStr());
+      if (!schedule)
         return;
-      }
+      // The conversion reads the decision for TMA from the copies.
+      auto decide = [&](bool isBulk) {
+        launch.walk([&](CopyOp copy) {
+          if (isStagingCopy(copy))
+            copy->setAttr(TesseraDialect::BulkAttrHelper::getNameStr(),
+                          BoolAttr::get(&getContext(), isBulk));
+        });
+      };
       std::string why;
       int64_t threads = schedule.getNumSubgroups() * (*found)->subgroupSize;
-      if (schedule.getSubgroupsPerFragment() > 1 &&
+      bool mayBeBulk =
+          (*found)->bulkCopies && schedule.getSubgroupsPerFragment() > 1;
+      if (mayBeBulk &&
           matchBulkSteps(launch, schedule.getStages(), threads, **found, why)) {
         LDBG() << launch.getLoc() << ": left to TMA";
         ++numKernelsLeftToTma;
-        return;
+        return decide(true);
       }
       if (!why.empty())
         LDBG() << launch.getLoc() << ": no TMA: " << why;
+      if (mayBeBulk)
+        decide(false);
+      if (schedule.getStages() < 2) {
+        LDBG() << launch.getLoc() << ": its schedule has fewer than 2 stages";
+        return;
+      }
       SmallVector<StagedLoop> loops;
       launch.walk([&](scf::ForOp loop) {
         if (std::optional<StagedLoop> staged = matchLoop(loop))

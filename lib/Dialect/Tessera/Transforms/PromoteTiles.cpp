@@ -13,9 +13,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/Schedule.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -145,8 +149,8 @@ struct TesseraPromoteTilesPass
         return signalPassFailure();
       }
       Operation *parent = launch ? launch.getOperation() : kernel;
-      auto schedule =
-          parent->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+      auto schedule = parent->getAttrOfType<ScheduleAttr>(
+          TesseraDialect::ScheduleAttrHelper::getNameStr());
       if (schedule && schedule.getStages() == 0) {
         for (TileOp tile : tiles)
           if (failed(foldIntoLoads(tile)))

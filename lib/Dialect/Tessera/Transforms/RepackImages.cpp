@@ -23,10 +23,13 @@
 
 #include "RepackImages.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "Dialect/Tessera/IR/ContractMaps.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Window.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -189,7 +192,8 @@ static void emitCopy(ImplicitLocOpBuilder &builder, Value source, Value memory,
                 .getResult());
         linalg::YieldOp::create(body, branch.getResults());
       });
-  copy->setAttr(getRepackAttrName(), builder.getStringAttr(why));
+  copy->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(),
+                builder.getStringAttr(why));
 }
 
 /// The image as rows of runs, which overlap.

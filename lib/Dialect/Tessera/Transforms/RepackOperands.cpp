@@ -19,11 +19,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "RepackImages.h"
 
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -255,7 +258,8 @@ static linalg::GenericOp emitCopy(ImplicitLocOpBuilder &builder,
       [](OpBuilder &nested, Location loc, ValueRange arguments) {
         linalg::YieldOp::create(nested, loc, arguments[0]);
       });
-  copy->setAttr(getRepackAttrName(), builder.getStringAttr(plan.why));
+  copy->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(),
+                builder.getStringAttr(plan.why));
   return copy;
 }
 

@@ -19,12 +19,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/Alignment.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "Scheduling/AttentionSchedule.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/TuningTask.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -549,10 +553,12 @@ void AttentionTiler::run() {
   Value threads = math.mul(lanes, schedule.getNumSubgroups());
   launch =
       gpu::LaunchOp::create(builder, numTiles, gridY, one, threads, one, one);
-  launch->setAttr(getScheduleAttrName(), schedule);
-  if (Attribute origin = op->getAttr(getScheduleOriginAttrName()))
-    launch->setAttr(getScheduleOriginAttrName(), origin);
-  launch->setAttr(getPurposeAttrName(),
+  launch->setAttr(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedule);
+  if (Attribute origin =
+          op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))
+    launch->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
+                    origin);
+  launch->setAttr(TesseraDialect::PurposeAttrHelper::getNameStr(),
                   builder.getStringAttr("attention: two matmuls and the "
                                         "softmax between them"));
 

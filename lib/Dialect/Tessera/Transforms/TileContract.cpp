@@ -31,15 +31,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractOperands.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Epilogue.h"
 #include "SplitK.h"
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Utils.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/TuningTask.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -840,9 +842,11 @@ void Tiler::run() {
 
   launch = gpu::LaunchOp::create(builder, grid[0], grid[1], grid[2], threads,
                                  one, one);
-  launch->setAttr(getScheduleAttrName(), schedule);
-  if (Attribute origin = op->getAttr(getScheduleOriginAttrName()))
-    launch->setAttr(getScheduleOriginAttrName(), origin);
+  launch->setAttr(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedule);
+  if (Attribute origin =
+          op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))
+    launch->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
+                    origin);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&launch.getBody().front());

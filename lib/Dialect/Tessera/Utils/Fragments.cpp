@@ -1,0 +1,29 @@
+//===- Fragments.cpp - Fragments of kernels -------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Utils/Fragments.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+bool mlir::tessera::isSwizzledTile(Value value) {
+  auto load = value.getDefiningOp<LoadOp>();
+  return load && load.getSwizzled() && isWorkgroupMemory(load.getMemRefType());
+}
+
+int64_t mlir::tessera::getFragmentGroup(Operation *op) {
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
+  if (!kernel)
+    kernel = op->getParentOfType<gpu::GPUFuncOp>();
+  auto group = kernel ? kernel->getAttrOfType<IntegerAttr>(
+                            TesseraDialect::GroupAttrHelper::getNameStr())
+                      : IntegerAttr();
+  return group ? group.getInt() : 1;
+}

@@ -565,7 +565,7 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
           scf.for %s = %c0 to %n step %c1 iter_args(...) {
             // Waits until the slot is empty.
             llvm.inline_asm "... mbarrier.try_wait.parity.shared::cta.b64 ..." %empty, %before
-            nvvm.mbarrier.arrive.expect_tx %full, %bytes
+            llvm.inline_asm "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;" %full, %bytes
             nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %full, box[%k, %i]
             // The next slot; after the last, the first one, and the other parity.
     } else {

@@ -104,10 +104,11 @@ void BulkInstructions::emitInit(OpBuilder &builder, Location loc,
 void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
                                        Value barriers, Value number,
                                        int64_t bytes) {
-  NVVM::MBarrierArriveExpectTxOp::create(
-      builder, loc, /*res=*/Type(), emitPointer(builder, loc, barriers, number),
-      emitI32(builder, loc, bytes), NVVM::MemScopeKind::CTA, /*relaxed=*/false,
-      /*predicate=*/Value());
+  emitAssembly(builder, loc,
+               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
+               {emitPointer(builder, loc, barriers, number),
+                emitI32(builder, loc, bytes)},
+               /*updated=*/{}, /*touchesMemory=*/true);
 }
 
 /// The number of lanes (i32), or zero if not `when`.

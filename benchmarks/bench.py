@@ -80,7 +80,7 @@ def measure(case, client, sides, rounds, folder):
             row["peers"][name] = {"times": []}
             if "backend" in case.more:
                 row["peers"][name]["backend"] = case.more["backend"]
-        except peers.Refused as refusal:
+        except peers.Rejected as refusal:
             row["peers"][name] = {"refused": str(refusal)}
     ours = Ours(client, case, folder)
     try:
@@ -124,7 +124,7 @@ def main():
     for name in wanted:
         try:
             sides[name] = peers.PEERS[name]()
-        except peers.Refused as refusal:
+        except peers.Rejected as refusal:
             print(f"note: no peer {name}: {refusal}", file=sys.stderr)
 
     results = {"title": f"gpu-runner: {', '.join(suites)}", "target": args.target, "date": str(datetime.date.today()),

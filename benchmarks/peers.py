@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The peers of a measurement. `prepare(case)` returns a function that runs the case once and reports how
-long it took, in milliseconds; `Refused` gives the reason why the library rejects a case."""
+long it took, in milliseconds; `Rejected` gives the reason why the library rejects a case."""
 
 import ctypes
 import ctypes.util
@@ -9,7 +9,7 @@ import statistics
 import time
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """The library has no such matmul."""
 
 
@@ -21,13 +21,13 @@ class OpenBlas:
         try:
             self.library = ctypes.CDLL(name)
         except OSError:
-            raise Refused("OpenBLAS is not here; install Debian's libopenblas0-pthread") from None
+            raise Rejected("OpenBLAS is not here; install Debian's libopenblas0-pthread") from None
         self.library.openblas_get_config.restype = ctypes.c_char_p
         self.name = self.library.openblas_get_config().decode()
 
     def prepare(self, case):
         if case.kind != "gemm" or case.type not in ("f32", "f64"):
-            raise Refused("no such matmul in BLAS")
+            raise Rejected("no such matmul in BLAS")
         m, n, k = case.shape
         scalar, call = ((ctypes.c_float, self.library.cblas_sgemm) if case.type == "f32" else
                         (ctypes.c_double, self.library.cblas_dgemm))
@@ -54,9 +54,9 @@ class Torch:
         try:
             import torch
         except ImportError:
-            raise Refused("PyTorch is not here") from None
+            raise Rejected("PyTorch is not here") from None
         if not torch.cuda.is_available():
-            raise Refused("PyTorch sees no CUDA device")
+            raise Rejected("PyTorch sees no CUDA device")
         self.torch, self.compiled = torch, compiled
         self.name = (f"PyTorch {torch.__version__}, torch.compile" if compiled else
                      f"PyTorch {torch.__version__} (cuBLAS {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()})")
@@ -119,7 +119,7 @@ class Torch:
             except RuntimeError as error:
                 refusals.append(f"{backend.name}: {str(error).splitlines()[0]}")
         if not times:
-            raise Refused("; ".join(refusals)[:120])
+            raise Rejected("; ".join(refusals)[:120])
         best = min(times, key=times.get)
         # Set once, and not by a context around each call, which the call would be timed with.
         torch.backends.cuda.enable_cudnn_sdp(best == SDPBackend.CUDNN_ATTENTION)
@@ -132,14 +132,14 @@ class Torch:
     def prepare(self, case):
         torch = self.torch
         if self.compiled and case.kind != "fused":
-            raise Refused("only fused cases are compiled")
+            raise Rejected("only fused cases are compiled")
         call = self.operation(case)
         try:
             for _ in range(3):
                 call()
             torch.cuda.synchronize()
         except RuntimeError as error:
-            raise Refused(str(error).splitlines()[0][:120]) from None
+            raise Rejected(str(error).splitlines()[0][:120]) from None
         pattern = 0
 
         def once():
@@ -167,14 +167,14 @@ class Triton:
         try:
             import triton_matmul
         except ImportError as error:
-            raise Refused(f"Triton is not here: {error}") from None
+            raise Rejected(f"Triton is not here: {error}") from None
         self.torch = Torch()
         self.name = f"Triton {triton_matmul.version()}"
         self.matmul = triton_matmul.matmul
 
     def prepare(self, case):
         if case.kind != "gemm" or case.type not in ("f16", "bf16"):
-            raise Refused("no program for it")
+            raise Rejected("no program for it")
         m, n, k = case.shape
         a, b = self.torch.random(case.type, m, k), self.torch.random(case.type, k, n)
         peer = self.torch

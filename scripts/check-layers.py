@@ -28,7 +28,7 @@ LAYERS = [
     {"Transforms": r"Dialect/Tessera/Transforms/",
      "GenericTransforms": r"Transforms/",
      "TransformOps": r"Dialect/Tessera/TransformOps/"},
-    {"FragmentToVector": r"Conversion/(FragmentToVector[/.]|DirectCopies\.)"},
+    {"FragmentToVector": r"Conversion/(FragmentToVector[/.]|LdsCopies\.)"},
     {"Conversion passes": r"Conversion/(Passes|PackedCall)\.",
      "SPIR-V facts": r"Target/(KernelFacts|SubgroupMatrix|SubgroupBlocks|LoweringOptions)\.h"},
     {"LinalgToGPU": r"Conversion/LinalgToGPU/",

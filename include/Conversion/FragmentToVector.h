@@ -66,7 +66,7 @@ Value emitConcatenation(OpBuilder &builder, Location loc,
                         ArrayRef<Value> parts);
 
 /// A copy by loads directly to workgroup memory (async copy to LDS).
-struct DirectCopy {
+struct LdsCopy {
   /// The source and the tile's origin in it, and whether the origin is the same
   /// for all threads. The whole tile is in bounds.
   Value source;
@@ -111,16 +111,16 @@ public:
   /// Emits a whole `tessera.mma` if the instructions of several tiles are
   /// issued together, and returns the accumulators' tiles. Empty if `emitMma`
   /// emits each of them.
-  virtual SmallVector<Value> emitProduct(OpBuilder &builder, Location loc,
-                                         const MatrixInstruction &row, MmaOp op,
-                                         ValueRange a, ValueRange b,
-                                         ValueRange acc) const;
+  virtual SmallVector<Value> emitMatmul(OpBuilder &builder, Location loc,
+                                        const MatrixInstruction &row, MmaOp op,
+                                        ValueRange a, ValueRange b,
+                                        ValueRange acc) const;
 
   /// Waits for a `tessera.mma` that was issued earlier and returns its tiles,
   /// followed by the values that `op` keeps. Empty if it was complete when it
   /// was issued.
   virtual SmallVector<Value> emitAwait(OpBuilder &builder, Location loc,
-                                       AwaitOp op, ValueRange product,
+                                       AwaitOp op, ValueRange matmul,
                                        ValueRange kept) const;
 
   /// The descriptor (i64) of a tile that an instruction reads from workgroup
@@ -197,12 +197,12 @@ public:
                              ValueRange sourceIndices, Value target,
                              ValueRange targetIndices, int64_t width,
                              Value count) const;
-  /// Emits one load of each thread of a `DirectCopy`, to its element `first`
+  /// Emits one load of each thread of a `LdsCopy`, to its element `first`
   /// (index) plus `width` times the thread id. It reads at row and column
   /// `place` of the tile. Returns false if the target has no such load.
-  virtual bool emitDirectLoad(OpBuilder &builder, Location loc,
-                              const DirectCopy &copy,
-                              std::array<Value, 2> place, Value first) const;
+  virtual bool emitLdsLoad(OpBuilder &builder, Location loc,
+                           const LdsCopy &copy, std::array<Value, 2> place,
+                           Value first) const;
 
   /// Commits the group of asynchronous copies that one async_copy issued.
   virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;
@@ -210,10 +210,10 @@ public:
   /// matmuls are in flight.
   virtual void emitLateUse(OpBuilder &builder, Location loc) const;
   /// Waits until at most `pending` groups are in flight. If some groups use
-  /// `emitDirectLoad`, at most `directLoads` loads of this thread remain in
+  /// `emitLdsLoad`, at most `ldsLoads` loads of this thread remain in
   /// flight.
   virtual void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
-                             std::optional<int64_t> directLoads) const;
+                             std::optional<int64_t> ldsLoads) const;
 
   /// Adds the conversions of fragments of instructions whose lane maps are
   /// unknown (`MatrixInstruction::opaque`): their types, and patterns for the
@@ -234,8 +234,7 @@ void populateFragmentToVectorPatterns(const TypeConverter &converter,
 
 /// Emits an error at `op` if `use` is not `Auto` on a chip without loads
 /// directly to workgroup memory.
-LogicalResult checkDirectCopies(Operation *op, const Chip &chip,
-                                DirectCopies use);
+LogicalResult checkLdsCopies(Operation *op, const Chip &chip, LdsCopies use);
 
 /// Inserts a subgroup barrier before each access to a fragment in memory that
 /// must follow an earlier access of another lane, in the kernels under `root`
@@ -243,9 +242,9 @@ LogicalResult checkDirectCopies(Operation *op, const Chip &chip,
 void orderAccesses(Operation *root, const FragmentTarget &target);
 
 /// Converts all fragments under `root`.
-LogicalResult
-convertFragmentsToVectors(Operation *root, const FragmentTarget &target,
-                          DirectCopies directCopies = DirectCopies::Auto);
+LogicalResult convertFragmentsToVectors(Operation *root,
+                                        const FragmentTarget &target,
+                                        LdsCopies ldsCopies = LdsCopies::Auto);
 
 } // namespace mlir::tessera
 

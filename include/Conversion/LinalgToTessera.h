@@ -19,7 +19,7 @@ struct Chip;
 /// casts, and the indexing maps of lhs, rhs and output. Dimensions of extent 1
 /// may have been dropped from the maps; the maps of lhs and rhs then have a
 /// constant result, and a slice of the operand must be taken.
-struct LinalgProduct {
+struct LinalgContraction {
   Value lhs, rhs;
   AffineMap lhsMap, rhsMap, outMap;
   bool unsignedA = false, unsignedB = false;
@@ -29,8 +29,8 @@ struct LinalgProduct {
 /// Matches `op` as a sum of products that `tessera.contract` can express.
 /// Otherwise `why`, if given, receives the reason; it stays empty if `op` is
 /// not a sum of products at all.
-FailureOr<LinalgProduct> matchLinalgProduct(linalg::LinalgOp op,
-                                            std::string *why = nullptr);
+FailureOr<LinalgContraction> matchLinalgContraction(linalg::LinalgOp op,
+                                                    std::string *why = nullptr);
 
 /// Fuses two matmuls on tensors and the softmax between them, under `root`,
 /// into `tessera.attention`, if one kernel of `chip` can compute them;
@@ -76,8 +76,8 @@ void populateSplitZeroPointPatterns(RewritePatternSet &patterns);
 void populateFuseProducerPatterns(RewritePatternSet &patterns);
 
 /// Emits a remark with the reason why an element-wise producer of an operand of
-/// `op` is not fused, unless it is in `told`.
-void remarkOnProducers(ContractOp op, DenseSet<Operation *> &told);
+/// `op` is not fused, unless it is in `reported`.
+void remarkOnProducers(ContractOp op, DenseSet<Operation *> &reported);
 
 } // namespace mlir::tessera
 

@@ -414,7 +414,7 @@ def ConvertTesseraToNVVM
     "NVVM::NVVMDialect", "scf::SCFDialect", "vector::VectorDialect"];
 }
 
-def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
+def OverlapMatmuls : Pass<"tessera-overlap-matmuls", "gpu::GPUModuleOp"> {
   let summary = "Wait for an asynchronous matmul where its result is first used";
   let description = [{
     Expects legalized fragments. The instructions of a warpgroup (wgmma) are
@@ -630,7 +630,7 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//
 
-def ScopeDirectLoads : Pass<"tessera-scope-direct-loads", "gpu::GPUModuleOp"> {
+def ScopeLdsLoads : Pass<"tessera-scope-lds-loads", "gpu::GPUModuleOp"> {
   let summary = "Mark LDS accesses as not aliasing with loads to LDS in flight";
   let description = [{
     Expects kernels in the LLVM dialect. If a kernel has loads directly to LDS

@@ -14,13 +14,13 @@
 namespace runner {
 
 /// Computes the reference from `entry`, the source, and compares the outputs;
-/// error bounds follow from how the sums of `products` were compiled. Checks
+/// error bounds follow from how the sums of `matmuls` were compiled. Checks
 /// that the other arguments were left alone. Lanes are counted as on
 /// `chip`, where the program names them. Runs a second time where an element
 /// may never have been written.
 LogicalResult verify(const ProgramOptions &options, const compiler::Chip &chip,
                      const Entry &entry,
-                     ArrayRef<compiler::ProductReport> products,
+                     ArrayRef<compiler::MatmulReport> matmuls,
                      const std::vector<runtime::HostArray> &arguments,
                      const std::vector<Output> &outputs,
                      runtime::Device &device, Execution &execution,
@@ -29,7 +29,7 @@ LogicalResult verify(const ProgramOptions &options, const compiler::Chip &chip,
 /// Whether outputs match the reference, without output.
 FailureOr<bool> isAsReference(const ProgramOptions &options,
                               const compiler::Chip &chip, const Entry &entry,
-                              ArrayRef<compiler::ProductReport> products,
+                              ArrayRef<compiler::MatmulReport> matmuls,
                               const std::vector<runtime::HostArray> &arguments,
                               const std::vector<Output> &outputs,
                               Report &report);

@@ -16,15 +16,15 @@
 namespace mlir::tessera {
 
 /// The accumulator of a matmul in the form that the reference expects:
-/// `product` is "64x64x16 f16 x f16 -> f32". Absent for integer sums.
-std::optional<reference::CompiledSum> describeSum(llvm::StringRef product,
+/// `matmul` is "64x64x16 f16 x f16 -> f32". Absent for integer sums.
+std::optional<reference::CompiledSum> describeSum(llvm::StringRef matmul,
                                                   llvm::StringRef location,
                                                   int unitBits,
                                                   int64_t unitLength);
 
 /// The accumulators of all matmuls of a compiled program.
 std::vector<reference::CompiledSum>
-describeSums(llvm::ArrayRef<ProductReport> products);
+describeSums(llvm::ArrayRef<MatmulReport> matmuls);
 
 } // namespace mlir::tessera
 

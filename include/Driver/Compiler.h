@@ -77,7 +77,7 @@ struct StageTime {
 };
 
 /// One matmul of a kernel: the chosen instruction, and the rejected ones.
-struct ProductReport {
+struct MatmulReport {
   std::string kernel;
   std::string instruction;
   bool matrixUnit;
@@ -85,13 +85,13 @@ struct ProductReport {
   /// `instruction` describes how.
   bool plainThreads = false;
   /// "64x64x16 f16 x f16 -> f32".
-  std::string product;
+  std::string types;
   /// The source location "file:line:column" of the matmul.
   std::string location;
   /// Number of significand bits that the matrix unit keeps of a sum, and the
   /// number of terms that it sums up before it adds them to the accumulator (0:
   /// all). 0 bits means the precision of the accumulator type, which is the
-  /// last word of `product`.
+  /// last word of `matmul`.
   int unitBits = 0;
   int64_t unitLength = 0;
   std::vector<std::string> rejected;
@@ -102,7 +102,7 @@ struct ProductReport {
   std::string rateType;
   /// A better instruction ("the matrix unit" if plain threads compute the
   /// matmul), and all changes required for it to be chosen
-  /// (`findNearestProduct`); empty if there is none.
+  /// (`findNearestMatmul`); empty if there is none.
   std::string nearest;
   std::vector<std::string> nearestNeeds;
 };
@@ -163,7 +163,7 @@ public:
   /// The kernel image that a device loads before the entry point runs.
   runtime::KernelImage image;
   std::vector<KernelReport> kernels;
-  std::vector<ProductReport> products;
+  std::vector<MatmulReport> matmuls;
   std::vector<StageTime> times;
   std::vector<DiagnosticReport> diagnostics;
   /// The text of the PTX (target cuda).
@@ -193,15 +193,15 @@ std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
 
 /// "file:line:column" of the innermost place in a file that `loc` knows; empty
 /// if it knows none.
-std::string describePlace(Location loc);
+std::string describeLocation(Location loc);
 
 /// Reports the matmuls of the legalized kernels in `module`.
-std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);
+std::vector<MatmulReport> collectMatmuls(ModuleOp module, const Chip &chip);
 
 /// Prints the schedules of a module at stage Schedule as comments: a line for
 /// each matmul with its function, its source location, and the attribute for
 /// the linalg op; a second line if partial sums are added atomically.
-std::string spellSchedules(ModuleOp module);
+std::string formatSchedules(ModuleOp module);
 
 /// Registers all dialects and passes of the compiler with `context`.
 void prepareContext(MLIRContext &context);

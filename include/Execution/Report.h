@@ -57,7 +57,7 @@ struct Console {
 
   llvm::raw_ostream &output, &errors;
   /// The notes and warnings that were printed once.
-  std::set<std::string> told;
+  std::set<std::string> reported;
 };
 
 /// Collects results: text for people, and the JSON object of --json.

@@ -25,9 +25,9 @@ namespace mlir::tessera {
 //===----------------------------------------------------------------------===//
 
 /// Selects the asynchronous copies that are loads directly to workgroup memory
-/// (async copies to LDS), on chips with such loads (`Chip::directCopyBytes`).
+/// (async copies to LDS), on chips with such loads (`Chip::ldsCopyBytes`).
 /// Values other than `Auto` are an error for chips without them.
-enum class DirectCopies {
+enum class LdsCopies {
   /// If such a load is as wide as one to registers would be.
   Auto,
   /// If there is such a load for the copy, of any width.
@@ -36,7 +36,7 @@ enum class DirectCopies {
 };
 
 /// The name of `use` in options.
-llvm::StringRef getName(DirectCopies use);
+llvm::StringRef getName(LdsCopies use);
 
 /// The interleaving order of all vthread ops: "breadth_first", "depth_first" or
 /// "groups(N)"; empty keeps the order of each op.
@@ -55,11 +55,11 @@ template <> struct FlagTraits<bool> {
   static std::string print(bool value) { return value ? "on" : "off"; }
 };
 
-template <> struct FlagTraits<DirectCopies> {
+template <> struct FlagTraits<LdsCopies> {
   static constexpr llvm::StringLiteral placeholder = "WHICH",
                                        expected = "auto, always or never";
-  static std::string print(DirectCopies value) { return getName(value).str(); }
-  static bool parse(llvm::StringRef value, DirectCopies &result);
+  static std::string print(LdsCopies value) { return getName(value).str(); }
+  static bool parse(llvm::StringRef value, LdsCopies &result);
 };
 
 template <> struct FlagTraits<VThreadOrder> {

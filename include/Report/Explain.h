@@ -27,7 +27,7 @@ constexpr int explainVersion = 1;
 void explain(const compiler::CompiledProgram &program,
              const compiler::Chip &chip, const CacheUse &cache,
              runtime::Device *device, ArrayRef<runtime::LaunchRecord> launches,
-             ArrayRef<ProductWork> work, bool print, llvm::raw_ostream &os,
+             ArrayRef<MatmulWork> work, bool print, llvm::raw_ostream &os,
              Report &report);
 
 /// "hit", "miss" or "off".

@@ -12,7 +12,7 @@
 namespace runner {
 
 /// A matmul that is an op on whole arrays in an entry.
-struct ProductWork {
+struct MatmulWork {
   /// "file:line:column", as reports of matmuls have it.
   std::string place;
   mlir::Operation *op = nullptr;
@@ -25,7 +25,7 @@ struct ProductWork {
 
 /// The matmuls of the entry, for arguments of these shapes; without arguments,
 /// as far as the program itself states sizes.
-std::vector<ProductWork>
+std::vector<MatmulWork>
 collectWork(const Entry &entry,
             const std::vector<runtime::HostArray> &arguments);
 

@@ -18,10 +18,9 @@ namespace runner {
 /// operations for each byte. `work` is null where nothing is known of it,
 /// `device` where none is open: then the chip's first data sheet counts. Adds
 /// `work`, `roof` and `roof_unknown` to `object`.
-void explainRoof(const compiler::ProductReport &product,
-                 const ProductWork *work, const compiler::Chip &chip,
-                 const runtime::DeviceInfo *device, llvm::raw_ostream &os,
-                 llvm::json::Object &object);
+void explainRoof(const compiler::MatmulReport &matmul, const MatmulWork *work,
+                 const compiler::Chip &chip, const runtime::DeviceInfo *device,
+                 llvm::raw_ostream &os, llvm::json::Object &object);
 
 } // namespace runner
 

@@ -85,7 +85,7 @@ std::string formatRate(double rate);
 /// Four digits: "0.1725 ms".
 std::string formatTime(double milliseconds);
 /// "cuda:sm_90a, NVIDIA H200".
-std::string spellPlace(const Summary &summary);
+std::string formatLocation(const Summary &summary);
 /// The schedule of a record: the given one, or the compiler's choice.
 StringRef getSchedule(const tuning::Record &record);
 

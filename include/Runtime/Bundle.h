@@ -22,9 +22,9 @@
 namespace tessera::runtime {
 
 /// A matmul of a kernel.
-struct ProductRecord {
+struct MatmulRecord {
   /// "64x64x16 f16 x f16 -> f32".
-  std::string product;
+  std::string types;
   /// The instruction that computes it, and whether a matrix unit executes it.
   std::string instruction;
   bool matrixUnit = false;
@@ -46,7 +46,7 @@ struct KernelRecord {
   /// The origin of the schedule: the tuning record with its time, or why there
   /// is none; empty if schedules were not looked up.
   std::string scheduleOrigin;
-  std::vector<ProductRecord> products;
+  std::vector<MatmulRecord> matmuls;
 };
 
 /// A program, compiled for one chip.

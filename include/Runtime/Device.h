@@ -330,7 +330,7 @@ protected:
   /// `InvalidArgument` for counts and sizes that are invalid on every device.
   Status checkRequest(const LaunchRequest &request) const;
   /// Returns `InvalidArgument` with the launch and the reason in its message.
-  static Status refuse(const LaunchRequest &request, const std::string &what);
+  static Status reject(const LaunchRequest &request, const std::string &what);
 
   DeviceInfo deviceInfo;
   bool checking = false;

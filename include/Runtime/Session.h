@@ -48,7 +48,7 @@ struct GuardDamage {
   /// Its size in bytes.
   size_t size;
   /// Past the end, or before the start.
-  bool isBehind;
+  bool isAfter;
   /// The number of bytes changed, and the distance of the nearest one.
   size_t bytes, distance;
 };

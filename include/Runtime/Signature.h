@@ -25,10 +25,10 @@ struct Slot {
   /// Whether it is a memref argument that the program may write: an output.
   bool mayWrite = false;
   /// The type as the program prints it: "tensor<?x64xf16>".
-  std::string spelling;
+  std::string text;
 
   bool isBuffer() const { return kind != Scalar; }
-  const std::string &str() const { return spelling; }
+  const std::string &str() const { return text; }
 };
 
 /// The signature of an entry point.

@@ -21,10 +21,10 @@
 namespace tessera::runtime {
 
 /// A batch of matmuls of dense matrices, `out = lhs * rhs`.
-struct LibraryProduct {
+struct LibraryMatmul {
   int64_t m = 0, n = 0, k = 0, matrices = 1;
   /// Stored column by column.
-  bool turnedLhs = false, turnedRhs = false;
+  bool transposedLhs = false, transposedRhs = false;
   /// Elements from a matrix of the batch to the next one; 0: they share it.
   int64_t lhsStride = 0, rhsStride = 0, outStride = 0;
   ElementType lhs = ElementType::F16, rhs = ElementType::F16,
@@ -47,7 +47,7 @@ public:
   /// one in which the device was opened or used last: the library asks the
   /// driver for its current device.
   static Expected<std::unique_ptr<VendorLibrary>>
-  prepare(Device &device, const LibraryProduct &product);
+  prepare(Device &device, const LibraryMatmul &matmul);
 
   /// "cuBLASLt 13.0.2", "hipBLASLt 0.10.0".
   const std::string &getName() const { return name; }

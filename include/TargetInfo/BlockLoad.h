@@ -23,7 +23,7 @@ struct BlockLoad {
     /// Elements of a column are packed into 32 bits (VNNI).
     Packed,
     /// The block is transposed.
-    Turned
+    Transposed
   };
   Kind kind;
   /// The size of an element of the instruction; in a transposed block, one such

@@ -189,7 +189,7 @@ struct BlockLoads {
   int64_t pitchMultiple;
   int64_t mostRows;
   /// Prefetch distance in loop iterations; 0 disables prefetching.
-  int64_t prefetchTurns;
+  int64_t prefetchIterations;
 };
 
 /// The measured rates of a chip that the default schedule uses. Times are in
@@ -197,7 +197,7 @@ struct BlockLoads {
 /// otherwise.
 struct PerformanceModel {
   /// Multiply-adds of operands of two bytes with the best tiling.
-  double products = 1;
+  double mma = 1;
   /// The time from a tile's last matmul to the next tile's first one: for a
   /// tile, and for each of its elements.
   double tile = 0, epilogue = 0;
@@ -225,7 +225,7 @@ struct PerformanceModel {
   /// A copy from memory to memory by the whole device: the time to start and
   /// end, the bytes that it reads and writes, and the elements that a
   /// transposing copy moves.
-  double copyStart = 0, copies = 1, turnedElements = 1;
+  double copyStart = 0, copies = 1, transposedElements = 1;
   /// The time saved per multiply-add, device-wide, by a warpgroup kernel:
   /// compared with a kernel whose operands are copied to workgroup memory
   /// element by element, and compared with kernels of single subgroups, for
@@ -314,7 +314,7 @@ struct Chip {
   /// The bytes that a lane can load directly to workgroup memory (async copy to
   /// LDS), where the lanes of a subgroup write consecutive addresses. Empty:
   /// the chip has no such loads, or `asyncCopy` is the better way.
-  llvm::SmallVector<int64_t, 2> directCopyBytes = {};
+  llvm::SmallVector<int64_t, 2> ldsCopyBytes = {};
   /// The element size in bits for which a load from a tile in workgroup memory
   /// can transpose: a lane gets runs of a column. 0: none.
   int64_t transposingReadBits = 0;
@@ -338,10 +338,10 @@ struct Chip {
   /// default schedule aims to keep them busy. 0: known at run time only.
   int64_t processors = 0;
   /// Whether staged tiles from which lanes read runs of columns use a k-packed
-  /// (VNNI) layout (lib/Conversion/FragmentToVector/InterleavedTiles.cpp).
+  /// (VNNI) layout (lib/Conversion/FragmentToVector/KPackedTiles.cpp).
   /// Otherwise the layout is unchanged, since the chip has transposing loads,
   /// are single.
-  bool interleavesColumns = false;
+  bool packsColumns = false;
   /// Facts that decide how many workgroups a unit keeps at a time.
   UnitLimits unit;
   /// The version of the vendor's code that kernels are emitted in: 84 for PTX
@@ -400,7 +400,7 @@ const std::deque<Chip> &getAllChips();
 llvm::StringRef getHostChip();
 
 /// Whether the matrix unit of `chip` supports these types, for some shape.
-bool hasMatrixProduct(const Chip &chip, Type a, Type b, Type acc);
+bool hasMatrixMultiply(const Chip &chip, Type a, Type b, Type acc);
 
 /// The best instruction of `chip` for a matmul of these types by this number of
 /// subgroups together, whose shape divides MxNxK. If no instruction supports

@@ -13,7 +13,7 @@ namespace mlir::tessera {
 
 /// A matmul as a query for an instruction. Element types are named as in MLIR;
 /// m, n and k are those of the fragments.
-struct ProductForm {
+struct MatmulForm {
   std::string a, b, acc;
   Precision precision = Precision::Ieee;
   int64_t m = 0, n = 0, k = 0;
@@ -23,11 +23,11 @@ struct ProductForm {
 };
 
 /// A matmul for which the chip has a better instruction, and its differences.
-struct NearestProduct {
+struct NearestMatmul {
   /// The result of `selectInstruction` for `form`, which meets all of the
   /// instruction's requirements.
   const MatrixInstruction *row = nullptr;
-  ProductForm form;
+  MatmulForm form;
   /// The changes as text: "--allow-tf32", "operands of f16 (f32 here)". Types
   /// and options only.
   std::vector<std::string> changes;
@@ -43,13 +43,13 @@ struct NearestProduct {
 /// floats, and integers integers. Among equally near matmuls, the one with the
 /// best instruction is returned. If `chosen` is on the matrix unit, the types
 /// do not change. Empty if there is none.
-std::optional<NearestProduct>
-findNearestProduct(const Chip &chip, const ProductForm &form,
-                   const MatrixInstruction *chosen);
+std::optional<NearestMatmul> findNearestMatmul(const Chip &chip,
+                                               const MatmulForm &form,
+                                               const MatrixInstruction *chosen);
 
 /// `selectInstruction` with the types given by name.
 const MatrixInstruction *
-selectInstruction(const Chip &chip, const ProductForm &form,
+selectInstruction(const Chip &chip, const MatmulForm &form,
                   llvm::SmallVectorImpl<std::string> *why = nullptr);
 
 } // namespace mlir::tessera

@@ -133,7 +133,7 @@ def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
     schedules, the matmuls and the reasons for such copies, which are attributes
     of the launches that outlining would drop, are kept under these names in the
     module's attributes `tessera.schedules`, `tessera.plain_matmuls` and
-    `tessera.repacks`.
+    `tessera.packings`.
 
     Before
 

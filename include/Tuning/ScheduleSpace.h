@@ -125,8 +125,8 @@ private:
   std::vector<FieldValues> fields, options;
   /// The task as it is where operands have been copied to rows that groups of
   /// subgroups read.
-  OwningOpRef<ModuleOp> repacked;
-  Operation *repackedOp = nullptr;
+  OwningOpRef<ModuleOp> packed;
+  Operation *packedOp = nullptr;
   std::array<int64_t, 3> extents;
   int64_t matrices = 1;
   std::vector<Point> cores;
@@ -135,7 +135,7 @@ private:
 };
 
 /// The numbers of a point as text, by which points are compared.
-std::string spellPoint(const ScheduleNumbers &point);
+std::string formatPoint(const ScheduleNumbers &point);
 
 } // namespace mlir::tessera::tuning
 

@@ -44,11 +44,11 @@ public:
   std::optional<ScheduleNumbers> propose();
 
   /// Records the outcome of a point; a failure has no time.
-  void tell(const ScheduleNumbers &point, std::optional<double> time);
+  void observe(const ScheduleNumbers &point, std::optional<double> time);
   /// The time of what the compiler chooses by itself.
-  void tellOwnChoice(double time);
+  void observeOwnChoice(double time);
   /// A point that need not be tried again, which is not known by a time.
-  void skip(const ScheduleNumbers &point) { tried.insert(spellPoint(point)); }
+  void skip(const ScheduleNumbers &point) { tried.insert(formatPoint(point)); }
 
   /// By how much, as a part of the best time, the next points are expected to
   /// lower it; 1 while little is known.
@@ -75,7 +75,7 @@ private:
   std::mt19937_64 random;
   CostModel model;
   bool isBegun = false, isWhole = false, isStale = false;
-  size_t pruned = 0, told = 0;
+  size_t pruned = 0, observed = 0;
   /// The least estimate of all visited points.
   double leastExpected = 0;
   std::deque<ScheduleNumbers> queue;

@@ -60,7 +60,7 @@ static Outcome explain(llvm::StringRef text,
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;
   // Sizes are those of the program alone.
-  std::vector<runner::ProductWork> work;
+  std::vector<runner::MatmulWork> work;
   runner::Report quiet = runner::Report::makeQuiet();
   runner::Entry entry;
   if (succeeded(runner::findEntry(*source.module,

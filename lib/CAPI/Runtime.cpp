@@ -111,14 +111,14 @@ struct SharedDevice {
 
 /// Exclusive use of a device during a call. At its end, the driver's state of
 /// the calling thread is as before.
-class Turn {
+class DeviceLock {
 public:
-  explicit Turn(SharedDevice &shared)
+  explicit DeviceLock(SharedDevice &shared)
       : lock(shared.mutex), device(*shared.device),
         callersState(device.saveCaller()) {}
-  ~Turn() { device.restoreCaller(callersState); }
-  Turn(const Turn &) = delete;
-  Turn &operator=(const Turn &) = delete;
+  ~DeviceLock() { device.restoreCaller(callersState); }
+  DeviceLock(const DeviceLock &) = delete;
+  DeviceLock &operator=(const DeviceLock &) = delete;
 
 private:
   std::lock_guard<std::mutex> lock;
@@ -255,7 +255,7 @@ TesseraStatus tesseraDeviceSynchronize(TesseraDevice *device) {
   if (!device)
     return failNull("the device");
   return guarded([&] {
-    Turn turn(*device->shared);
+    DeviceLock lock(*device->shared);
     return finish(device->shared->device->synchronize());
   });
 }
@@ -273,7 +273,7 @@ struct TesseraBuffer {
   std::optional<void *> queue;
 
   ~TesseraBuffer() {
-    Turn turn(*shared);
+    DeviceLock lock(*shared);
     (void)(queue ? shared->device->freeInQueue(allocation, *queue)
                  : shared->device->free(allocation));
   }
@@ -285,7 +285,7 @@ TesseraStatus tesseraBufferCreate(TesseraDevice *device, size_t bytes,
     return failNull("an argument of tesseraBufferCreate");
   *buffer = nullptr;
   return guarded([&] {
-    Turn turn(*device->shared);
+    DeviceLock lock(*device->shared);
     void *memory = nullptr;
     if (runtime::Status status =
             device->shared->device->allocate(bytes, &memory);
@@ -318,7 +318,7 @@ static TesseraStatus copyBuffer(TesseraBuffer *buffer, size_t offset,
                     std::to_string(offset) + " exceed the buffer size of " +
                     std::to_string(buffer->bytes));
   return guarded([&] {
-    Turn turn(*buffer->shared);
+    DeviceLock lock(*buffer->shared);
     return bytes == 0
                ? TESSERA_OK
                : finish(copy(*buffer->shared->device,
@@ -353,9 +353,9 @@ static std::string describe(const runtime::Bundle &bundle) {
     text += (text.empty() ? "" : ", ") + name;
     for (const runtime::KernelRecord &kernel : variant.kernels) {
       lines += "\n" + name + " " + kernel.name;
-      for (const runtime::ProductRecord &product : kernel.products)
-        lines += "; " + product.product + ": " + product.instruction +
-                 (product.matrixUnit ? "" : ", not on a matrix unit");
+      for (const runtime::MatmulRecord &matmul : kernel.matmuls)
+        lines += "; " + matmul.types + ": " + matmul.instruction +
+                 (matmul.matrixUnit ? "" : ", not on a matrix unit");
       if (!kernel.schedule.empty())
         lines += "; " + kernel.schedule;
       if (!kernel.scheduleOrigin.empty())
@@ -476,7 +476,7 @@ static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
   own.rank = slot.shape.size();
   own.sizes = slot.shape.data();
   own.mayWrite = slot.mayWrite;
-  own.type = slot.spelling.c_str();
+  own.type = slot.text.c_str();
   if (!writeStruct(*info, own))
     return fail(
         TESSERA_INVALID_ARGUMENT,
@@ -512,7 +512,7 @@ struct TesseraExecutable {
   std::vector<runtime::Operand> operands;
 
   ~TesseraExecutable() {
-    Turn turn(*shared);
+    DeviceLock lock(*shared);
     executable.reset();
   }
 };
@@ -527,7 +527,7 @@ TesseraStatus tesseraExecutableCreate(TesseraProgram *program,
     auto made = std::make_unique<TesseraExecutable>();
     made->shared = device->shared;
     {
-      Turn turn(*device->shared);
+      DeviceLock lock(*device->shared);
       auto created = runtime::Executable::create(program->bundle, entry,
                                                  *device->shared->device);
       if (!created.ok())
@@ -692,7 +692,7 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
   return guarded([&] {
     OwnBuffers buffers(numResults);
     {
-      Turn turn(*executable->shared);
+      DeviceLock lock(*executable->shared);
       executable->operands.resize(numArguments);
       for (size_t index = 0; index < numArguments; ++index) {
         const TesseraArgument &argument = arguments[index];

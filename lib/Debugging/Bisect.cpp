@@ -103,7 +103,7 @@ Bisection::Bisection(const ProgramOptions &options, DiffSide &base,
 }
 
 /// The text of --arg for argument `index`, with its seed.
-static std::string spellArgument(const ProgramOptions &options, size_t index) {
+static std::string formatArgument(const ProgramOptions &options, size_t index) {
   std::string text =
       index < options.arguments.size() ? options.arguments[index] : "int";
   runtime::Expected<runtime::FillSpec> spec = runtime::parseFillSpec(text);
@@ -112,15 +112,15 @@ static std::string spellArgument(const ProgramOptions &options, size_t index) {
   if (!isSeeded || spec->seed)
     return text;
   StringRef kind = StringRef(text).split(':').first;
-  std::string spelled = (kind + ":" + llvm::Twine(index)).str();
+  std::string name = (kind + ":" + llvm::Twine(index)).str();
   if (!spec->shape)
-    return spelled;
-  spelled += ":";
+    return name;
+  name += ":";
   for (int64_t size : *spec->shape)
-    spelled += std::to_string(size) + "x";
+    name += std::to_string(size) + "x";
   if (spec->shape->size() > 1)
-    spelled.pop_back();
-  return spelled;
+    name.pop_back();
+  return name;
 }
 
 void runner::returnValues(mlir::func::FuncOp function,
@@ -144,7 +144,7 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
     block.back().erase();
 
   for (size_t i = 0; i < function.getNumArguments(); ++i)
-    cut.arguments.push_back(spellArgument(options, i));
+    cut.arguments.push_back(formatArgument(options, i));
   cut.program.arguments = program.arguments;
 
   // Values computed by other candidates become arguments.
@@ -372,9 +372,9 @@ static std::string quote(const std::string &text) {
 }
 
 /// The command that reproduces the difference.
-static std::string spellCommand(const ProgramOptions &options,
-                                const DiffSide &base, const DiffSide &other,
-                                const Cut &cut) {
+static std::string formatCommand(const ProgramOptions &options,
+                                 const DiffSide &base, const DiffSide &other,
+                                 const Cut &cut) {
   std::string text = "gpu-runner " + quote(options.bisectFile) +
                      " --diff=" + quote(base.name + "," + other.name);
   if (options.entry != "main")
@@ -450,7 +450,7 @@ LogicalResult runner::bisect(const ProgramOptions &options, DiffSide &base,
     place = fragment->op;
     cut = std::move(fragment->cut);
   }
-  std::string command = spellCommand(options, base, other, *cut);
+  std::string command = formatCommand(options, base, other, *cut);
   std::string text;
   llvm::raw_string_ostream(text)
       << "// The result of " << place << " differs between " << base.name

@@ -41,7 +41,7 @@ LogicalResult runner::runOn(const ProgramOptions &options, DiffSide &side,
   }
   if (!compiled)
     return report.failDiagnosed("compiling for " + side.name);
-  side.sums = compiler::describeSums(compiled->products);
+  side.sums = compiler::describeSums(compiled->matmuls);
   if (program.source && options.cacheWhyMiss) {
     report.text() << side.name << ": ";
     printCacheUse(side.cache, report.text());

@@ -120,17 +120,17 @@ int64_t runner::countElements(Operation *op, gpu::LaunchOp launch,
 /// How often the loop runs, computed where `builder` is, before the launch.
 static Value countIterations(scf::ForOp loop, OpBuilder &builder) {
   Indices indices(builder, loop.getLoc());
-  auto bring = [&](Value value) {
+  auto materialize = [&](Value value) {
     APInt constant;
     return matchPattern(value, m_ConstantInt(&constant))
                ? indices.constant(constant.getSExtValue())
                : value;
   };
-  Value lower = bring(loop.getLowerBound()),
-        upper = bring(loop.getUpperBound());
+  Value lower = materialize(loop.getLowerBound()),
+        upper = materialize(loop.getUpperBound());
   Value length = indices.make<arith::MaxSIOp>(indices.sub(upper, lower),
                                               indices.constant(0));
-  return indices.make<arith::CeilDivSIOp>(length, bring(loop.getStep()));
+  return indices.make<arith::CeilDivSIOp>(length, materialize(loop.getStep()));
 }
 
 /// The workgroup's number, in the order of the grid.

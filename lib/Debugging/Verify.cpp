@@ -99,7 +99,7 @@ static LogicalResult checkInputs(const Entry &entry,
 /// that `unwritten` marks counts as NaN, whatever it holds.
 static FailureOr<reference::Verification>
 compare(const ProgramOptions &options, const compiler::Chip &chip,
-        const Entry &entry, ArrayRef<compiler::ProductReport> products,
+        const Entry &entry, ArrayRef<compiler::MatmulReport> matmuls,
         const std::vector<HostArray> &arguments,
         const std::vector<Output> &outputs,
         const std::vector<std::vector<uint8_t>> &unwritten, Report &report) {
@@ -127,7 +127,7 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
   }
   reference::VerifyOptions verifyOptions;
   verifyOptions.evaluation.allowTf32 = options.flags.allowTf32;
-  verifyOptions.evaluation.sums = compiler::describeSums(products);
+  verifyOptions.evaluation.sums = compiler::describeSums(matmuls);
   if (chip.hasLanes())
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;
   verifyOptions.evaluation.maxWork =
@@ -143,14 +143,15 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
   return result;
 }
 
-FailureOr<bool>
-runner::isAsReference(const ProgramOptions &options, const compiler::Chip &chip,
-                      const Entry &entry,
-                      ArrayRef<compiler::ProductReport> products,
-                      const std::vector<HostArray> &arguments,
-                      const std::vector<Output> &outputs, Report &report) {
+FailureOr<bool> runner::isAsReference(const ProgramOptions &options,
+                                      const compiler::Chip &chip,
+                                      const Entry &entry,
+                                      ArrayRef<compiler::MatmulReport> matmuls,
+                                      const std::vector<HostArray> &arguments,
+                                      const std::vector<Output> &outputs,
+                                      Report &report) {
   FailureOr<reference::Verification> result =
-      compare(options, chip, entry, products, arguments, outputs, {}, report);
+      compare(options, chip, entry, matmuls, arguments, outputs, {}, report);
   if (failed(result))
     return failure();
   return result->ok;
@@ -158,7 +159,7 @@ runner::isAsReference(const ProgramOptions &options, const compiler::Chip &chip,
 
 LogicalResult runner::verify(const ProgramOptions &options,
                              const compiler::Chip &chip, const Entry &entry,
-                             ArrayRef<compiler::ProductReport> products,
+                             ArrayRef<compiler::MatmulReport> matmuls,
                              const std::vector<HostArray> &arguments,
                              const std::vector<Output> &outputs,
                              runtime::Device &device, Execution &execution,
@@ -168,7 +169,7 @@ LogicalResult runner::verify(const ProgramOptions &options,
       failed(findUnwritten(device, execution, outputs, unwritten, report)))
     return failure();
   FailureOr<reference::Verification> result = compare(
-      options, chip, entry, products, arguments, outputs, unwritten, report);
+      options, chip, entry, matmuls, arguments, outputs, unwritten, report);
   if (failed(result))
     return failure();
 

@@ -48,7 +48,7 @@ LogicalResult runner::verifyProgram(const ProgramOptions &options,
       failed(execution.readOutputs(outputs, report)))
     return failure();
   CompareRun compareRun = [&](const std::vector<Output> &again) {
-    return isAsReference(options, chip, entry, program->products, arguments,
+    return isAsReference(options, chip, entry, program->matmuls, arguments,
                          again, report);
   };
   // The reference has the word on runs that differ as well.
@@ -56,7 +56,7 @@ LogicalResult runner::verifyProgram(const ProgramOptions &options,
                     compareRun, report)) &&
       report.exit() != Exit::WrongNumbers)
     return failure();
-  if (failed(verify(options, chip, entry, program->products, arguments, outputs,
+  if (failed(verify(options, chip, entry, program->matmuls, arguments, outputs,
                     device, execution, report)))
     return failure();
   return success(report.exit() == Exit::Done);

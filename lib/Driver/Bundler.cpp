@@ -19,7 +19,7 @@ using namespace mlir::tessera;
 
 /// The CPU level that the host code requires, in the format of
 /// `ProgramVariant::host`.
-static std::string spellHost(const CompileOptions &options) {
+static std::string formatHost(const CompileOptions &options) {
   llvm::Triple triple(llvm::sys::getProcessTriple());
   StringRef chip = "generic";
   if (isHostTarget(options.target)) {
@@ -74,7 +74,7 @@ compileVariant(ModuleOp module, CompileOptions options,
   // The runtime, which has no table of chips, compares it with what a device
   // reports.
   variant.chip = getReportedDescription(options.target, options.chip).str();
-  variant.host = spellHost(options);
+  variant.host = formatHost(options);
   variant.entries = std::move(*entries);
   variant.imageKind = program->image.kind;
   variant.image = program->image.bytes;
@@ -89,11 +89,11 @@ compileVariant(ModuleOp module, CompileOptions options,
     record.name = kernel.name;
     record.schedule = kernel.schedule;
     record.scheduleOrigin = kernel.scheduleOrigin;
-    for (const ProductReport &product : program->products)
-      if (product.kernel == kernel.name)
-        record.products.push_back({product.product, product.instruction,
-                                   product.matrixUnit, product.location,
-                                   product.unitBits, product.unitLength});
+    for (const MatmulReport &matmul : program->matmuls)
+      if (matmul.kernel == kernel.name)
+        record.matmuls.push_back({matmul.types, matmul.instruction,
+                                  matmul.matrixUnit, matmul.location,
+                                  matmul.unitBits, matmul.unitLength});
   }
   if (kernels)
     llvm::append_range(*kernels, program->kernels);

@@ -12,10 +12,10 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 std::optional<reference::CompiledSum>
-mlir::tessera::describeSum(llvm::StringRef product, llvm::StringRef location,
+mlir::tessera::describeSum(llvm::StringRef matmul, llvm::StringRef location,
                            int unitBits, int64_t unitLength) {
   reference::CompiledSum sum;
-  sum.bits = llvm::StringSwitch<int>(product.rsplit(' ').second)
+  sum.bits = llvm::StringSwitch<int>(matmul.rsplit(' ').second)
                  .Case("f16", 11)
                  .Case("f32", 24)
                  .Case("f64", 53)
@@ -29,11 +29,11 @@ mlir::tessera::describeSum(llvm::StringRef product, llvm::StringRef location,
 }
 
 std::vector<reference::CompiledSum>
-mlir::tessera::describeSums(llvm::ArrayRef<ProductReport> products) {
+mlir::tessera::describeSums(llvm::ArrayRef<MatmulReport> matmuls) {
   std::vector<reference::CompiledSum> sums;
-  for (const ProductReport &product : products)
-    if (auto sum = describeSum(product.product, product.location,
-                               product.unitBits, product.unitLength))
+  for (const MatmulReport &matmul : matmuls)
+    if (auto sum = describeSum(matmul.types, matmul.location, matmul.unitBits,
+                               matmul.unitLength))
       sums.push_back(*std::move(sum));
   return sums;
 }

@@ -174,7 +174,7 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
   if (failed(chip))
     return failure();
   attachChip(module, **chip);
-  if (failed(checkDirectCopies(module, **chip, options.flags.directCopies)) ||
+  if (failed(checkLdsCopies(module, **chip, options.flags.ldsCopies)) ||
       failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
     return failure();
   if (stage == Stage::Tasks || stage == Stage::Schedule)
@@ -200,7 +200,7 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
 // Reports
 //===----------------------------------------------------------------------===//
 
-std::string mlir::tessera::describePlace(Location loc) {
+std::string mlir::tessera::describeLocation(Location loc) {
   std::string text;
   if (auto file = loc->findInstanceOf<FileLineColLoc>())
     text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
@@ -209,7 +209,7 @@ std::string mlir::tessera::describePlace(Location loc) {
   return text;
 }
 
-std::string mlir::tessera::spellSchedules(ModuleOp module) {
+std::string mlir::tessera::formatSchedules(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.walk([&](Operation *op) {
@@ -220,7 +220,7 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
     os << "//";
     if (auto function = op->getParentOfType<func::FuncOp>())
       os << " " << function.getName();
-    if (std::string place = describePlace(op->getLoc()); !place.empty())
+    if (std::string place = describeLocation(op->getLoc()); !place.empty())
       os << ", " << place;
     os << ": " << TesseraDialect::ScheduleAttrHelper::getNameStr() << " = "
        << schedule << "\n";
@@ -232,10 +232,10 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
 }
 
 /// Reports the requirements of a better instruction than `row` would need.
-static void reportNearest(const Chip &chip, const ProductForm &form,
+static void reportNearest(const Chip &chip, const MatmulForm &form,
                           const MatrixInstruction *row, bool isScheduled,
-                          ProductReport &report) {
-  std::optional<NearestProduct> nearest = findNearestProduct(chip, form, row);
+                          MatmulReport &report) {
+  std::optional<NearestMatmul> nearest = findNearestMatmul(chip, form, row);
   if (!nearest)
     return;
   report.nearest = nearest->row->name;
@@ -250,22 +250,22 @@ static void reportNearest(const Chip &chip, const ProductForm &form,
   report.nearestNeeds.push_back(std::move(shape));
 }
 
-std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
-                                                          const Chip &chip) {
-  std::vector<ProductReport> reports;
+std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
+                                                        const Chip &chip) {
+  std::vector<MatmulReport> reports;
   auto schedules = module->getAttrOfType<DictionaryAttr>(
       TesseraDialect::SchedulesAttrHelper::getNameStr());
   module.walk([&](MmaOp op) {
     FragmentType a = op.getA().getType(), b = op.getB().getType(),
                  acc = op.getAcc().getType();
-    ProductReport report;
+    MatmulReport report;
     if (auto kernel = op->getParentOfType<gpu::GPUFuncOp>())
       report.kernel = kernel.getName().str();
-    llvm::raw_string_ostream(report.product)
+    llvm::raw_string_ostream(report.types)
         << acc.getRows() << "x" << acc.getCols() << "x" << a.getCols() << " "
         << a.getElementType() << " x " << b.getElementType() << " -> "
         << acc.getElementType();
-    report.location = describePlace(op.getLoc());
+    report.location = describeLocation(op.getLoc());
     llvm::SmallVector<std::string> rejected;
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
@@ -304,8 +304,8 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         row, schedules && schedules.contains(report.kernel), report);
     // Virtual threads and unrolling repeat a matmul; one line for each
     // suffices.
-    for (const ProductReport &other : reports)
-      if (other.kernel == report.kernel && other.product == report.product &&
+    for (const MatmulReport &other : reports)
+      if (other.kernel == report.kernel && other.types == report.types &&
           other.location == report.location)
         return;
     reports.push_back(std::move(report));
@@ -316,9 +316,9 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
   for (NamedAttribute entry :
        matmuls ? matmuls.getValue() : ArrayRef<NamedAttribute>()) {
     auto matmul = cast<PlainMatmulAttr>(entry.getValue());
-    ProductReport report;
+    MatmulReport report;
     report.kernel = entry.getName().str();
-    report.product = matmul.describe();
+    report.types = matmul.describe();
     report.instruction = matmul.getHow().str();
     report.matrixUnit = false;
     report.plainThreads = true;
@@ -336,7 +336,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     }
     module.walk([&](gpu::GPUFuncOp kernel) {
       if (kernel.getName() == entry.getName().getValue())
-        report.location = describePlace(kernel.getLoc());
+        report.location = describeLocation(kernel.getLoc());
     });
     reports.push_back(std::move(report));
   }
@@ -360,7 +360,7 @@ public:
   std::string save() override {
     SavedProgram saved;
     saved.kernels = kernels;
-    saved.products = products;
+    saved.matmuls = matmuls;
     saved.diagnostics = diagnostics;
     saved.ptx = ptx;
     // All fields of the image: one that is added does not compile here.
@@ -489,7 +489,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       failed(runLowering(*module, options, times, "legalize",
                          buildLegalizationPipeline)))
     return nullptr;
-  program->products = collectProducts(*module, chip);
+  program->matmuls = collectMatmuls(*module, chip);
   if (failed(
           runLowering(*module, options, times, "vendor", buildVendorPipeline)))
     return nullptr;
@@ -497,8 +497,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       TesseraDialect::SchedulesAttrHelper::getNameStr());
   auto origins = (*module)->getAttrOfType<DictionaryAttr>(
       TesseraDialect::ScheduleOriginsAttrHelper::getNameStr());
-  auto repacks = (*module)->getAttrOfType<DictionaryAttr>(
-      TesseraDialect::RepacksAttrHelper::getNameStr());
+  auto packings = (*module)->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::PackingsAttrHelper::getNameStr());
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
@@ -511,9 +511,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (auto origin =
             origins ? origins.getAs<StringAttr>(report.name) : StringAttr())
       report.scheduleOrigin = origin.getValue().str();
-    if (auto repack =
-            repacks ? repacks.getAs<StringAttr>(report.name) : StringAttr())
-      report.purpose = repack.getValue().str();
+    if (auto packing =
+            packings ? packings.getAs<StringAttr>(report.name) : StringAttr())
+      report.purpose = packing.getValue().str();
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr())) {
       if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
@@ -579,7 +579,7 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
       return nullptr;
   auto program = std::make_unique<JitProgram>(std::move(code));
   program->kernels = std::move(saved.kernels);
-  program->products = std::move(saved.products);
+  program->matmuls = std::move(saved.matmuls);
   program->diagnostics = std::move(saved.diagnostics);
   program->ptx = std::move(saved.ptx);
   runtime::KernelImage &image = program->image;

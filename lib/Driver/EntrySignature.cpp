@@ -132,7 +132,7 @@ static bool isDense(MemRefType type) {
 
 bool mlir::tessera::describeSlot(Type type, runtime::Slot &slot,
                                  std::string &why) {
-  llvm::raw_string_ostream(slot.spelling) << type;
+  llvm::raw_string_ostream(slot.text) << type;
   Type element = type;
   if (auto shaped = dyn_cast<ShapedType>(type)) {
     if (!isa<RankedTensorType, MemRefType>(shaped))

@@ -217,7 +217,8 @@ compare(ArrayRef<ProgramKey::Part> there, ArrayRef<ProgramKey::Part> here) {
 }
 
 /// "--allow-tf32 (there on, here off)".
-static std::string spell(const ProgramCache::Difference &difference) {
+static std::string
+formatDifference(const ProgramCache::Difference &difference) {
   // Digests are not informative.
   if (difference.name == "source" || difference.name == "IR" ||
       difference.name == "build of the compiler")
@@ -277,7 +278,7 @@ void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
       continue;
     std::vector<std::string> texts;
     for (const Difference &difference : nearest)
-      texts.push_back(spell(difference));
+      texts.push_back(formatDifference(difference));
     bool isTextAlone = isDescribed && nearest.front().name == "source" &&
                        llvm::none_of(nearest, [](const Difference &other) {
                          return other.name == "IR" || other.name == "schedule";

@@ -37,12 +37,11 @@ template <typename Archive> void visit(Archive &archive, KernelReport &report) {
            workgroupBytes, purpose, copies, code);
 }
 
-template <typename Archive>
-void visit(Archive &archive, ProductReport &report) {
-  auto &[kernel, instruction, matrixUnit, plainThreads, product, location,
+template <typename Archive> void visit(Archive &archive, MatmulReport &report) {
+  auto &[kernel, instruction, matrixUnit, plainThreads, types, location,
          unitBits, unitLength, rejected, loads, rateType, nearest,
          nearestNeeds] = report;
-  visitAll(archive, kernel, instruction, matrixUnit, plainThreads, product,
+  visitAll(archive, kernel, instruction, matrixUnit, plainThreads, types,
            location, unitBits, unitLength, rejected, loads, rateType, nearest,
            nearestNeeds);
 }
@@ -55,9 +54,9 @@ void visit(Archive &archive, DiagnosticReport &report) {
 
 template <typename Archive>
 void visit(Archive &archive, SavedProgram &program) {
-  auto &[kernels, products, diagnostics, ptx, imageKind, imageName, imageBytes,
+  auto &[kernels, matmuls, diagnostics, ptx, imageKind, imageName, imageBytes,
          functions, objects] = program;
-  visitAll(archive, kernels, products, diagnostics, ptx, imageKind, imageName,
+  visitAll(archive, kernels, matmuls, diagnostics, ptx, imageKind, imageName,
            imageBytes, functions, objects);
 }
 

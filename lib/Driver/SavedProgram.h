@@ -16,7 +16,7 @@ namespace mlir::tessera {
 /// The contents of a compiled program, without addresses.
 struct SavedProgram {
   std::vector<KernelReport> kernels;
-  std::vector<ProductReport> products;
+  std::vector<MatmulReport> matmuls;
   std::vector<DiagnosticReport> diagnostics;
   std::string ptx;
   /// The image: its kind, name and bytes (without PTX, which is above).

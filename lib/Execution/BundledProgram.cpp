@@ -119,23 +119,21 @@ runner::loadBundled(const runtime::Bundle &bundle,
     kernel.schedule = record.schedule;
     kernel.scheduleOrigin = record.scheduleOrigin;
     program->kernels.push_back(std::move(kernel));
-    for (const runtime::ProductRecord &made : record.products) {
-      compiler::ProductReport product;
-      product.kernel = record.name;
-      product.product = made.product;
-      product.instruction = made.instruction;
-      product.matrixUnit = made.matrixUnit;
+    for (const runtime::MatmulRecord &made : record.matmuls) {
+      compiler::MatmulReport matmul;
+      matmul.kernel = record.name;
+      matmul.types = made.types;
+      matmul.instruction = made.instruction;
+      matmul.matrixUnit = made.matrixUnit;
       // "64x64x16 f16 x f16 -> f32".
-      product.rateType = StringRef(made.instruction).contains("tf32")
-                             ? "tf32"
-                             : StringRef(made.product)
-                                   .split(' ')
-                                   .second.split(' ')
-                                   .first.str();
-      product.location = made.location;
-      product.unitBits = made.unitBits;
-      product.unitLength = made.unitLength;
-      program->products.push_back(std::move(product));
+      matmul.rateType =
+          StringRef(made.instruction).contains("tf32")
+              ? "tf32"
+              : StringRef(made.types).split(' ').second.split(' ').first.str();
+      matmul.location = made.location;
+      matmul.unitBits = made.unitBits;
+      matmul.unitLength = made.unitLength;
+      program->matmuls.push_back(std::move(matmul));
     }
   }
   std::chrono::duration<double, std::milli> elapsed =

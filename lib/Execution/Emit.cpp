@@ -64,7 +64,7 @@ static FailureOr<std::string> produce(const EmitStage &stage,
     return compiler::findBackend(chip.target)->emit(stage.name, module, chip);
   std::string text;
   if (stage.kind == EmitStage::Schedule)
-    text = compiler::spellSchedules(module);
+    text = compiler::formatSchedules(module);
   llvm::raw_string_ostream(text) << module << "\n";
   return text;
 }

@@ -201,13 +201,12 @@ LogicalResult Execution::rerun(Report &report) {
 }
 
 /// Returns "wrote past the end of WHAT: ...", with the fix.
-static std::string describeDamage(const Twine &what, bool isBehind,
-                                  size_t bytes, size_t distance) {
+static std::string describeDamage(const Twine &what, bool isAfter, size_t bytes,
+                                  size_t distance) {
   return ("the program wrote " +
-          Twine(isBehind ? "past the end" : "before the start") + " of " +
-          what + ": " + Twine(bytes) +
-          " bytes changed, the nearest at distance " + Twine(distance) +
-          "; an index is out of bounds")
+          Twine(isAfter ? "past the end" : "before the start") + " of " + what +
+          ": " + Twine(bytes) + " bytes changed, the nearest at distance " +
+          Twine(distance) + "; an index is out of bounds")
       .str();
 }
 
@@ -221,7 +220,7 @@ LogicalResult Execution::reportDamage(const runtime::GuardDamage &damage,
       what = "result " + std::to_string(i) + " (" + slot.str() + ")";
   return report.fail(
       Exit::WrongNumbers,
-      describeDamage(what, damage.isBehind, damage.bytes, damage.distance));
+      describeDamage(what, damage.isAfter, damage.bytes, damage.distance));
 }
 
 LogicalResult Execution::checkCanaries(Report &report) {
@@ -229,15 +228,15 @@ LogicalResult Execution::checkCanaries(Report &report) {
     if (!slot.isBuffer())
       continue;
     size_t bytes = arguments[i].data.size();
-    for (bool isBehind : {false, true}) {
+    for (bool isAfter : {false, true}) {
       uint8_t found[canaryBytes];
-      size_t place = isBehind ? canaryBytes + bytes : 0;
+      size_t place = isAfter ? canaryBytes + bytes : 0;
       runtime::Status status =
           device.copyToHost(found, buffers[i] + place, canaryBytes);
       if (!status.ok())
         return report.fail(status);
       // Bytes by their distance from the array.
-      if (!isBehind)
+      if (!isAfter)
         std::reverse(std::begin(found), std::end(found));
       auto isWritten = [](uint8_t byte) { return byte != canaryByte; };
       auto *nearest = llvm::find_if(found, isWritten);
@@ -246,7 +245,7 @@ LogicalResult Execution::checkCanaries(Report &report) {
       return report.fail(
           Exit::WrongNumbers,
           describeDamage("argument " + Twine(i) + " (" + slot.str() + ")",
-                         isBehind, llvm::count_if(found, isWritten),
+                         isAfter, llvm::count_if(found, isWritten),
                          nearest - found));
     }
   }

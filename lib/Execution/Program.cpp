@@ -10,7 +10,7 @@
 #include "Driver/ParseProgram.h"
 #include "Execution/BundledProgram.h"
 #include "Runtime/InputFile.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -90,9 +90,9 @@ LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
           "no entry point '" + name +
               "': the program does not contain a func.func with a body");
     StringRef nearest = compiler::tuning::findNearest(name, names);
-    std::string mend = "; choose one with --entry=" +
-                       (nearest.empty() ? names.front() : nearest).str();
-    (void)report.fail(Exit::Usage, "no entry point '" + name + "'" + mend);
+    std::string fix = "; choose one with --entry=" +
+                      (nearest.empty() ? names.front() : nearest).str();
+    (void)report.fail(Exit::Usage, "no entry point '" + name + "'" + fix);
     report.note("the program has " + llvm::join(names, ", "));
     return failure();
   }

@@ -63,12 +63,12 @@ void Report::note(const Twine &message) const {
 }
 
 void Report::noteOnce(const std::string &message) const {
-  if (console && console->told.insert("note: " + message).second)
+  if (console && console->reported.insert("note: " + message).second)
     note(message);
 }
 
 void Report::warnOnce(const std::string &message) const {
-  if (console && console->told.insert("warning: " + message).second)
+  if (console && console->reported.insert("warning: " + message).second)
     messages() << "warning: " << message << "\n";
 }
 

@@ -7,7 +7,7 @@
 #include "Execution/Options.h"
 
 #include "Target/Backend.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -18,21 +18,20 @@ using llvm::StringRef;
 // Types of flags
 //===----------------------------------------------------------------------===//
 
-StringRef mlir::tessera::getName(DirectCopies use) {
+StringRef mlir::tessera::getName(LdsCopies use) {
   switch (use) {
-  case DirectCopies::Auto:
+  case LdsCopies::Auto:
     return "auto";
-  case DirectCopies::Always:
+  case LdsCopies::Always:
     return "always";
-  case DirectCopies::Never:
+  case LdsCopies::Never:
     return "never";
   }
   return "";
 }
 
-bool FlagTraits<DirectCopies>::parse(StringRef value, DirectCopies &result) {
-  for (DirectCopies use :
-       {DirectCopies::Auto, DirectCopies::Always, DirectCopies::Never})
+bool FlagTraits<LdsCopies>::parse(StringRef value, LdsCopies &result) {
+  for (LdsCopies use : {LdsCopies::Auto, LdsCopies::Always, LdsCopies::Never})
     if (value == getName(use)) {
       result = use;
       return true;

@@ -67,7 +67,7 @@ void mlir::tessera::buildLinalgToTesseraPipeline(OpPassManager &pm,
   // row as well, with padded rows.
   if (!flags.requireMatrixUnit)
     pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec());
-  pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands());
+  pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
   pm.addNestedPass<func::FuncOp>(createTesseraChooseSchedule());
   pm.addNestedPass<func::FuncOp>(createTesseraTileContract());
   pm.addNestedPass<func::FuncOp>(createTesseraTileAttention());

@@ -6,7 +6,7 @@
 
 #include "Report/Chart.h"
 
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/Support/Format.h"
 

@@ -22,40 +22,40 @@ static std::string formatDims(const int64_t *dims) {
          std::to_string(dims[2]);
 }
 
-static void explainProduct(const compiler::ProductReport &product,
-                           const compiler::Chip &chip, llvm::raw_ostream &os) {
-  os << "product " << product.product << " in kernel " << product.kernel;
-  if (!product.location.empty())
-    os << " (" << product.location << ")";
-  os << "\n  " << product.instruction;
-  if (product.matrixUnit)
+static void explainMatmul(const compiler::MatmulReport &matmul,
+                          const compiler::Chip &chip, llvm::raw_ostream &os) {
+  os << "matmul " << matmul.types << " in kernel " << matmul.kernel;
+  if (!matmul.location.empty())
+    os << " (" << matmul.location << ")";
+  os << "\n  " << matmul.instruction;
+  if (matmul.matrixUnit)
     os << (compiler::isEmulated(chip) ? ", emulated by its lane maps\n"
                                       : ", on the matrix unit\n");
-  else if (product.plainThreads)
+  else if (matmul.plainThreads)
     os << "\n";
   else if (!chip.hasLanes())
     os << ", vectors of the CPU\n";
   else
-    os << (StringRef(product.instruction).starts_with("dot")
+    os << (StringRef(matmul.instruction).starts_with("dot")
                ? ": dot products within each lane, no matrix unit\n"
                : ": computed by scalar FMAs, no matrix unit\n");
-  if (product.unitBits) {
-    os << "  the matrix unit keeps " << product.unitBits << " bits of a sum";
-    if (product.unitLength)
+  if (matmul.unitBits) {
+    os << "  the matrix unit keeps " << matmul.unitBits << " bits of a sum";
+    if (matmul.unitLength)
       os << ", which are added to the accumulator after each "
-         << product.unitLength << " products";
+         << matmul.unitLength << " products";
     os << "\n";
   }
-  for (StringRef line : product.rejected)
+  for (StringRef line : matmul.rejected)
     os << "  rejected: " << line << "\n";
-  for (StringRef line : product.loads)
+  for (StringRef line : matmul.loads)
     os << "  " << line << "\n";
-  if (!product.nearest.empty())
-    os << "  nearest: " << product.nearest << ", which needs "
-       << llvm::join(product.nearestNeeds, " and ") << "\n";
+  if (!matmul.nearest.empty())
+    os << "  nearest: " << matmul.nearest << ", which needs "
+       << llvm::join(matmul.nearestNeeds, " and ") << "\n";
 }
 
-static llvm::json::Object describe(const compiler::ProductReport &product) {
+static llvm::json::Object describe(const compiler::MatmulReport &matmul) {
   // Names and places are the program's, in any encoding.
   auto list = [](ArrayRef<std::string> lines) {
     llvm::json::Array array;
@@ -64,18 +64,18 @@ static llvm::json::Object describe(const compiler::ProductReport &product) {
     return array;
   };
   llvm::json::Value nearest = nullptr;
-  if (!product.nearest.empty())
-    nearest = llvm::json::Object{{"instruction", fixUTF8(product.nearest)},
-                                 {"needs", list(product.nearestNeeds)}};
-  return llvm::json::Object{{"kernel", fixUTF8(product.kernel)},
-                            {"product", fixUTF8(product.product)},
-                            {"instruction", fixUTF8(product.instruction)},
-                            {"matrix_unit", product.matrixUnit},
-                            {"sum_bits", product.unitBits},
-                            {"sum_length", product.unitLength},
-                            {"location", fixUTF8(product.location)},
-                            {"rejected", list(product.rejected)},
-                            {"loads", list(product.loads)},
+  if (!matmul.nearest.empty())
+    nearest = llvm::json::Object{{"instruction", fixUTF8(matmul.nearest)},
+                                 {"needs", list(matmul.nearestNeeds)}};
+  return llvm::json::Object{{"kernel", fixUTF8(matmul.kernel)},
+                            {"product", fixUTF8(matmul.types)},
+                            {"instruction", fixUTF8(matmul.instruction)},
+                            {"matrix_unit", matmul.matrixUnit},
+                            {"sum_bits", matmul.unitBits},
+                            {"sum_length", matmul.unitLength},
+                            {"location", fixUTF8(matmul.location)},
+                            {"rejected", list(matmul.rejected)},
+                            {"loads", list(matmul.loads)},
                             {"nearest", std::move(nearest)}};
 }
 
@@ -167,25 +167,24 @@ void runner::explain(const compiler::CompiledProgram &program,
                      const compiler::Chip &chip, const CacheUse &cache,
                      runtime::Device *device,
                      ArrayRef<runtime::LaunchRecord> launches,
-                     ArrayRef<ProductWork> work, bool print,
+                     ArrayRef<MatmulWork> work, bool print,
                      llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();
   const compiler::TargetBackend &backend = *compiler::findBackend(chip.target);
-  llvm::json::Array products, kernels, stages;
+  llvm::json::Array matmuls, kernels, stages;
   unsigned fallbacks = 0;
-  for (const compiler::ProductReport &product : program.products) {
-    explainProduct(product, chip, os);
-    llvm::json::Object object = describe(product);
-    auto *own = llvm::find_if(work, [&](const ProductWork &other) {
-      return !product.location.empty() && other.place == product.location;
+  for (const compiler::MatmulReport &matmul : program.matmuls) {
+    explainMatmul(matmul, chip, os);
+    llvm::json::Object object = describe(matmul);
+    auto *own = llvm::find_if(work, [&](const MatmulWork &other) {
+      return !matmul.location.empty() && other.place == matmul.location;
     });
-    explainRoof(product, own == work.end() ? nullptr : own, chip,
+    explainRoof(matmul, own == work.end() ? nullptr : own, chip,
                 device ? &device->info() : nullptr, os, object);
-    products.push_back(std::move(object));
-    fallbacks +=
-        !product.matrixUnit && !product.plainThreads && chip.hasLanes();
+    matmuls.push_back(std::move(object));
+    fallbacks += !matmul.matrixUnit && !matmul.plainThreads && chip.hasLanes();
   }
-  if (program.products.empty())
+  if (program.matmuls.empty())
     os << "no matmuls\n";
   if (device && !device->info().chipSource.empty())
     os << "chip " << chip.name << ": " << device->info().chipSource << "\n";
@@ -246,11 +245,11 @@ void runner::explain(const compiler::CompiledProgram &program,
   if (print)
     printTimes(program.times, cache, os);
   else if (fallbacks)
-    report.note(Twine(fallbacks) + " of " + Twine(program.products.size()) +
+    report.note(Twine(fallbacks) + " of " + Twine(program.matmuls.size()) +
                 " matmuls computed without a matrix unit; --explain reports "
                 "why, --require-mma makes this an error");
   report.root["explain_version"] = explainVersion;
-  report.root["products"] = std::move(products);
+  report.root["products"] = std::move(matmuls);
   report.root["kernels"] = std::move(kernels);
   if (!device && !compiler::isEmulated(chip))
     report.root["executed_on"] = chip.executedOn;

@@ -128,8 +128,8 @@ static std::optional<double> countBytes(const Sizes &sizes, mlir::Value value) {
 }
 
 /// Returns the work of `op`, if it is a matmul.
-static std::optional<ProductWork> getWork(const Sizes &sizes,
-                                          mlir::Operation *op) {
+static std::optional<MatmulWork> getWork(const Sizes &sizes,
+                                         mlir::Operation *op) {
   llvm::SmallVector<mlir::Value> operands;
   llvm::SmallVector<mlir::AffineMap> maps;
   mlir::Value output;
@@ -155,8 +155,8 @@ static std::optional<ProductWork> getWork(const Sizes &sizes,
   } else {
     return std::nullopt;
   }
-  ProductWork work;
-  work.place = compiler::describePlace(op->getLoc());
+  MatmulWork work;
+  work.place = compiler::describeLocation(op->getLoc());
   work.op = op;
   work.operations = countPoints(sizes, operands, maps);
   std::optional<double> a = countBytes(sizes, operands[0]),
@@ -167,17 +167,17 @@ static std::optional<ProductWork> getWork(const Sizes &sizes,
   return work;
 }
 
-std::vector<ProductWork>
+std::vector<MatmulWork>
 runner::collectWork(const Entry &entry,
                     const std::vector<HostArray> &arguments) {
   Sizes sizes(entry, arguments);
-  std::vector<ProductWork> products;
+  std::vector<MatmulWork> matmuls;
   mlir::func::FuncOp function = entry.function;
   function.walk([&](mlir::Operation *op) {
-    if (std::optional<ProductWork> work = getWork(sizes, op))
-      products.push_back(std::move(*work));
+    if (std::optional<MatmulWork> work = getWork(sizes, op))
+      matmuls.push_back(std::move(*work));
   });
-  return products;
+  return matmuls;
 }
 
 std::optional<double>
@@ -192,11 +192,11 @@ runner::countOperations(const Entry &entry,
   if (isHidden.wasInterrupted())
     return std::nullopt;
   double total = 0;
-  for (const ProductWork &product : collectWork(entry, arguments)) {
+  for (const MatmulWork &matmul : collectWork(entry, arguments)) {
     // In a loop it is unknown how often.
-    if (!product.operations || product.op->getParentOp() != function)
+    if (!matmul.operations || matmul.op->getParentOp() != function)
       return std::nullopt;
-    total += *product.operations;
+    total += *matmul.operations;
   }
   return total == 0 ? std::nullopt : std::optional<double>(total);
 }

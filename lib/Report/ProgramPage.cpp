@@ -7,7 +7,7 @@
 #include "Report/ProgramPage.h"
 
 #include "Runtime/OutputFile.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

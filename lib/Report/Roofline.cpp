@@ -27,8 +27,8 @@ static std::string formatCount(double count) {
   return text;
 }
 
-void runner::explainRoof(const compiler::ProductReport &product,
-                         const ProductWork *work, const compiler::Chip &chip,
+void runner::explainRoof(const compiler::MatmulReport &matmul,
+                         const MatmulWork *work, const compiler::Chip &chip,
                          const runtime::DeviceInfo *device,
                          llvm::raw_ostream &os, llvm::json::Object &object) {
   object["work"] = nullptr;
@@ -61,7 +61,7 @@ void runner::explainRoof(const compiler::ProductReport &product,
     roof = compiler::findRoof(
         chip.name, device ? StringRef(device->name) : StringRef(),
         device ? device->computeUnits : 0, device ? device->clockMHz : 0,
-        product.rateType, why);
+        matmul.rateType, why);
   if (!roof) {
     os << "; no roofline: " << why << "\n";
     object["roof_unknown"] = llvm::json::fixUTF8(why);
@@ -72,7 +72,7 @@ void runner::explainRoof(const compiler::ProductReport &product,
   os << ", at most " << formatCount(most) << "FLOP/s by its "
      << (byMemory ? "memory" : "arithmetic")
      << "\n  roof: " << formatCount(roof->operations) << "FLOP/s of "
-     << product.rateType;
+     << matmul.rateType;
   if (roof->bytes > 0)
     os << ", " << formatCount(roof->bytes) << "B/s, ridge at "
        << llvm::format("%.1f", roof->operations / roof->bytes) << " FLOP/B";
@@ -80,7 +80,7 @@ void runner::explainRoof(const compiler::ProductReport &product,
     os << ", memory bandwidth unknown";
   os << " (" << roof->source << ")\n";
   llvm::json::Object described{
-      {"type", product.rateType},
+      {"type", matmul.rateType},
       {"operations_per_s", toJSON(roof->operations)},
       {"bytes_per_s", nullptr},
       {"ridge", nullptr},

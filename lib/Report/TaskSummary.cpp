@@ -6,7 +6,7 @@
 
 #include "Report/TaskSummary.h"
 
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -176,7 +176,7 @@ llvm::Error tune::resolve(Database &database, StringRef path, TaskId &task) {
   return llvm::Error::success();
 }
 
-std::string tune::spellPlace(const Summary &summary) {
+std::string tune::formatLocation(const Summary &summary) {
   std::string text = summary.task.target + ":" + summary.task.chip;
   return summary.device.empty() ? text : text + ", " + summary.device;
 }

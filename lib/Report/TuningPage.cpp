@@ -15,7 +15,7 @@
 
 #include "Report/Chart.h"
 #include "Report/ScheduleText.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "TargetInfo/Peaks.h"
 
@@ -78,7 +78,7 @@ static StringRef getStyle(const Record &record) {
   return record.outcome == Outcome::Measured ? "measured" : "slow";
 }
 
-static std::string spellHint(size_t number, const Record &record) {
+static std::string formatHint(size_t number, const Record &record) {
   return "#" + std::to_string(number) + " " + formatTime(record.median);
 }
 
@@ -278,7 +278,7 @@ static void writeCurve(const Summary &summary, raw_ostream &os) {
       continue;
     }
     chart.addDot(place, record->median, getStyle(*record),
-                 spellHint(i + 1, *record));
+                 formatHint(i + 1, *record));
     if (record->outcome != Outcome::Measured)
       continue;
     if (!curve.empty() && record->median >= curve.back().second)
@@ -354,7 +354,7 @@ static void writeParameters(const Summary &summary, raw_ostream &os) {
                     point.record->outcome == Outcome::Measured;
       chart.addDot(place + aside * 0.6, point.record->median,
                    isBest ? "best" : getStyle(*point.record),
-                   spellHint(point.number, *point.record));
+                   formatHint(point.number, *point.record));
     }
     os << "<div data-chart=\"parameter\" data-parameter=\"" << escape(name)
        << "\">\n";
@@ -478,7 +478,7 @@ static void writeModel(const Summary &summary, raw_ostream &os) {
   Chart chart("Expected and measured times", x, y, 420, 320);
   for (auto [number, record] : points)
     chart.addDot(record->expected, record->median, getStyle(*record),
-                 spellHint(number, *record) + ", expected " +
+                 formatHint(number, *record) + ", expected " +
                      formatTime(record->expected));
   os << "<h3>Expected and measured</h3>\n<div class=\"charts\" "
         "data-chart=\"model\">\n";
@@ -540,7 +540,7 @@ std::string tune::writeTuningPage(StringRef title, ArrayRef<Summary> summaries,
     os << "<a href=\"#task-" << i + 1 << "\">"
        << escape(summary.text.description.empty() ? summary.task.key
                                                   : summary.text.description)
-       << " on " << escape(spellPlace(summary)) << "</a><br>\n";
+       << " on " << escape(formatLocation(summary)) << "</a><br>\n";
   os << "</nav>\n";
   for (auto [i, summary] : llvm::enumerate(summaries))
     writeTask(summary, i + 1, os);

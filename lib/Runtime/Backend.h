@@ -33,7 +33,7 @@ struct RuntimeBackend {
       nullptr;
   /// Prepares a matmul by the vendor's library; null if none is known.
   Expected<std::unique_ptr<VendorLibrary>> (*prepareLibrary)(
-      Device &device, const LibraryProduct &product) = nullptr;
+      Device &device, const LibraryMatmul &matmul) = nullptr;
   /// Opens a function that reads a device's clock in MHz, empty if nothing
   /// reports it; null if the API cannot report it.
   std::function<int64_t()> (*openClock)(const DeviceInfo &device) = nullptr;

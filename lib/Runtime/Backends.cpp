@@ -80,11 +80,11 @@ tessera::runtime::openNativeDevice(const NativeDevice &native) {
 VendorLibrary::~VendorLibrary() = default;
 
 Expected<std::unique_ptr<VendorLibrary>>
-VendorLibrary::prepare(Device &device, const LibraryProduct &product) {
+VendorLibrary::prepare(Device &device, const LibraryMatmul &matmul) {
   const DeviceInfo &info = device.info();
   const RuntimeBackend *backend = findRuntimeBackend(info.target);
   if (backend && backend->prepareLibrary)
-    return backend->prepareLibrary(device, product);
+    return backend->prepareLibrary(device, matmul);
   return Status(StatusCode::NoDevice,
                 "no vendor library is known for " + info.target);
 }

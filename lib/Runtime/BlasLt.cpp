@@ -78,7 +78,7 @@ public:
   ~BlasLt() override;
 
   Status open();
-  Status prepare(const LibraryProduct &product);
+  Status prepare(const LibraryMatmul &matmul);
   Status run(const void *lhs, const void *rhs, void *out) override;
 
 private:
@@ -88,8 +88,8 @@ private:
   Status setVersion(size_t version);
   int getDataType(ElementType type) const;
   /// The types of the sum and of its scale, with 1 and 0 of the scale type.
-  Status chooseSum(const LibraryProduct &product, int &compute, int &scale);
-  Status makeLayout(const LibraryProduct &product, Handle &made, int type,
+  Status chooseSum(const LibraryMatmul &matmul, int &compute, int &scale);
+  Status makeLayout(const LibraryMatmul &matmul, Handle &made, int type,
                     int64_t rows, int64_t cols, int64_t stride);
 
   Device &device;
@@ -185,16 +185,16 @@ Status BlasLt::findFunctions() {
 }
 
 Status BlasLt::setVersion(size_t version) {
-  auto spell = [&](size_t number) {
+  auto formatVersion = [&](size_t number) {
     return format("%zu.%zu.%zu", number / lt.majorUnit,
                   number % lt.majorUnit / 100, number % 100);
   };
-  name = lt.name + " " + spell(version);
+  name = lt.name + " " + formatVersion(version);
   if (version >= lt.firstVersion)
     return Status::success();
   return Status(StatusCode::NoDevice,
                 name + " (" + file + ") has a different interface than " +
-                    spell(lt.firstVersion) + ", of " + lt.firstRelease +
+                    formatVersion(lt.firstVersion) + ", of " + lt.firstRelease +
                     ", and later releases; add the folder of such a release to "
                     "LD_LIBRARY_PATH");
 }
@@ -249,9 +249,9 @@ int BlasLt::getDataType(ElementType type) const {
   }
 }
 
-Status BlasLt::chooseSum(const LibraryProduct &product, int &compute,
+Status BlasLt::chooseSum(const LibraryMatmul &matmul, int &compute,
                          int &scale) {
-  switch (product.sum) {
+  switch (matmul.sum) {
   case ElementType::F16:
     compute = lt.compute16F, scale = dataF16;
     one[1] = 0x3C;
@@ -265,7 +265,7 @@ Status BlasLt::chooseSum(const LibraryProduct &product, int &compute,
     one[0] = 1;
     break;
   default:
-    compute = product.tf32 ? lt.compute32FFastTF32 : lt.compute32F;
+    compute = matmul.tf32 ? lt.compute32FFastTF32 : lt.compute32F;
     scale = dataF32;
     one[3] = 0x3F, one[2] = 0x80;
     break;
@@ -274,19 +274,19 @@ Status BlasLt::chooseSum(const LibraryProduct &product, int &compute,
     return Status::success();
   return Status(StatusCode::InvalidArgument, lt.name +
                                                  " does not accumulate in " +
-                                                 elementTypeName(product.sum));
+                                                 elementTypeName(matmul.sum));
 }
 
-Status BlasLt::makeLayout(const LibraryProduct &product, Handle &made, int type,
+Status BlasLt::makeLayout(const LibraryMatmul &matmul, Handle &made, int type,
                           int64_t rows, int64_t cols, int64_t stride) {
   // `rows` run fastest.
   Status status =
       check("MatrixLayoutCreate",
             call.layoutCreate(&made, type, static_cast<uint64_t>(rows),
                               static_cast<uint64_t>(cols), rows));
-  if (!status.ok() || product.matrices <= 1)
+  if (!status.ok() || matmul.matrices <= 1)
     return status;
-  auto count = static_cast<int32_t>(product.matrices);
+  auto count = static_cast<int32_t>(matmul.matrices);
   status =
       check("MatrixLayoutSetAttribute",
             call.layoutSet(made, lt.layoutBatchCount, &count, sizeof(count)));
@@ -297,44 +297,44 @@ Status BlasLt::makeLayout(const LibraryProduct &product, Handle &made, int type,
   return status;
 }
 
-Status BlasLt::prepare(const LibraryProduct &product) {
-  int lhs = getDataType(product.lhs), rhs = getDataType(product.rhs),
-      out = getDataType(product.out);
+Status BlasLt::prepare(const LibraryMatmul &matmul) {
+  int lhs = getDataType(matmul.lhs), rhs = getDataType(matmul.rhs),
+      out = getDataType(matmul.out);
   for (auto [number, type] :
-       {std::pair(lhs, product.lhs), {rhs, product.rhs}, {out, product.out}})
+       {std::pair(lhs, matmul.lhs), {rhs, matmul.rhs}, {out, matmul.out}})
     if (number == BlasLtInterface::none)
       return Status(StatusCode::InvalidArgument,
                     lt.name + " does not support element type " +
                         elementTypeName(type));
   int compute = BlasLtInterface::none, scale = dataF32;
-  Status status = chooseSum(product, compute, scale);
+  Status status = chooseSum(matmul, compute, scale);
   if (status.ok())
     status = check("MatmulDescCreate", call.descCreate(&desc, compute, scale));
   // It counts by columns: a row-major matmul is that of the transposed operands
   // in the other order, out^T = rhs^T * lhs^T.
-  auto turn = [&](int attribute, bool isTurned) {
-    int32_t op = isTurned ? lt.opT : lt.opN;
+  auto transpose = [&](int attribute, bool isTransposed) {
+    int32_t op = isTransposed ? lt.opT : lt.opN;
     return check("MatmulDescSetAttribute",
                  call.descSet(desc, attribute, &op, sizeof(op)));
   };
   if (status.ok())
-    status = turn(lt.descTransA, product.turnedRhs);
+    status = transpose(lt.descTransA, matmul.transposedRhs);
   if (status.ok())
-    status = turn(lt.descTransB, product.turnedLhs);
+    status = transpose(lt.descTransB, matmul.transposedLhs);
   auto layout = [&](Handle &made, int type, int64_t rows, int64_t cols,
                     int64_t stride) {
-    return makeLayout(product, made, type, rows, cols, stride);
+    return makeLayout(matmul, made, type, rows, cols, stride);
   };
   if (status.ok())
-    status = product.turnedRhs
-                 ? layout(a, rhs, product.k, product.n, product.rhsStride)
-                 : layout(a, rhs, product.n, product.k, product.rhsStride);
+    status = matmul.transposedRhs
+                 ? layout(a, rhs, matmul.k, matmul.n, matmul.rhsStride)
+                 : layout(a, rhs, matmul.n, matmul.k, matmul.rhsStride);
   if (status.ok())
-    status = product.turnedLhs
-                 ? layout(b, lhs, product.m, product.k, product.lhsStride)
-                 : layout(b, lhs, product.k, product.m, product.lhsStride);
+    status = matmul.transposedLhs
+                 ? layout(b, lhs, matmul.m, matmul.k, matmul.lhsStride)
+                 : layout(b, lhs, matmul.k, matmul.m, matmul.lhsStride);
   if (status.ok())
-    status = layout(d, out, product.n, product.m, product.outStride);
+    status = layout(d, out, matmul.n, matmul.m, matmul.outStride);
   if (status.ok())
     status = device.allocate(workspaceBytes, &workspace);
   if (!status.ok())
@@ -371,12 +371,12 @@ Status BlasLt::run(const void *lhs, const void *rhs, void *out) {
 }
 
 Expected<std::unique_ptr<VendorLibrary>>
-tessera::runtime::prepareBlasLt(Device &device, const LibraryProduct &product,
+tessera::runtime::prepareBlasLt(Device &device, const LibraryMatmul &matmul,
                                 BlasLtInterface interface) {
   auto library = std::make_unique<BlasLt>(device, std::move(interface));
   Status status = library->open();
   if (status.ok())
-    status = library->prepare(product);
+    status = library->prepare(matmul);
   if (!status.ok())
     return status;
   return std::unique_ptr<VendorLibrary>(std::move(library));

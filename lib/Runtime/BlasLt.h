@@ -65,7 +65,7 @@ struct BlasLtInterface {
 
 /// See `VendorLibrary::prepare`.
 Expected<std::unique_ptr<VendorLibrary>>
-prepareBlasLt(Device &device, const LibraryProduct &product,
+prepareBlasLt(Device &device, const LibraryMatmul &matmul,
               BlasLtInterface interface);
 
 } // namespace tessera::runtime

@@ -28,9 +28,9 @@ static constexpr size_t checksumBytes = 8;
 namespace tessera::runtime {
 
 template <typename Archive> void visit(Archive &archive, Slot &slot) {
-  auto &[kind, element, shape, mayWrite, spelling] = slot;
+  auto &[kind, element, shape, mayWrite, text] = slot;
   int kindNumber = kind, elementNumber = static_cast<int>(element);
-  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, spelling);
+  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, text);
   // Numbers that stand for nothing are found by `isSound`.
   kind = static_cast<Slot::Kind>(kindNumber);
   element = static_cast<ElementType>(elementNumber);
@@ -41,17 +41,16 @@ template <typename Archive> void visit(Archive &archive, Signature &signature) {
   visitAll(archive, name, arguments, results);
 }
 
-template <typename Archive>
-void visit(Archive &archive, ProductRecord &record) {
-  auto &[product, instruction, matrixUnit, location, unitBits, unitLength] =
+template <typename Archive> void visit(Archive &archive, MatmulRecord &record) {
+  auto &[types, instruction, matrixUnit, location, unitBits, unitLength] =
       record;
-  visitAll(archive, product, instruction, matrixUnit, location, unitBits,
+  visitAll(archive, types, instruction, matrixUnit, location, unitBits,
            unitLength);
 }
 
 template <typename Archive> void visit(Archive &archive, KernelRecord &record) {
-  auto &[name, schedule, scheduleOrigin, products] = record;
-  visitAll(archive, name, schedule, scheduleOrigin, products);
+  auto &[name, schedule, scheduleOrigin, matmuls] = record;
+  visitAll(archive, name, schedule, scheduleOrigin, matmuls);
 }
 
 template <typename Archive>

@@ -127,7 +127,7 @@ bool tessera::runtime::isEmptyGrid(const LaunchRequest &request) {
   return request.grid[0] == 0 || request.grid[1] == 0 || request.grid[2] == 0;
 }
 
-Status Device::refuse(const LaunchRequest &request, const std::string &what) {
+Status Device::reject(const LaunchRequest &request, const std::string &what) {
   return Status(StatusCode::InvalidArgument,
                 format("launch of '%s': %s", request.kernel, what.c_str()));
 }
@@ -138,20 +138,20 @@ Status Device::checkRequest(const LaunchRequest &request) const {
                   "the launch does not name a kernel");
   for (int dim = 0; dim < 3; ++dim) {
     if (request.grid[dim] < 0)
-      return refuse(request, "negative grid " + formatDims(request.grid));
+      return reject(request, "negative grid " + formatDims(request.grid));
     if (request.block[dim] < 1)
-      return refuse(request, "each block dimension must be at least 1, not " +
+      return reject(request, "each block dimension must be at least 1, not " +
                                  formatDims(request.block));
   }
   if (request.numArgs < 0 || (request.numArgs > 0 && request.args == nullptr))
-    return refuse(request, std::to_string(request.numArgs) +
+    return reject(request, std::to_string(request.numArgs) +
                                " arguments but no argument addresses");
   if (request.workgroupBytes < 0)
-    return refuse(request, std::to_string(request.workgroupBytes) +
+    return reject(request, std::to_string(request.workgroupBytes) +
                                " bytes of workgroup memory");
   if (request.workgroupBytes >
       static_cast<int64_t>(deviceInfo.workgroupMemoryBytes))
-    return refuse(request, std::to_string(request.workgroupBytes) +
+    return reject(request, std::to_string(request.workgroupBytes) +
                                " bytes of workgroup memory, but " +
                                deviceInfo.name + " supports at most " +
                                std::to_string(deviceInfo.workgroupMemoryBytes) +

@@ -224,7 +224,7 @@ Status DriverDevice::flushCaches() {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-Status DriverDevice::refuseImage(const KernelImage &image, DriverResult result,
+Status DriverDevice::rejectImage(const KernelImage &image, DriverResult result,
                                  const std::string &note) {
   Status status = check(result);
   if (status.code() != StatusCode::Internal)
@@ -324,13 +324,13 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
   static const char axis[] = "xyz";
   for (int dim = 0; dim < 3; ++dim) {
     if (request.grid[dim] > maxGrid[dim])
-      return refuse(
+      return reject(
           request,
           format("a grid of %s workgroups, but %s supports at most %lld in %c",
                  formatDims(request.grid).c_str(), info().name.c_str(),
                  static_cast<long long>(maxGrid[dim]), axis[dim]));
     if (request.block[dim] > maxBlock[dim])
-      return refuse(
+      return reject(
           request,
           format("a block of %s threads, but %s supports at most %lld in %c",
                  formatDims(request.block).c_str(), info().name.c_str(),
@@ -339,7 +339,7 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
   // No overflow: each factor is within the device's limits.
   int64_t threads = request.block[0] * request.block[1] * request.block[2];
   if (threads > maxBlockThreads)
-    return refuse(
+    return reject(
         request,
         format(
             "a block of %s threads, but %s supports at most %lld per workgroup",
@@ -347,14 +347,14 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
             static_cast<long long>(maxBlockThreads)));
   const KernelResources &resources = function.resources;
   if (resources.maxThreads > 0 && threads > resources.maxThreads)
-    return refuse(request,
+    return reject(request,
                   format("a block of %s threads, but this kernel allows at "
                          "most %d: %s",
                          formatDims(request.block).c_str(),
                          resources.maxThreads, function.threadLimit.c_str()));
   if (request.workgroupBytes + resources.staticWorkgroupBytes >
       static_cast<int64_t>(info().workgroupMemoryBytes))
-    return refuse(
+    return reject(
         request,
         format("%lld bytes of dynamic workgroup memory besides the kernel's "
                "own %lld, but %s supports at most %zu per workgroup",
@@ -367,13 +367,13 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
     return Status::success();
   auto count = static_cast<int64_t>(function.parameters.size());
   if (request.numArgs != count)
-    return refuse(request, format("%lld arguments, but the kernel takes %lld",
+    return reject(request, format("%lld arguments, but the kernel takes %lld",
                                   static_cast<long long>(request.numArgs),
                                   static_cast<long long>(count)));
   if (request.argSizes)
     for (int64_t index = 0; index < count; ++index)
       if (request.argSizes[index] != function.parameters[index])
-        return refuse(
+        return reject(
             request,
             format("argument %lld has %lld bytes, but the kernel expects %lld",
                    static_cast<long long>(index),

@@ -148,7 +148,7 @@ protected:
   /// Turns a result into a status; remembers faults. `note` is appended.
   Status check(DriverResult result, const std::string &note = "");
   /// The status of an image that the driver does not take; `note` is appended.
-  Status refuseImage(const KernelImage &image, DriverResult result,
+  Status rejectImage(const KernelImage &image, DriverResult result,
                      const std::string &note = "");
   /// Makes the device current, unless it has failed before.
   Status enter();

@@ -118,7 +118,7 @@ Executable::~Executable() {
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static Status refuse(size_t index, const Slot &slot, const std::string &what) {
+static Status reject(size_t index, const Slot &slot, const std::string &what) {
   return Status(StatusCode::InvalidArgument,
                 format("argument %zu (%s): ", index, slot.str().c_str()) +
                     what);
@@ -165,14 +165,14 @@ Status Executable::bind(size_t index, const Operand &operand) {
   bool isEmpty = false;
   for (size_t dim = rank; dim-- > 0;) {
     if (given[dim] < 0)
-      return refuse(
+      return reject(
           index, slot,
           operand.sizes
               ? format("dimension %zu is %lld", dim,
                        static_cast<long long>(given[dim]))
               : format("dimension %zu is dynamic; pass its size", dim));
     if (slot.shape[dim] >= 0 && slot.shape[dim] != given[dim])
-      return refuse(
+      return reject(
           index, slot,
           format("dimension %zu is %lld, but the program expects %lld", dim,
                  static_cast<long long>(given[dim]),
@@ -183,17 +183,17 @@ Status Executable::bind(size_t index, const Operand &operand) {
     stride = nextStride(stride, given[dim]);
   }
   if (Expected<size_t> bytes = countBytes(slot, sizes); !bytes.ok())
-    return refuse(index, slot, bytes.status().message());
+    return reject(index, slot, bytes.status().message());
   for (size_t dim = 0; operand.strides && !isEmpty && dim < rank; ++dim)
     if (sizes[dim] > 1 && operand.strides[dim] != strides[dim])
-      return refuse(
+      return reject(
           index, slot,
           format("its stride in dimension %zu is %lld elements, but a dense "
                  "row-major array has %lld; pass a dense copy",
                  dim, static_cast<long long>(operand.strides[dim]),
                  static_cast<long long>(strides[dim])));
   if (!operand.data && !isEmpty)
-    return refuse(index, slot, "it is null");
+    return reject(index, slot, "it is null");
   return Status::success();
 }
 
@@ -215,7 +215,7 @@ public:
     Expected<size_t> bytes =
         countBytes(slot, reinterpret_cast<const int64_t *>(first + 3));
     if (!bytes.ok())
-      return refuse(index, slot, bytes.status().message());
+      return reject(index, slot, bytes.status().message());
     void *memory = nullptr;
     if (Status status = executable.device.allocate(*bytes, &memory);
         !status.ok())
@@ -268,7 +268,7 @@ public:
     Expected<size_t> bytes =
         countBytes(slot, reinterpret_cast<const int64_t *>(first + 3));
     if (!bytes.ok())
-      return refuse(index, slot, bytes.status().message());
+      return reject(index, slot, bytes.status().message());
     if (*bytes == 0)
       return Status::success();
     MemoryObject kind = operand.kind == MemoryKind::ClMem
@@ -280,7 +280,7 @@ public:
                                                  slot.mayWrite, &address);
     if (!status.ok())
       return Status(status.code(),
-                    refuse(index, slot, status.message()).message());
+                    reject(index, slot, status.message()).message());
     first[0] = first[1] = reinterpret_cast<uintptr_t>(address);
     return Status::success();
   }
@@ -339,7 +339,7 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
     const Operand &operand = operands[index];
     const Slot &slot = signature.arguments[index];
     if (!slot.isBuffer() && !operand.data)
-      return refuse(index, slot, "it is null");
+      return reject(index, slot, "it is null");
     Status status = bind(index, operand);
     if (status.ok() && slot.isBuffer() && operand.kind == MemoryKind::Host)
       status = copies.copyIn(index, operand);

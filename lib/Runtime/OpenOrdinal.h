@@ -14,17 +14,17 @@ namespace tessera::runtime {
 
 /// Opens device `ordinal`, counted from 0, of those that `forEach(visit)`
 /// visits until the visit returns false; `forEach` returns why the others
-/// cannot be used. `make(abilities)` makes a `DeviceT`, which `open()` then
+/// cannot be used. `make(capabilities)` makes a `DeviceT`, which `open()` then
 /// opens. `NoDevice` where there are not so many.
 template <typename DeviceT, typename ForEach, typename Make>
 Expected<std::unique_ptr<Device>> openOrdinal(const char *target, int ordinal,
                                               ForEach forEach, Make make) {
   int next = 0;
   std::unique_ptr<DeviceT> device;
-  std::string reason = forEach([&](const auto &abilities) {
+  std::string reason = forEach([&](const auto &capabilities) {
     if (next++ != ordinal)
       return true;
-    device = make(abilities);
+    device = make(capabilities);
     return false;
   });
   if (!device)

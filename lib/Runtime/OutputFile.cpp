@@ -33,13 +33,13 @@ struct Slot {
 
 /// More are written at the same time, but not removed by a signal.
 static Slot slots[32];
-static std::atomic<bool> isEnding;
+static std::atomic<bool> isShuttingDown;
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<bool>::is_always_lock_free,
               "a signal's handler reads them");
 
 void tessera::runtime::removeUnfinishedFiles() {
-  isEnding = true;
+  isShuttingDown = true;
   for (Slot &slot : slots)
     if (slot.state == Slot::Set)
       ::unlink(slot.path);
@@ -120,7 +120,7 @@ static Status replaceFile(const std::string &path, const std::string &target,
   std::string own = target + "." + std::to_string(::getpid()) + "-" +
                     std::to_string(count++) + unfinishedSuffix;
   Unfinished unfinished(own);
-  if (isEnding)
+  if (isShuttingDown)
     return Status(StatusCode::Internal,
                   "cannot write '" + path + "': the process ends");
   // O_EXCL: neither a file nor a link of that name is followed.

@@ -48,20 +48,20 @@ Status Session::checkGuard(void *ptr, const Block &block) {
   if (block.guard == 0 || firstDamage)
     return Status::success();
   std::vector<uint8_t> found(block.guard);
-  for (bool isBehind : {false, true}) {
+  for (bool isAfter : {false, true}) {
     char *begin = static_cast<char *>(ptr);
-    begin = isBehind ? begin + block.bytes : begin - block.guard;
+    begin = isAfter ? begin + block.bytes : begin - block.guard;
     if (Status status = target.copyToHost(found.data(), begin, block.guard);
         !status.ok())
       return status;
     // Bytes by their distance from the memory.
-    if (!isBehind)
+    if (!isAfter)
       std::reverse(found.begin(), found.end());
     auto isChanged = [](uint8_t byte) { return byte != guardByte; };
     auto nearest = std::find_if(found.begin(), found.end(), isChanged);
     if (nearest == found.end())
       continue;
-    firstDamage = GuardDamage{ptr, block.bytes, isBehind,
+    firstDamage = GuardDamage{ptr, block.bytes, isAfter,
                               static_cast<size_t>(std::count_if(
                                   found.begin(), found.end(), isChanged)),
                               static_cast<size_t>(nearest - found.begin())};
@@ -174,7 +174,7 @@ void *Session::allocateArray(int64_t alignment, int64_t rank,
                              const char *element) {
   if (!firstError.ok())
     return nullptr;
-  auto refuse = [&](const std::string &what) {
+  auto reject = [&](const std::string &what) {
     report("allocation of an array of " +
            formatSizes(sizes, static_cast<size_t>(rank)) + "x" +
            (element ? element : "?") + ": " + what);
@@ -183,14 +183,14 @@ void *Session::allocateArray(int64_t alignment, int64_t rank,
   bool isEmpty = false;
   for (int64_t dim = 0; dim < rank; ++dim) {
     if (sizes[dim] < 0)
-      return refuse(format("the size of dimension %lld is negative",
+      return reject(format("the size of dimension %lld is negative",
                            static_cast<long long>(dim)));
     isEmpty |= sizes[dim] == 0;
   }
   int64_t bytes = isEmpty ? 0 : elementBytes;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (__builtin_mul_overflow(bytes, sizes[dim], &bytes))
-      return refuse("it exceeds 2^63 - 1 bytes");
+      return reject("it exceeds 2^63 - 1 bytes");
   return allocate(alignment, bytes);
 }
 

@@ -92,7 +92,7 @@ Status SpirvDevice::checkAlignment(const SpirvKernel &kernel,
     std::memcpy(&address, request.args[i], sizeof(address));
     if (isAddress(address) &&
         address % static_cast<uintptr_t>(parameter.alignment) != 0)
-      return refuse(
+      return reject(
           request,
           format("a buffer at 0x%llx, whose rows this kernel loads by block "
                  "loads: its address must be a multiple of %lld bytes",
@@ -108,7 +108,7 @@ Status SpirvDevice::checkOwnLimits(const LaunchRequest &request,
       static_cast<const Function *>(loaded.handle)->kernel;
   if (std::equal(kernel.block.begin(), kernel.block.end(), request.block))
     return checkAlignment(kernel, request);
-  return refuse(request, "a block of " + formatDims(request.block) +
+  return reject(request, "a block of " + formatDims(request.block) +
                              " threads, but this kernel is compiled for " +
                              formatDims(kernel.block.data()));
 }

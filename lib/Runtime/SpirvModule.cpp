@@ -132,17 +132,17 @@ tessera::runtime::readSpirv(std::string_view bytes) {
   std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
   if (!words.empty())
     std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
-  auto refuse = [] {
+  auto reject = [] {
     return Status(StatusCode::InvalidArgument, "not SPIR-V, or truncated");
   };
   if (bytes.size() % sizeof(uint32_t))
-    return refuse();
+    return reject();
   std::vector<SpirvModule> modules;
   size_t length = 0;
   for (size_t at = 0; at < words.size(); at += length) {
     length = getModuleLength(words.data() + at, words.size() - at);
     if (length == 0)
-      return refuse();
+      return reject();
     SpirvModule module;
     module.words.assign(words.begin() + static_cast<ptrdiff_t>(at),
                         words.begin() + static_cast<ptrdiff_t>(at + length));

@@ -90,11 +90,11 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
 /// be one of the matrix unit if subgroups have lanes, since the accumulators of
 /// others leave no registers. `aInMemory`: the left operand may be in workgroup
 /// memory.
-static std::string explainProduct(AttentionOp op, const Chip &chip,
-                                  ScheduleAttr schedule, StringRef name,
-                                  int64_t n, int64_t k, bool aInMemory) {
+static std::string explainMatmul(AttentionOp op, const Chip &chip,
+                                 ScheduleAttr schedule, StringRef name,
+                                 int64_t n, int64_t k, bool aInMemory) {
   Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
-  auto spell = [](Type type) {
+  auto formatType = [](Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return text;
@@ -106,7 +106,7 @@ static std::string explainProduct(AttentionOp op, const Chip &chip,
     return "";
   return "schedule_c7: no " +
          std::string(chip.hasLanes() ? "matrix instruction" : "instruction") +
-         " of " + chip.name + " for " + spell(element) + " divides " +
+         " of " + chip.name + " for " + formatType(element) + " divides " +
          name.str() + ", a matmul of " +
          std::to_string(schedule.getSubgroup()[0]) + "x" + std::to_string(n) +
          "x" + std::to_string(k);
@@ -158,10 +158,10 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
     return "schedule_c24: " + field->name.str() +
            " is not supported for attention";
   for (const std::string &why :
-       {explainProduct(op, chip, schedule, "query by key", keys,
-                       schedule.getKFragment(), /*aInMemory=*/true),
-        explainProduct(op, chip, schedule, "weights by value", e, keys,
-                       /*aInMemory=*/false)})
+       {explainMatmul(op, chip, schedule, "query by key", keys,
+                      schedule.getKFragment(), /*aInMemory=*/true),
+        explainMatmul(op, chip, schedule, "weights by value", e, keys,
+                      /*aInMemory=*/false)})
     if (!why.empty())
       return why;
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize;

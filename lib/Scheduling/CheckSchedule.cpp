@@ -98,20 +98,20 @@ private:
 using Field = ScheduleField;
 
 /// "[24, 64]".
-static std::string spellPair(ArrayRef<int64_t> pair) {
+static std::string formatPair(ArrayRef<int64_t> pair) {
   return "[" + std::to_string(pair[0]) + ", " + std::to_string(pair[1]) + "]";
 }
 
 /// "1 row", "24 rows".
-static std::string spellCount(int64_t count, const char *what) {
+static std::string formatCount(int64_t count, const char *what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 SmallVector<const MatrixInstruction *>
 mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
                                         const Chip &chip, int64_t group) {
-  std::string a = debugString(op.getProductType(0)),
-              b = debugString(op.getProductType(1)),
+  std::string a = debugString(op.getFactorType(0)),
+              b = debugString(op.getFactorType(1)),
               acc = debugString(op.getAccumulatorType());
   int64_t longest = getLargestStep(op, form);
   SmallVector<const MatrixInstruction *> rows;
@@ -140,34 +140,34 @@ void Checker::checkInstruction() {
            "subgroupsPerFragment = " +
                Twine(schedule.getSubgroupsPerFragment()) + ": " + chip.name +
                " has no instruction of that many subgroups for " +
-               debugString(op.getProductType(0)) + " x " +
-               debugString(op.getProductType(1)) + " -> " +
+               debugString(op.getFactorType(0)) + " x " +
+               debugString(op.getFactorType(1)) + " -> " +
                debugString(op.getAccumulatorType()),
            {Field::SubgroupsPerFragment, Field::SubgroupM, Field::SubgroupN,
             Field::WorkgroupM, Field::WorkgroupN, Field::KFragment});
     return;
   }
   int64_t kFragment = schedule.getKFragment();
-  std::string types = debugString(op.getProductType(0)) + " x " +
-                      debugString(op.getProductType(1)) + " -> " +
+  std::string types = debugString(op.getFactorType(0)) + " x " +
+                      debugString(op.getFactorType(1)) + " -> " +
                       debugString(op.getAccumulatorType());
   std::array<int64_t, 2> grid{schedule.getVthread()[0],
                               schedule.getVthread()[1]};
-  std::string text = "subgroup = " + spellPair(schedule.getSubgroup());
+  std::string text = "subgroup = " + formatPair(schedule.getSubgroup());
   if (schedule.getNumVThreads() > 1)
-    text += ", vthread = " + spellPair(grid);
+    text += ", vthread = " + formatPair(grid);
   // Report the dimension that alone rules out all instructions, if there is
   // one.
   auto none = [&](auto fits) { return llvm::none_of(rows, fits); };
   using Row = const MatrixInstruction *;
   std::string what;
   if (none([&](Row row) { return tile[0] % row->m == 0; })) {
-    what = spellCount(tile[0], "row");
+    what = formatCount(tile[0], "row");
   } else if (none([&](Row row) { return tile[1] % row->n == 0; })) {
-    what = spellCount(tile[1], "column");
+    what = formatCount(tile[1], "column");
   } else if (none([&](Row row) { return kFragment % row->k == 0; })) {
     text = "kFragment = " + std::to_string(kFragment);
-    what = spellCount(kFragment, "element") + " of K";
+    what = formatCount(kFragment, "element") + " of K";
   } else {
     text += ", kFragment = " + std::to_string(kFragment);
     what = "a fragment of " + std::to_string(tile[0]) + "x" +
@@ -244,8 +244,8 @@ mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
         count(Role::Acc, m / grid[0] * (n / grid[1]), op.getAccumulatorType());
   estimate.accumulators *= schedule.getSubgroupBatches();
   estimate.operands =
-      count(Role::A, m / grid[0] * liveRows * k, op.getProductType(0)) +
-      count(Role::B, n / grid[1] * liveCols * k, op.getProductType(1));
+      count(Role::A, m / grid[0] * liveRows * k, op.getFactorType(0)) +
+      count(Role::B, n / grid[1] * liveCols * k, op.getFactorType(1));
   return estimate;
 }
 
@@ -392,14 +392,14 @@ bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,
   int64_t workgroup = schedule.getWorkgroup()[1],
           subgroup = schedule.getSubgroup()[1];
   if (subgroup < extent)
-    return isNot("subgroup = " + spellPair(schedule.getSubgroup()) +
+    return isNot("subgroup = " + formatPair(schedule.getSubgroup()) +
                  ", but a row has " + Twine(extent) + " elements");
   if (workgroup != subgroup)
-    return isNot("workgroup = " + spellPair(schedule.getWorkgroup()) +
+    return isNot("workgroup = " + formatPair(schedule.getWorkgroup()) +
                  ", but one subgroup must compute a whole row: its tile has " +
-                 spellCount(subgroup, "column"));
+                 formatCount(subgroup, "column"));
   if (schedule.getVthread()[1] != 1)
-    return isNot("vthread = " + spellPair(schedule.getVthread()) +
+    return isNot("vthread = " + formatPair(schedule.getVthread()) +
                  ", but one virtual thread must compute a whole row");
   if (schedule.getSplitK() != 1)
     return isNot(
@@ -566,7 +566,7 @@ void Checker::checkSharedTiles() {
             std::to_string(parts) + " equal parts of whole swizzle patterns";
   }
   if (!why.empty())
-    report("schedule_c22", "cluster = " + spellPair(cluster) + ", but " + why,
+    report("schedule_c22", "cluster = " + formatPair(cluster) + ", but " + why,
            {Field::ClusterM, Field::ClusterN, Field::Persistent, Field::Raster,
             Field::SplitKReduction, Field::SubgroupsPerFragment});
 }

@@ -26,8 +26,8 @@ using namespace mlir::tessera;
 /// extended before the matmul occupy bytes.
 static int64_t getOperandBits(ContractOp op, unsigned side) {
   Value operand = side ? op.getRhs() : op.getLhs();
-  return isPacked(op.getProductType(side))
-             ? getElementBits(op.getProductType(side))
+  return isPacked(op.getFactorType(side))
+             ? getElementBits(op.getFactorType(side))
              : 8 * getElementBytes(getElementTypeOrSelf(operand.getType()));
 }
 
@@ -49,7 +49,7 @@ ScheduleAttr ScheduleBuilder::make() {
 
 const MatrixInstruction *ScheduleBuilder::select(Tile tile, int64_t k) {
   return selectInstruction(
-      chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
+      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), tile[0], tile[1], k, /*why=*/nullptr, /*subgroups=*/1,
       /*aInMemory=*/true, op.getUnsignedA() || op.getUnsignedB());
 }

@@ -23,14 +23,14 @@ bool ScheduleBuilder::isCopiedDirectly(unsigned side) {
   if (!type || !type.hasStaticShape() || form.gather[side] ||
       !op.getProducer(side).empty() || isPacked(type.getElementType()) ||
       !hasAlignedRows(op, side, chip) ||
-      !llvm::is_contained(chip.directCopyBytes, chip.accessBytes))
+      !llvm::is_contained(chip.ldsCopyBytes, chip.accessBytes))
     return false;
   // Tiles whose columns are read are copied in another layout if the chip has
   // no transposing loads.
   int64_t bits = getElementBits(type.getElementType());
   bool readsColumns = isStoredTransposed(op, form, side) == (side == 0);
   return !readsColumns || bits == chip.transposingReadBits || bits > 16 ||
-         !chip.interleavesColumns;
+         !chip.packsColumns;
 }
 
 int64_t ScheduleBuilder::chooseStepBytes() {

@@ -146,7 +146,7 @@ int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
 bool GroupTilings::fits(const ScheduleDefaults &tiling) {
   int64_t k = getStep(tiling);
   const MatrixInstruction *row = selectInstruction(
-      chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
+      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
       /*why=*/nullptr, tiling.group, /*aInMemory=*/true,
       op.getUnsignedA() || op.getUnsignedB());
@@ -267,8 +267,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          waves = std::ceil(units / processors),
          steps = std::ceil(k / parts / double(schedule.getK()));
   // Rates are those of operands of two bytes.
-  double rate =
-             rates.products * tiling.speed * 2.0 / double(problem.operandBytes),
+  double rate = rates.mma * tiling.speed * 2.0 / double(problem.operandBytes),
          along = steps * double(schedule.getK()),
          whole = double(tiling.kBytes) / double(problem.operandBytes),
          busy = std::min(units, processors),
@@ -277,9 +276,9 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                       double(schedule.getClusterN()) +
                   double(tiling.workgroup[1]) * problem.loadFactors[1] /
                       double(schedule.getClusterM())),
-         products = std::max({area * along / rate, loads * busy / rates.tiles,
-                              loads / rates.processorTiles}) +
-                    rates.step * (steps - std::min(steps, along / whole));
+         mmaTime = std::max({area * along / rate, loads * busy / rates.tiles,
+                             loads / rates.processorTiles}) +
+                   rates.step * (steps - std::min(steps, along / whole));
   // Between tiles, some subgroups continue with steps that have been loaded
   // while others store their tiles: as many as there are slots besides those in
   // use.
@@ -288,8 +287,8 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   if (schedule.getPersistent())
     hidden = std::min(between,
                       std::max(0.0, double(schedule.getStages()) - slotsInUse) *
-                          products / steps);
-  double ofTile = products + between - hidden;
+                          mmaTime / steps);
+  double ofTile = mmaTime + between - hidden;
   double bytes = countBytes(),
          // The average number of busy SMs in a wave.
       memory =

@@ -88,11 +88,11 @@ std::string mlir::tessera::getTaskKey(StringRef text) {
                          /*Width=*/16);
 }
 
-static std::string spellExtent(int64_t extent) {
+static std::string formatExtent(int64_t extent) {
   return ShapedType::isDynamic(extent) ? "?" : std::to_string(extent);
 }
 
-static std::string spellType(Type type) {
+static std::string formatType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << getElementTypeOrSelf(type);
   return text;
@@ -104,11 +104,12 @@ std::string mlir::tessera::describeTask(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     os << "attention ";
     for (unsigned dim = 0; dim < attention.getNumBatchDims(); ++dim)
-      os << spellExtent(attention.getStaticExtent(dim)) << "x";
-    os << " " << spellExtent(attention.getStaticExtent(AttentionOp::M))
-       << " queries, " << spellExtent(attention.getStaticExtent(AttentionOp::N))
-       << " keys of " << spellExtent(attention.getStaticExtent(AttentionOp::D))
-       << " " << spellType(attention.getOperandType())
+      os << formatExtent(attention.getStaticExtent(dim)) << "x";
+    os << " " << formatExtent(attention.getStaticExtent(AttentionOp::M))
+       << " queries, "
+       << formatExtent(attention.getStaticExtent(AttentionOp::N)) << " keys of "
+       << formatExtent(attention.getStaticExtent(AttentionOp::D)) << " "
+       << formatType(attention.getOperandType())
        << (attention.getCausal() ? ", causal" : "");
     return text;
   }
@@ -120,13 +121,13 @@ std::string mlir::tessera::describeTask(Operation *op) {
   if (isWindow)
     os << "window ";
   if (!dims.batch.empty())
-    os << spellExtent(getLinearExtent(contract, dims.batch)) << " of ";
-  os << spellExtent(getLinearExtent(contract, dims.m)) << "x"
-     << spellExtent(getLinearExtent(contract, dims.n)) << "x"
-     << spellExtent(getLinearExtent(contract, dims.k)) << " "
-     << spellType(contract.getLhs().getType()) << " x "
-     << spellType(contract.getRhs().getType()) << " -> "
-     << spellType(contract.getOutput().getType());
+    os << formatExtent(getLinearExtent(contract, dims.batch)) << " of ";
+  os << formatExtent(getLinearExtent(contract, dims.m)) << "x"
+     << formatExtent(getLinearExtent(contract, dims.n)) << "x"
+     << formatExtent(getLinearExtent(contract, dims.k)) << " "
+     << formatType(contract.getLhs().getType()) << " x "
+     << formatType(contract.getRhs().getType()) << " -> "
+     << formatType(contract.getOutput().getType());
   Block &epilogue = contract.getEpilogue().front();
   size_t count = epilogue.getOperations().size() - 1;
   if (count)

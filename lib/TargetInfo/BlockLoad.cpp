@@ -65,7 +65,7 @@ mlir::tessera::findBlockLoad(const Chip &chip, const MatrixInstruction &row,
   if (role != Role::B || row.n != lanes)
     return std::nullopt;
   if (transposed)
-    return BlockLoad{Kind::Turned, 4, rowBytes / 4, lanes, lanes, 1};
+    return BlockLoad{Kind::Transposed, 4, rowBytes / 4, lanes, lanes, 1};
   if (bytes == 4)
     return BlockLoad{Kind::Rows, bytes, lanes, row.k, mostHeight, 1};
   return BlockLoad{Kind::Packed, bytes,      lanes,

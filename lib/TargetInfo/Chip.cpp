@@ -67,8 +67,8 @@ llvm::StringRef mlir::tessera::getReportedDescription(llvm::StringRef target,
              : name;
 }
 
-bool mlir::tessera::hasMatrixProduct(const Chip &chip, Type a, Type b,
-                                     Type acc) {
+bool mlir::tessera::hasMatrixMultiply(const Chip &chip, Type a, Type b,
+                                      Type acc) {
   std::string aName = debugString(a), bName = debugString(b),
               accName = debugString(acc);
   return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
@@ -89,7 +89,7 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
 }
 
 const MatrixInstruction *
-mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
+mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
                                  llvm::SmallVectorImpl<std::string> *why) {
   const auto &[aName, bName, accName, precision, m, n, k, subgroups, aInMemory,
                anyUnsigned] = form;
@@ -128,7 +128,7 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
                      aName + ": operands are extended to i8 in registers");
     // Instructions that read operands from memory would read the narrow
     // elements.
-    ProductForm wide = form;
+    MatmulForm wide = form;
     wide.a = wide.b = "i8";
     wide.aInMemory = wide.anyUnsigned = false;
     const MatrixInstruction *row = selectInstruction(chip, wide, why);
@@ -137,16 +137,16 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
   if (why && !anyMatrixRow) {
     std::string line = chip.name + " has no matrix instruction for " + aName +
                        " x " + bName + " -> " + accName;
-    llvm::SmallVector<std::string> products;
+    llvm::SmallVector<std::string> matmuls;
     for (const MatrixInstruction &row : chip.instructions)
       if (row.matrixUnit)
-        products.push_back(llvm::utostr(row.m) + "x" + llvm::utostr(row.n) +
-                           "x" + llvm::utostr(row.k) + " " +
-                           (row.tf32 ? "tf32" : row.aType) +
-                           (row.aType == row.bType ? "" : " x " + row.bType) +
-                           " -> " + row.accType);
-    line += products.empty() ? "; it has no matrix unit"
-                             : "; it supports " + llvm::join(products, ", ");
+        matmuls.push_back(llvm::utostr(row.m) + "x" + llvm::utostr(row.n) +
+                          "x" + llvm::utostr(row.k) + " " +
+                          (row.tf32 ? "tf32" : row.aType) +
+                          (row.aType == row.bType ? "" : " x " + row.bType) +
+                          " -> " + row.accType);
+    line += matmuls.empty() ? "; it has no matrix unit"
+                            : "; it supports " + llvm::join(matmuls, ", ");
     why->push_back(line);
   }
   return chosen;

@@ -36,15 +36,15 @@ static std::optional<double> getTypeCost(StringRef from, StringRef to) {
   return here ? 100 + 2 * std::abs(*here - *there) : 100;
 }
 
-static std::string spellShape(int64_t m, int64_t n, int64_t k) {
+static std::string formatShape(int64_t m, int64_t n, int64_t k) {
   return llvm::utostr(m) + "x" + llvm::utostr(n) + "x" + llvm::utostr(k);
 }
 
 /// Changes `nearest` to a matmul that `row` supports. Returns the cost.
-static std::optional<double> change(const ProductForm &form,
+static std::optional<double> change(const MatmulForm &form,
                                     const MatrixInstruction &row,
-                                    NearestProduct &nearest) {
-  ProductForm &form2 = nearest.form = form;
+                                    NearestMatmul &nearest) {
+  MatmulForm &form2 = nearest.form = form;
   double cost = 0;
   auto add = [&](double by, std::string text) {
     cost += by;
@@ -100,22 +100,22 @@ static std::optional<double> change(const ProductForm &form,
     if (!areFragmentsFree)
       cost += 2 + std::log2(there / here);
     nearest.shape = "fragments of a multiple of " +
-                    spellShape(row.m, row.n, row.k) + " (" +
-                    spellShape(form.m, form.n, form.k) + " here)";
+                    formatShape(row.m, row.n, row.k) + " (" +
+                    formatShape(form.m, form.n, form.k) + " here)";
   }
   return cost;
 }
 
-std::optional<NearestProduct>
-mlir::tessera::findNearestProduct(const Chip &chip, const ProductForm &form,
-                                  const MatrixInstruction *chosen) {
+std::optional<NearestMatmul>
+mlir::tessera::findNearestMatmul(const Chip &chip, const MatmulForm &form,
+                                 const MatrixInstruction *chosen) {
   if (form.m <= 0 || form.n <= 0 || form.k <= 0)
     return std::nullopt;
-  bool isOnMatrixUnit = chosen && chosen->matrixUnit, isBehind = false;
-  std::optional<NearestProduct> best;
+  bool isOnMatrixUnit = chosen && chosen->matrixUnit, isAfter = false;
+  std::optional<NearestMatmul> best;
   double least = 0;
   for (const MatrixInstruction &row : chip.instructions) {
-    isBehind |= &row == chosen;
+    isAfter |= &row == chosen;
     if (!row.matrixUnit || &row == chosen)
       continue;
     if (isOnMatrixUnit &&
@@ -123,10 +123,10 @@ mlir::tessera::findNearestProduct(const Chip &chip, const ProductForm &form,
       continue;
     // Several subgroups together are better than one.
     bool isBetter = !isOnMatrixUnit || row.subgroups > chosen->subgroups ||
-                    (row.subgroups == chosen->subgroups && !isBehind);
+                    (row.subgroups == chosen->subgroups && !isAfter);
     if (!isBetter)
       continue;
-    NearestProduct nearest;
+    NearestMatmul nearest;
     std::optional<double> cost = change(form, row, nearest);
     if (!cost || (best && *cost >= least))
       continue;

@@ -13,8 +13,8 @@ using namespace mlir::tessera;
 
 using Step = LaneMap::Step;
 
-llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarProducts() {
-  static const std::array<const char *, 3> products[] = {
+llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarMatmuls() {
+  static const std::array<const char *, 3> matmuls[] = {
       {"f32", "f32", "f32"},
       {"f64", "f64", "f64"},
       {"f16", "f16", "f32"},
@@ -34,7 +34,7 @@ llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarProducts() {
       {"f8E5M2FNUZ", "f8E4M3FNUZ", "f32"},
       {"f8E5M2FNUZ", "f8E5M2FNUZ", "f32"},
   };
-  return products;
+  return matmuls;
 }
 
 /// An instruction of mxnx1 by `rows` times `cols` lanes; the lanes of a row are
@@ -89,7 +89,7 @@ void mlir::tessera::addScalarInstructions(Chip &chip) {
   // One element, replicated in every lane: fits any shape, and wastes lanes.
   shapes.push_back(makeBlocks(lanes, 1, 1, 1, 1));
   for (MatrixInstruction row : shapes)
-    for (auto [a, b, acc] : getScalarProducts()) {
+    for (auto [a, b, acc] : getScalarMatmuls()) {
       row.name = (lanes == 32 ? "fma.m" : "fma" + llvm::utostr(lanes) + ".m") +
                  llvm::utostr(row.m) + "n" + llvm::utostr(row.n) + "k1." + acc +
                  "." + a;

@@ -62,7 +62,7 @@ LaneSteps concatSteps(LaneSteps first, llvm::ArrayRef<LaneMap::Step> second);
 
 /// The operand types of scalar matmuls: every row of the table of `tessera.mma`
 /// as {a, b, acc}.
-llvm::ArrayRef<std::array<const char *, 3>> getScalarProducts();
+llvm::ArrayRef<std::array<const char *, 3>> getScalarMatmuls();
 
 /// Adds rows for matmuls by scalar FMAs, over a subgroup of 8 to 128 lanes,
 /// last in the chip's table.

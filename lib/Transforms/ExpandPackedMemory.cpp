@@ -207,10 +207,10 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
                                /*nontemporal=*/false, alignment),
         type.getElementType(), bytesOf);
 
-  Value from = view(at(0), size), odd = isOdd(at(0)), bytes, behind;
+  Value from = view(at(0), size), odd = isOdd(at(0)), bytes, after;
   if (!mask) {
     bytes = vector::LoadOp::create(b, bytesType, from, zero);
-    behind = loadByte(at(2 * size - 1));
+    after = loadByte(at(2 * size - 1));
   } else {
     // A byte is read for either of its elements.
     Value evens = takeHalf(b, mask, 0), odds = takeHalf(b, mask, 1);
@@ -234,10 +234,10 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(
         b, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)).getResult());
-    behind = branch.getResult(0);
+    after = branch.getResult(0);
   }
   Value next = vector::ShuffleOp::create(
-      b, bytes, vector::BroadcastOp::create(b, bytesType, behind),
+      b, bytes, vector::BroadcastOp::create(b, bytesType, after),
       llvm::to_vector(llvm::seq<int64_t>(1, size + 1)));
   Value four = splat(bytesType, 4);
   Value moved = arith::OrIOp::create(b, arith::ShRUIOp::create(b, bytes, four),

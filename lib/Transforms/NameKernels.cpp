@@ -38,7 +38,7 @@ struct NameKernelsPass
       if (auto name = launch.getFunctionAttr())
         taken.insert(name.getValue());
     });
-    SmallVector<NamedAttribute> schedules, origins, products, repacks;
+    SmallVector<NamedAttribute> schedules, origins, matmuls, packings;
     getOperation().walk([&](gpu::LaunchOp launch) {
       nameKernel(launch, taken);
       auto keep = [&](StringRef attribute, SmallVector<NamedAttribute> &list) {
@@ -54,9 +54,9 @@ struct NameKernelsPass
       keep(tessera::TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
            origins);
       keep(tessera::TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
-           products);
-      keep(tessera::TesseraDialect::RepackAttrHelper::getNameStr(), repacks);
-      keep(tessera::TesseraDialect::PurposeAttrHelper::getNameStr(), repacks);
+           matmuls);
+      keep(tessera::TesseraDialect::PackingAttrHelper::getNameStr(), packings);
+      keep(tessera::TesseraDialect::PurposeAttrHelper::getNameStr(), packings);
     });
     if (!schedules.empty())
       getOperation()->setAttr(
@@ -66,21 +66,22 @@ struct NameKernelsPass
       getOperation()->setAttr(
           tessera::TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
           DictionaryAttr::get(&getContext(), origins));
-    if (!products.empty())
+    if (!matmuls.empty())
       getOperation()->setAttr(
           tessera::TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
-          DictionaryAttr::get(&getContext(), products));
-    if (!repacks.empty())
+          DictionaryAttr::get(&getContext(), matmuls));
+    if (!packings.empty())
       getOperation()->setAttr(
-          tessera::TesseraDialect::RepacksAttrHelper::getNameStr(),
-          DictionaryAttr::get(&getContext(), repacks));
+          tessera::TesseraDialect::PackingsAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), packings));
   }
 
   void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {
     if (launch.getFunctionAttr() || launch.getModuleAttr())
       return;
     StringRef kind =
-        launch->hasAttr(tessera::TesseraDialect::RepackAttrHelper::getNameStr())
+        launch->hasAttr(
+            tessera::TesseraDialect::PackingAttrHelper::getNameStr())
             ? "_repack"
             : "_kernel";
     std::string base = ("anonymous" + kind).str();

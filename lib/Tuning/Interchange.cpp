@@ -8,7 +8,7 @@
 
 #include "JsonIndex.h"
 #include "Tuning/Json.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -116,7 +116,7 @@ static void visitRun(Fields &field, T &run) {
 
 /// With as few digits as it comes back from. JSON has no others than finite
 /// ones, and neither has a database.
-static std::string spellNumber(double number) {
+static std::string formatNumber(double number) {
   std::string text;
   for (int digits = 15; digits <= 17; ++digits) {
     text.clear();
@@ -140,7 +140,7 @@ public:
   }
   void operator()(StringRef name, double number) {
     os.attributeBegin(name);
-    os.rawValue(spellNumber(number));
+    os.rawValue(formatNumber(number));
     os.attributeEnd();
   }
   void operator()(StringRef name, int64_t number) {
@@ -153,7 +153,7 @@ public:
   void operator()(StringRef name, const std::vector<double> &numbers) {
     os.attributeArray(name, [&] {
       for (double number : numbers)
-        os.rawValue(spellNumber(number));
+        os.rawValue(formatNumber(number));
     });
   }
 

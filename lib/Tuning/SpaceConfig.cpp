@@ -8,7 +8,7 @@
 
 #include "JsonIndex.h"
 #include "Tuning/Json.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -69,7 +69,7 @@ static std::string joinPath(StringRef path, const llvm::Twine &name) {
   return (path + llvm::Twine(path.empty() ? "" : ".") + name).str();
 }
 
-static std::string spell(const Value &value) {
+static std::string formatValue(const Value &value) {
   std::string text;
   llvm::raw_string_ostream(text) << value;
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
@@ -85,7 +85,7 @@ void Parser::fail(StringRef path, const llvm::Twine &what) {
 
 void Parser::failForm(StringRef path, const llvm::Twine &wanted,
                       const Value &value) {
-  fail(path, "it must be " + wanted + ", not " + spell(value));
+  fail(path, "it must be " + wanted + ", not " + formatValue(value));
 }
 
 const llvm::json::Object *Parser::getObject(StringRef path, const Value &value,
@@ -271,7 +271,8 @@ std::optional<std::vector<T>> Parser::readList(StringRef path,
     if (!read)
       return std::nullopt;
     if (llvm::is_contained(list, *read)) {
-      fail(place, spell(element) + " appears twice in the list: remove one");
+      fail(place,
+           formatValue(element) + " appears twice in the list: remove one");
       return std::nullopt;
     }
     list.push_back(std::move(*read));

@@ -61,7 +61,7 @@ def test_work_is_in_the_order_of_the_current_stream(product):
     np.testing.assert_array_equal(cupy.asnumpy(result), a @ b + 1)
 
 
-def test_an_array_that_is_not_dense_is_refused(product):
+def test_an_array_that_is_not_dense_is_rejected(product):
     a, b = integers(96, 64), integers(48, 64, seed=5)
     with pytest.raises(tessera.Error, match="stride in dimension 0 is 64 elements"):
         product(cupy.asarray(a)[:, :48], cupy.asarray(b))

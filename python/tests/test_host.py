@@ -50,7 +50,7 @@ def integers(*shape, seed=0):
     return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
 
 
-def test_product(matmul):
+def test_matmul(matmul):
     for m, n, k in [(33, 50, 70), (1, 1, 1), (128, 64, 96)]:
         a, b, c = integers(m, k), integers(k, n, seed=1), integers(m, n, seed=2)
         before = c.copy()
@@ -90,7 +90,7 @@ def test_dlpack(matmul, exchanged):
     np.testing.assert_array_equal(matmul(exchanged(a), b, exchanged(c)), a @ b + c)
 
 
-def test_mistakes_are_told(matmul, others):
+def test_mistakes_are_reported(matmul, others):
     a = integers(8, 8)
     with pytest.raises(TypeError, match="takes 3 arguments, but 2 were given"):
         matmul(a, a)

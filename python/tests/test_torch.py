@@ -163,7 +163,7 @@ def test_types():
     assert torch.equal(y.view(torch.uint8), x.view(torch.uint8).T.contiguous())
 
 
-def test_mistakes_are_told(chain):
+def test_mistakes_are_reported(chain):
     a = integers(8, 8).cuda()
     with pytest.raises(TypeError, match="call detach"):
         chain(a.requires_grad_(), a)

@@ -4,7 +4,7 @@
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=select --arg=int:1:7x3 --arg=int:2:7x3 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=epilogue --explain 2>&1 | FileCheck %s --check-prefixes=FUSED,CHECK
-// FUSED: product {{.*}} in kernel epilogue_kernel
+// FUSED: matmul {{.*}} in kernel epilogue_kernel
 // FUSED-COUNT-1: {{^}}kernel
 // FUSED-NOT: {{^}}kernel
 // CHECK: out 0: verified ({{.*}}, exact)

@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-name-kernels | FileCheck %s
 
-// CHECK: module attributes {tessera.repacks = {copied_repack = "copies it"}}
+// CHECK: module attributes {tessera.packings = {copied_repack = "copies it"}}
 
 // A name that nothing else has: neither a symbol nor another kernel.
 func.func private @main_kernel_1()
@@ -39,7 +39,7 @@ func.func @named(%n: index) {
 func.func @copied(%n: index) {
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
     gpu.terminator
-  } {tessera.repack = "copies it"}
+  } {tessera.packing = "copies it"}
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
     gpu.terminator
   }

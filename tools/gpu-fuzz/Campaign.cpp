@@ -71,7 +71,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
     cause = findError(outcome);
     return Verdict::NoDevice;
   }
-  if (testCase.expected == Expected::Refused) {
+  if (testCase.expected == Expected::Rejected) {
     if (!outcome.exited(1))
       return fail("exit status 1 and a diagnostic were expected, but " +
                   outcome.describe());
@@ -79,7 +79,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
         !contains(outcome.errors, testCase.diagnostic))
       return fail("the diagnostic does not contain \"" + testCase.diagnostic +
                   "\"");
-    return Verdict::Refused;
+    return Verdict::Rejected;
   }
   // The chip decides which schedules are legal: others must be rejected with
   // the constraint and the nearest legal one.
@@ -88,12 +88,12 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
     if (!contains(outcome.errors, "the nearest legal schedule has") &&
         !contains(outcome.errors, "is the most that fits"))
       return fail("the diagnostic does not name a legal schedule");
-    return Verdict::Refused;
+    return Verdict::Rejected;
   }
   // A function that a target does not have, with what to use instead.
   if (outcome.exited(1) &&
       contains(outcome.errors, "of f64; compute it in f32"))
-    return Verdict::Refused;
+    return Verdict::Rejected;
   if (wasPlanted(outcome)) {
     if (!outcome.exited(3) || !contains(outcome.output, ": FAILED ("))
       return fail("the planted fault was not found: " + outcome.describe());
@@ -127,7 +127,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
 void fuzz::plantFault(uint64_t seed, uint64_t index, Case &testCase) {
   constexpr uint64_t interval = 50;
   if (index % interval != seed % interval ||
-      testCase.expected == Expected::Refused)
+      testCase.expected == Expected::Rejected)
     return;
   static const char *const kinds[] = {"zero-row", "swapped-rows", "element"};
   testCase.hasFault = true;
@@ -141,7 +141,7 @@ namespace {
 
 /// Counts for one kind.
 struct Tally {
-  uint64_t cases = 0, exact = 0, verified = 0, refused = 0, failed = 0;
+  uint64_t cases = 0, exact = 0, verified = 0, rejected = 0, failed = 0;
   /// Faults that were planted, and those of them that were found.
   uint64_t planted = 0, found = 0;
   double seconds = 0;
@@ -279,18 +279,18 @@ void Campaign::report(uint64_t index, const Case &testCase,
   tally.seconds += outcome.seconds;
   tally.verified += verdict == Verdict::Verified;
   tally.exact += verdict == Verdict::Verified && testCase.isExact;
-  tally.refused += verdict == Verdict::Refused;
+  tally.rejected += verdict == Verdict::Rejected;
   tally.failed += verdict == Verdict::Failed;
   tally.planted += wasPlanted(outcome);
   tally.found += verdict == Verdict::Found;
   if (options.verbose)
     std::printf("case %llu %s: %s, %.2f s\n",
                 static_cast<unsigned long long>(index), testCase.kind.c_str(),
-                verdict == Verdict::Failed    ? "FAILED"
-                : verdict == Verdict::Refused ? "refused"
-                : verdict == Verdict::Found   ? "planted fault found"
-                : testCase.isExact            ? "verified, exact"
-                                              : "verified",
+                verdict == Verdict::Failed     ? "FAILED"
+                : verdict == Verdict::Rejected ? "rejected"
+                : verdict == Verdict::Found    ? "planted fault found"
+                : testCase.isExact             ? "verified, exact"
+                                               : "verified",
                 outcome.seconds);
   if (verdict == Verdict::Failed)
     keepFailure(index, testCase, cause);
@@ -327,13 +327,13 @@ void Campaign::keepFailure(uint64_t index, const Case &testCase,
 
 void Campaign::printTable() const {
   std::printf("%-14s %8s %9s %8s %8s %8s %8s %8s\n", "kind", "cases",
-              "verified", "(exact)", "refused", "planted", "failed", "s/case");
+              "verified", "(exact)", "rejected", "planted", "failed", "s/case");
   auto print = [](const char *name, const Tally &tally) {
     std::printf("%-14s %8llu %9llu %8llu %8llu %8llu %8llu %8.2f\n", name,
                 static_cast<unsigned long long>(tally.cases),
                 static_cast<unsigned long long>(tally.verified),
                 static_cast<unsigned long long>(tally.exact),
-                static_cast<unsigned long long>(tally.refused),
+                static_cast<unsigned long long>(tally.rejected),
                 static_cast<unsigned long long>(tally.planted),
                 static_cast<unsigned long long>(tally.failed),
                 tally.cases ? tally.seconds / static_cast<double>(tally.cases)
@@ -349,7 +349,7 @@ void Campaign::printTable() const {
     sum.cases += tally.cases;
     sum.verified += tally.verified;
     sum.exact += tally.exact;
-    sum.refused += tally.refused;
+    sum.rejected += tally.rejected;
     sum.failed += tally.failed;
     sum.planted += tally.planted;
     sum.seconds += tally.seconds;

@@ -16,7 +16,7 @@ namespace fuzz {
 /// The outcome of a case.
 enum class Verdict {
   Verified,
-  Refused,
+  Rejected,
   /// The fault that was planted in it was found.
   Found,
   Failed,

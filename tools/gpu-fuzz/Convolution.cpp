@@ -80,7 +80,7 @@ static Value pad(Program &program, const Value &input,
 
 /// A convolution or a pooling of that form.
 static Value makeWindowed(Program &program, const Form &form, bool isPooling,
-                          const ProductTypes &types) {
+                          const MatmulTypes &types) {
   Rng &rng = program.rng;
   std::string input = form.input, filter = form.filter, output = form.output;
   size_t spatial = 0;
@@ -142,11 +142,10 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
   for (char letter : input) {
     bool isSpatial = letter <= '2';
     size_t d = isSpatial ? static_cast<size_t>(letter - '0') : 0;
-    int64_t before = isSpatial ? low[d] : 0, behind = isSpatial ? high[d] : 0;
-    inputSizes.push_back(isSpatial ? reach[d] - before - behind
-                                   : sizes[letter]);
+    int64_t before = isSpatial ? low[d] : 0, after = isSpatial ? high[d] : 0;
+    inputSizes.push_back(isSpatial ? reach[d] - before - after : sizes[letter]);
     padLow.push_back(before);
-    padHigh.push_back(behind);
+    padHigh.push_back(after);
   }
   for (char letter : filter) {
     int64_t size = letter <= '2' ? window[letter] : sizes[letter];
@@ -179,8 +178,8 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
 
   Range sum = image.range;
   if (!isPooling)
-    sum = getProductSum(types.accumulator, types.a, image.range, weights.range,
-                        terms);
+    sum = getTermSum(types.accumulator, types.a, image.range, weights.range,
+                     terms);
   else if (isMax || isMin)
     sum = unite(image.range, result.range);
   else
@@ -211,12 +210,11 @@ Case fuzz::generateConvolution(Rng &rng, const Machine &machine) {
     return program.finish("conv");
   }
   using E = Element;
-  ProductTypes types = rng.pick({ProductTypes{E::F16, E::F16, E::F32},
-                                 ProductTypes{E::F16, E::F16, E::F16},
-                                 ProductTypes{E::BF16, E::BF16, E::F32},
-                                 ProductTypes{E::F32, E::F32, E::F32},
-                                 ProductTypes{E::I8, E::I8, E::I32},
-                                 ProductTypes{E::F64, E::F64, E::F64}});
+  MatmulTypes types = rng.pick(
+      {MatmulTypes{E::F16, E::F16, E::F32}, MatmulTypes{E::F16, E::F16, E::F16},
+       MatmulTypes{E::BF16, E::BF16, E::F32},
+       MatmulTypes{E::F32, E::F32, E::F32}, MatmulTypes{E::I8, E::I8, E::I32},
+       MatmulTypes{E::F64, E::F64, E::F64}});
   Form form = rng.pick(convolutions);
   Value value = makeWindowed(program, form, false, types);
   StepOptions options;

@@ -118,7 +118,7 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
   StepOptions steps;
   steps.allowInexact = rng.chance(30);
 
-  ProductOptions options;
+  MatmulOptions options;
   options.budget = 200'000;
   bool hasProducers = rng.chance(50);
   if (hasProducers) {
@@ -130,7 +130,7 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
     for (Element *element : {&a, &b})
       if (*element == Element::I8 && rng.chance(40))
         *element = Element::I4;
-    options.types = ProductTypes{a, b, Element::F32};
+    options.types = MatmulTypes{a, b, Element::F32};
     options.makeOperand = [](Program &inner, const Value &argument) {
       Value operand = makeProducer(inner, argument);
       // No matmul mixes integers and floats.
@@ -138,8 +138,8 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
                                       : makeCast(inner, operand, Element::F16);
     };
   }
-  Value value = makeProduct(program, options);
-  Value product = value;
+  Value value = makeMatmul(program, options);
+  Value matmul = value;
   int64_t count = rng.between(hasProducers ? 0 : 1, 3);
   for (int64_t i = 0; i < count; ++i) {
     value = makeStep(program, value, steps);
@@ -162,7 +162,7 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
     value = makeReduction(program, value, reduced);
   }
   if (rng.chance(8))
-    program.result(product);
+    program.result(matmul);
   if (!program.isResult(value))
     program.result(value);
   return program.finish("fusion");
@@ -172,15 +172,15 @@ Case fuzz::generateChain(Rng &rng, const Machine &machine) {
   Program program(rng, machine);
   StepOptions steps;
   steps.allowInexact = rng.chance(15);
-  ProductOptions options;
+  MatmulOptions options;
   options.budget = 100'000;
   options.isPlain = true;
   options.types =
-      rng.pick({ProductTypes{Element::F16, Element::F16, Element::F32},
-                ProductTypes{Element::BF16, Element::BF16, Element::F32},
-                ProductTypes{Element::F32, Element::F32, Element::F32},
-                ProductTypes{Element::I8, Element::I8, Element::I32}});
-  Value value = makeProduct(program, options);
+      rng.pick({MatmulTypes{Element::F16, Element::F16, Element::F32},
+                MatmulTypes{Element::BF16, Element::BF16, Element::F32},
+                MatmulTypes{Element::F32, Element::F32, Element::F32},
+                MatmulTypes{Element::I8, Element::I8, Element::I32}});
+  Value value = makeMatmul(program, options);
   Value first = value;
   int64_t links = rng.between(1, 2);
   for (int64_t i = 0; i < links; ++i) {
@@ -198,11 +198,11 @@ Case fuzz::generateChain(Rng &rng, const Machine &machine) {
       value = makeCast(program, value, element);
     if (rng.chance(15))
       program.result(value);
-    ProductOptions next = options;
+    MatmulOptions next = options;
     next.lhs = value;
-    next.types = ProductTypes{element, element,
-                              isFloat(element) ? Element::F32 : Element::I32};
-    value = makeProduct(program, next);
+    next.types = MatmulTypes{element, element,
+                             isFloat(element) ? Element::F32 : Element::I32};
+    value = makeMatmul(program, next);
   }
   if (rng.chance(50))
     value = makeStep(program, value, steps);

@@ -55,7 +55,7 @@ Case fuzz::generateIllegal(Rng &rng, const Machine &machine) {
           mistake.schedule + ">}",
       {a, b}, c, {}));
   Case result = program.finish("illegal");
-  result.expected = Expected::Refused;
+  result.expected = Expected::Rejected;
   result.diagnostic = mistake.diagnostic;
   return result;
 }

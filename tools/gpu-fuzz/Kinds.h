@@ -44,14 +44,14 @@ Case generateIllegal(Rng &rng, const Machine &machine);
 
 /// The types of a matmul: those of the operands, and that of the sums and the
 /// result.
-struct ProductTypes {
+struct MatmulTypes {
   Element a, b, accumulator;
 };
-ProductTypes pickProductTypes(Rng &rng);
+MatmulTypes pickMatmulTypes(Rng &rng);
 
 /// The properties of a matmul to generate.
-struct ProductOptions {
-  std::optional<ProductTypes> types;
+struct MatmulOptions {
+  std::optional<MatmulTypes> types;
   /// The left operand, a matrix of any type; else an argument is made.
   std::optional<Value> lhs;
   /// At most that many multiplications.
@@ -62,12 +62,12 @@ struct ProductOptions {
   std::function<Value(Program &program, const Value &argument)> makeOperand;
 };
 /// Writes a contraction in one of linalg's forms; returns its result.
-Value makeProduct(Program &program, const ProductOptions &options = {});
+Value makeMatmul(Program &program, const MatmulOptions &options = {});
 
 /// `{tessera.schedule = #tessera.schedule<...>}`, for about half of the calls
 /// (else nothing); `isStaged` where operands are gathered, `matrices` of a
 /// batch.
-std::string pickSchedule(Program &program, const ProductTypes &types,
+std::string pickSchedule(Program &program, const MatmulTypes &types,
                          bool isStaged = false, int64_t matrices = 1);
 
 //===----------------------------------------------------------------------===//

@@ -30,7 +30,7 @@ struct Value {
 };
 
 /// The outcome that a case expects of gpu-runner.
-enum class Expected { Verified, Refused };
+enum class Expected { Verified, Rejected };
 
 /// One program and how to run it, as determined by the seed and the index.
 struct Case {

@@ -128,7 +128,7 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
   return text + ">}";
 }
 
-std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
+std::string fuzz::pickSchedule(Program &program, const MatmulTypes &types,
                                bool isStaged, int64_t matrices) {
   Rng &rng = program.rng;
   if (!rng.chance(50))

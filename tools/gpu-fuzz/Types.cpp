@@ -59,8 +59,8 @@ Range fuzz::unite(const Range &a, const Range &b) {
           a.exact && b.exact};
 }
 
-Range fuzz::getProductSum(Element accumulator, Element operand, const Range &a,
-                          const Range &b, double count) {
+Range fuzz::getTermSum(Element accumulator, Element operand, const Range &a,
+                       const Range &b, double count) {
   // Matrix units sum 8-bit floats with fewer bits than f32 has.
   bool isNarrow = isFloat(operand) && getInfo(operand).bytes == 1 &&
                   accumulator == Element::F32;

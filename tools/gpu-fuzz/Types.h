@@ -45,8 +45,8 @@ struct Range {
 /// bits or is too large.
 Range asElement(Element element, Range range, int precision = 0);
 /// The range of a sum of `count` terms.
-Range getProductSum(Element accumulator, Element operand, const Range &a,
-                    const Range &b, double count);
+Range getTermSum(Element accumulator, Element operand, const Range &a,
+                 const Range &b, double count);
 Range add(Element element, const Range &a, const Range &b);
 Range multiply(Element element, const Range &a, const Range &b);
 Range unite(const Range &a, const Range &b);

@@ -13,7 +13,7 @@ namespace {
 /// C[v] = A[v] @ B[v] for a grid of virtual threads v in each workgroup, where
 /// A, B or neither is the same for all of them.
 struct Kernel {
-  ProductTypes types;
+  MatmulTypes types;
   std::vector<int64_t> grid;
   int64_t blocks;
   /// Fragments, and how many of them along K.
@@ -29,7 +29,7 @@ struct Kernel {
 static Kernel pickKernel(Rng &rng) {
   using E = Element;
   Kernel kernel;
-  static const std::vector<ProductTypes> types = {
+  static const std::vector<MatmulTypes> types = {
       {E::F16, E::F16, E::F32},   {E::F16, E::F16, E::F16},
       {E::BF16, E::BF16, E::F32}, {E::I8, E::I8, E::I32},
       {E::F32, E::F32, E::F32},   {E::F64, E::F64, E::F64},
@@ -185,8 +185,8 @@ Case fuzz::generateVThread(Rng &rng, const Machine &machine) {
   else
     program.line("    %init = tessera.fill " + start + " : " + fragmentC);
 
-  auto product = [&](const std::string &indent, const char *result,
-                     const char *sum, const std::string &k) {
+  auto matmul = [&](const std::string &indent, const char *result,
+                    const char *sum, const std::string &k) {
     if (!(isHoisted && kernel.isSharedA))
       loadA(indent, k);
     if (!(isHoisted && kernel.isSharedB))
@@ -195,11 +195,11 @@ Case fuzz::generateVThread(Rng &rng, const Machine &machine) {
                  fragmentA + ", " + fragmentB + " -> " + fragmentC);
   };
   if (kernel.steps == 1) {
-    product("    ", "%c", "%init", zero);
+    matmul("    ", "%c", "%init", zero);
   } else {
     program.line("    %c = scf.for %k = " + zero + " to " + end + " step " +
                  step + " iter_args(%sum = %init) -> " + fragmentC + " {");
-    product("      ", "%next", "%sum", "%k");
+    matmul("      ", "%next", "%sum", "%k");
     program.line("      scf.yield %next : " + fragmentC);
     program.line("    }");
   }
@@ -211,8 +211,8 @@ Case fuzz::generateVThread(Rng &rng, const Machine &machine) {
   program.line("}");
 
   Range numbers{getInfo(kernel.types.a).filled, 0, true};
-  Range sum = getProductSum(kernel.types.accumulator, kernel.types.a, numbers,
-                            numbers, static_cast<double>(depth));
+  Range sum = getTermSum(kernel.types.accumulator, kernel.types.a, numbers,
+                         numbers, static_cast<double>(depth));
   sum = fuzz::add(kernel.types.accumulator, sum,
                   {getInfo(kernel.types.accumulator).filled, 0, true});
   if (!sum.exact)

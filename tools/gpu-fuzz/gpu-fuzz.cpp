@@ -7,7 +7,7 @@
 //   Rng, Types     choices that the seed decides; sizes; ranges of values
 //   Program        a program, written op by op
 //   Schedule       random schedules
-//   `Product`, Fusion, Convolution, Elementwise, Movement, VThread, Illegal
+//   Matmul, Fusion, Convolution, Elementwise, Movement, VThread, Illegal
 //                  the kinds of programs
 //   Process        gpu-runner in a child process
 //   Campaign       many cases, run and judged

@@ -38,7 +38,7 @@ struct Options : ProgramOptions {
   std::optional<unsigned> corruptOutput;
   PlantedFault plantedFault = PlantedFault::Element;
   /// For tests only: Vulkan's self-tests read an operand the wrong way.
-  bool turnSelfTests = false;
+  bool transposeSelfTests = false;
 };
 
 /// True when --json or --explain=json is among the arguments. It decides where

@@ -7,7 +7,7 @@
 #include "CommandLine.h"
 
 #include "Target/Backend.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -311,7 +311,7 @@ static const OptionInfo infos[] = {
     {"--help", OptionInfo::Flag, &Options::help},
     {"--debug-corrupt-output", OptionInfo::NeedsValue, nullptr, parseCorrupt,
      /*hidden=*/true},
-    {"--test-turn-self-tests", OptionInfo::Flag, &Options::turnSelfTests,
+    {"--test-turn-self-tests", OptionInfo::Flag, &Options::transposeSelfTests,
      /*parse=*/nullptr, /*hidden=*/true},
 };
 

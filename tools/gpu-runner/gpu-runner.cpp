@@ -6,7 +6,7 @@
 //
 //   Options      the command line
 //   Batch        many command lines, in one process
-//   Ending       signals, faults, and runs that take too long
+//   Shutdown     signals, faults, and runs that take too long
 //
 // The steps are in lib/Execution, their results in lib/Report, and comparisons
 // in lib/Debugging.
@@ -19,7 +19,6 @@
 #include "Debugging/PlantedFault.h"
 #include "Debugging/Repeat.h"
 #include "Debugging/Verify.h"
-#include "Ending.h"
 #include "Execution/Arguments.h"
 #include "Execution/BundledProgram.h"
 #include "Execution/Compile.h"
@@ -33,6 +32,7 @@
 #include "Report/ProgramPage.h"
 #include "Report/StartClock.h"
 #include "Report/TraceFile.h"
+#include "Shutdown.h"
 
 #include "Driver/LargeStack.h"
 #include "Driver/ProgramCache.h"
@@ -55,12 +55,12 @@ static LogicalResult checkOutputNumber(StringRef option, unsigned number,
                                        size_t count, Report &report) {
   if (number < count)
     return success();
-  std::string mend = count == 0   ? "the program has no outputs"
-                     : count == 1 ? "the program has one output, number 0"
-                                  : "the program's outputs are numbered 0 to " +
-                                        std::to_string(count - 1);
+  std::string fix = count == 0   ? "the program has no outputs"
+                    : count == 1 ? "the program has one output, number 0"
+                                 : "the program's outputs are numbered 0 to " +
+                                       std::to_string(count - 1);
   return report.fail(Exit::Usage,
-                     option + " names output " + Twine(number) + "; " + mend);
+                     option + " names output " + Twine(number) + "; " + fix);
 }
 
 /// --out.
@@ -162,7 +162,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
     CompareRun compareRun;
     if (options.verify)
       compareRun = [&](const std::vector<Output> &again) {
-        return isAsReference(options, chip, entry, program.products, arguments,
+        return isAsReference(options, chip, entry, program.matmuls, arguments,
                              again, report);
       };
     // Wrong numbers are verified nevertheless.
@@ -173,8 +173,8 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   }
   if (options.verify) {
     runtime::TraceScope scope(report.trace, "step", "verify");
-    if (failed(verify(options, chip, entry, program.products, arguments,
-                      outputs, device, execution, report)))
+    if (failed(verify(options, chip, entry, program.matmuls, arguments, outputs,
+                      device, execution, report)))
       return failure();
   }
   if (report.exit() != Exit::Done)
@@ -333,7 +333,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
       // Sizes are those of the program alone.
       Report quiet = Report::makeQuiet();
       Entry entry;
-      std::vector<ProductWork> work;
+      std::vector<MatmulWork> work;
       if (succeeded(findEntry(*module, options.entry, entry, quiet)))
         work = collectWork(entry, {});
       llvm::raw_string_ostream os(explained);
@@ -405,7 +405,7 @@ static int runCommandLine(ArrayRef<const char *> arguments, Console &console,
   }
   runtime::VulkanSettings vulkan = runtime::getVulkanSettings();
   vulkan.validates |= options.vulkanValidation;
-  vulkan.failsSelfTests |= options.turnSelfTests;
+  vulkan.failsSelfTests |= options.transposeSelfTests;
   runtime::setVulkanSettings(vulkan);
   if (options.listDevices) {
     listDevices(report);
@@ -455,7 +455,7 @@ static int runAll(int argc, char **argv) {
 int main(int argc, char **argv) {
   // Before any driver is loaded.
   (void)compiler::getCompilerIdentity();
-  handleEndingSignals();
+  handleShutdownSignals();
   int status = 0;
   // One thread for all lines: drivers keep things for the thread that calls.
   compiler::runOnLargeStack([&] { status = runAll(argc, argv); });

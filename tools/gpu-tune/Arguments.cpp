@@ -6,7 +6,7 @@
 
 #include "Arguments.h"
 
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -36,7 +36,7 @@ as measured on the same device, driver and host.
 )";
 
 /// "0.1725 ms (0.1721 to 0.173)".
-template <typename T> static std::string spellTime(const T &entry) {
+template <typename T> static std::string formatTime(const T &entry) {
   std::string text = formatTime(entry.median);
   llvm::raw_string_ostream(text)
       << llvm::format(" (%.4g to %.4g)", entry.low, entry.high);
@@ -65,7 +65,7 @@ static void printOutcomes(const Summary &summary) {
 
 static void print(const Summary &summary) {
   llvm::outs() << summary.text.description << " (" << summary.task.key
-               << ") on " << spellPlace(summary) << "\n";
+               << ") on " << formatLocation(summary) << "\n";
   if (!summary.best) {
     llvm::outs() << "  no schedule was measured\n";
     printOutcomes(summary);
@@ -77,7 +77,7 @@ static void print(const Summary &summary) {
     llvm::outs() << "  the compiler's own choice, which was not recorded\n";
   else
     llvm::outs() << "  tessera.schedule = " << schedule << "\n";
-  llvm::outs() << "  " << spellTime(best);
+  llvm::outs() << "  " << formatTime(best);
   if (double rate = getRate(summary.text, best.median))
     llvm::outs() << ", " << formatRate(rate);
   llvm::outs() << (best.isFinal ? ", of the final comparison"
@@ -87,12 +87,12 @@ static void print(const Summary &summary) {
     llvm::outs() << "  it is the compiler's own choice\n";
   else if (summary.own)
     printSpeedup(summary.overOwn, "the compiler's own choice",
-                 spellTime(*summary.own), summary.ownNearness);
+                 formatTime(*summary.own), summary.ownNearness);
   else
     llvm::outs() << "  the compiler's own choice was not measured there\n";
   if (summary.library)
     printSpeedup(summary.overLibrary, summary.library->library,
-                 spellTime(*summary.library), summary.libraryNearness);
+                 formatTime(*summary.library), summary.libraryNearness);
   else
     llvm::outs() << "  no library was measured there\n";
   const Environment &environment = best.environment;

@@ -116,7 +116,7 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
     return fail("the run's address is missing: pass ADDRESS:PORT, as gpu-tune "
                 "run --listen prints it");
   for (const std::string &place : options.places)
-    if (!isPlace(place))
+    if (!isAddress(place))
       return fail("'" + place + "' is not ADDRESS:PORT");
   if (options.key.empty())
     return fail(llvm::Twine("the run's key is missing: pass --key-file=FILE, "

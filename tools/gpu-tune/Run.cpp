@@ -11,7 +11,7 @@
 #include "Tuning/Cluster/Key.h"
 #include "Tuning/Cluster/Mpi.h"
 #include "Tuning/Run/RunReport.h"
-#include "Tuning/Run/Values.h"
+#include "Tuning/Run/SearchValues.h"
 
 #include "Runtime/OutputFile.h"
 #include "Support/Interrupt.h"
@@ -114,8 +114,8 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
   }
   if (ranks)
     // MPI does not encrypt: a key that all ranks have is not sent.
-    ranks->tell(cluster->getPlaces() + "\n" +
-                (options.isOwnKey ? "" : options.key));
+    ranks->announce(cluster->getPlaces() + "\n" +
+                    (options.isOwnKey ? "" : options.key));
   mlir::MLIRContext context;
   std::vector<Task> tasks;
   tuning::SpaceConfig config;

@@ -24,7 +24,7 @@
 #include "Tuning/Cluster/Child.h"
 
 #include "Driver/ProgramCache.h"
-#include "Tuning/Spelling.h"
+#include "Tuning/Suggestion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -133,12 +133,12 @@ int runMultiply(TesseraExecutable *executable, int64_t m, int64_t n, int64_t k,
 // Compiling
 //===----------------------------------------------------------------------===//
 
-TEST(CAPI, AMistakeIsToldAtItsPlace) {
-  std::vector<std::string> told;
+TEST(CAPI, AMistakeIsReportedAtItsLocation) {
+  std::vector<std::string> reported;
   TesseraCompileOptions options = {};
   options.structSize = sizeof(options);
   options.fileName = "wrong.mlir";
-  options.handlerUser = &told;
+  options.handlerUser = &reported;
   options.handler = [](void *user, TesseraSeverity severity, const char *text) {
     EXPECT_EQ(severity, TESSERA_ERROR);
     static_cast<std::vector<std::string> *>(user)->push_back(text);
@@ -148,9 +148,9 @@ TEST(CAPI, AMistakeIsToldAtItsPlace) {
   EXPECT_EQ(tesseraCompile(source, sizeof(source) - 1, &options, &program),
             TESSERA_COMPILE_ERROR);
   EXPECT_EQ(program, nullptr);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].find("wrong.mlir:2:10: "), 0u) << told[0];
-  EXPECT_EQ(told[0], tesseraGetLastError());
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_EQ(reported[0].find("wrong.mlir:2:10: "), 0u) << reported[0];
+  EXPECT_EQ(reported[0], tesseraGetLastError());
 }
 
 TEST(CAPI, TargetsAreChecked) {
@@ -251,7 +251,7 @@ func.func @main(%x: memref<4xi32>) {
   return
 })";
 
-TEST(CAPI, ErrorsOfBackEndsAreToldAtTheirPlace) {
+TEST(CAPI, ErrorsOfBackEndsAreReportedAtTheirLocation) {
   // LLVM would exit.
   std::string text =
       failToCompile(launchAssembly("mov.u32 $0, 1;", "=x"), "cuda:sm_80");
@@ -377,7 +377,7 @@ func.func @main() -> i32 {
   EXPECT_EQ(text.find("test.mlir:2:1: 'getpid' has no body"), 0u) << text;
 }
 
-TEST(CAPI, SignaturesAreTold) {
+TEST(CAPI, SignaturesAreReported) {
   TesseraProgram *program = compile(std::string(multiply) + addConstant("1.0"));
   size_t count = 0;
   ASSERT_EQ(tesseraProgramGetEntryCount(program, &count), TESSERA_OK);
@@ -510,7 +510,7 @@ TEST_F(LoadedProgram, ResultsAreCopiedToTheHost) {
     EXPECT_EQ(value, 6);
 }
 
-TEST_F(LoadedProgram, MistakesOfACallAreTold) {
+TEST_F(LoadedProgram, MistakesOfACallAreReported) {
   open(multiply, "multiply");
   float data[64] = {};
   int64_t sizes[] = {8, 8}, negative[] = {8, -8}, strides[] = {16, 1};
@@ -555,7 +555,7 @@ TEST_F(LoadedProgram, MistakesOfACallAreTold) {
                "no entry point 'main': the program has multiply");
 }
 
-TEST_F(LoadedProgram, MemoryOfAnotherKindIsRefused) {
+TEST_F(LoadedProgram, MemoryOfAnotherKindIsRejected) {
   open(multiply, "multiply");
   float data[64] = {};
   int64_t sizes[] = {8, 8};

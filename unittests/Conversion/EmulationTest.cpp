@@ -117,7 +117,7 @@ struct Operand {
 };
 
 /// The data that the lanes of a launch share.
-struct Product {
+struct Matmul {
   std::vector<int32_t> words;
   Operand a, b, acc;
   /// Each lane's accumulators afterwards.
@@ -127,16 +127,16 @@ struct Product {
 } // namespace
 
 static void multiply(void **args, const tessera_workgroup *workgroup) {
-  Product &product = **static_cast<Product **>(args[0]);
+  Matmul &matmul = **static_cast<Matmul **>(args[0]);
   int64_t lane = workgroup->threadId[0];
-  std::vector<uint8_t> a = product.a.getRegisters(lane),
-                       b = product.b.getRegisters(lane),
-                       acc = product.acc.getRegisters(lane);
-  tessera_cpu_mma(workgroup,
-                  reinterpret_cast<const tessera_matrix_instruction *>(
-                      product.words.data()),
-                  "the matmul", a.data(), b.data(), acc.data());
-  product.results[lane] = std::move(acc);
+  std::vector<uint8_t> a = matmul.a.getRegisters(lane),
+                       b = matmul.b.getRegisters(lane),
+                       acc = matmul.acc.getRegisters(lane);
+  tessera_cpu_mma(
+      workgroup,
+      reinterpret_cast<const tessera_matrix_instruction *>(matmul.words.data()),
+      "the matmul", a.data(), b.data(), acc.data());
+  matmul.results[lane] = std::move(acc);
 }
 
 namespace {
@@ -156,19 +156,19 @@ protected:
   }
 
   void check(const MatrixInstruction &row, bool unsignedA, bool unsignedB) {
-    Product product{describeInstruction(row, unsignedA, unsignedB),
-                    {row.aMap, getNumber(row.aType, unsignedA), row.m, row.k},
-                    {row.bMap, getNumber(row.bType, unsignedB), row.k, row.n},
-                    {row.accMap, getNumber(row.accType, false), row.m, row.n},
-                    {}};
-    ASSERT_FALSE(product.words.empty());
+    Matmul matmul{describeInstruction(row, unsignedA, unsignedB),
+                  {row.aMap, getNumber(row.aType, unsignedA), row.m, row.k},
+                  {row.bMap, getNumber(row.bType, unsignedB), row.k, row.n},
+                  {row.accMap, getNumber(row.accType, false), row.m, row.n},
+                  {}};
+    ASSERT_FALSE(matmul.words.empty());
     std::mt19937_64 random(row.m * 1000 + row.n * 10 + row.k);
-    for (Operand *operand : {&product.a, &product.b, &product.acc})
+    for (Operand *operand : {&matmul.a, &matmul.b, &matmul.acc})
       operand->fill(random);
     int64_t lanes = row.accMap.getNumLanes();
-    product.results.resize(lanes);
+    matmul.results.resize(lanes);
 
-    Product *argument = &product;
+    Matmul *argument = &matmul;
     void *args[] = {static_cast<void *>(&argument)};
     int64_t sizes[] = {sizeof(void *)};
     runtime::LaunchRequest request;
@@ -183,9 +183,9 @@ protected:
     for (int64_t i = 0; i < row.m; ++i)
       for (int64_t j = 0; j < row.n; ++j)
         for (int64_t k = 0; k < row.k; ++k)
-          product.acc.at(i, j) += product.a.at(i, k) * product.b.at(k, j);
+          matmul.acc.at(i, j) += matmul.a.at(i, k) * matmul.b.at(k, j);
     for (int64_t lane = 0; lane < lanes; ++lane)
-      ASSERT_EQ(product.results[lane], product.acc.getRegisters(lane))
+      ASSERT_EQ(matmul.results[lane], matmul.acc.getRegisters(lane))
           << "lane " << lane;
   }
 
@@ -193,7 +193,7 @@ protected:
 };
 } // namespace
 
-TEST_F(EmulationTest, EveryRowIsAProductOfMatrices) {
+TEST_F(EmulationTest, EveryRowIsAMatmul) {
   std::set<std::string> seen;
   for (const Chip &chip : getEmulatedChips())
     for (const MatrixInstruction &row : chip.instructions) {

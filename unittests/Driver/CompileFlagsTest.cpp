@@ -35,7 +35,7 @@ TEST(CompileFlagsTest, PrintedFlagsAreParsed) {
   EXPECT_TRUE(flags.allowTf32);
   EXPECT_FALSE(flags.allowFastF8);
   EXPECT_FALSE(flags.fuseAttention);
-  EXPECT_EQ(flags.directCopies, DirectCopies::Never);
+  EXPECT_EQ(flags.ldsCopies, LdsCopies::Never);
   EXPECT_EQ(flags.vthreadOrder.text, "groups(2)");
   // In the order of the definition.
   EXPECT_EQ(print(flags), "allow-tf32,no-fuse-attention,"

@@ -121,7 +121,7 @@ TEST_P(HipProgramTest, LaunchesWhatItsKernelsTake) {
   EXPECT_EQ(state.launches, static_cast<int>(program->kernels.size()));
 }
 
-TEST_P(HipProgramTest, IsRefusedByAnotherChip) {
+TEST_P(HipProgramTest, IsRejectedByAnotherChip) {
   std::unique_ptr<CompiledProgram> program = compile("gfx908");
   ASSERT_TRUE(program);
   open();

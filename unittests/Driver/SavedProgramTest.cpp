@@ -38,8 +38,8 @@ protected:
   }
   /// The diagnostics that `run` emits on the context, with locations.
   std::string listen(llvm::function_ref<void()> run) {
-    std::string said;
-    llvm::raw_string_ostream os(said);
+    std::string printed;
+    llvm::raw_string_ostream os(printed);
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       os << static_cast<int>(diagnostic.getSeverity()) << " "
          << diagnostic.getLocation() << " " << diagnostic << "\n";
@@ -48,7 +48,7 @@ protected:
       return success();
     });
     run();
-    return said;
+    return printed;
   }
 
   MLIRContext context;
@@ -60,16 +60,17 @@ TEST_P(SavedProgramTest, IsTheSameAgain) {
       parseSourceString<ModuleOp>(source, &context, "source.mlir");
   ASSERT_TRUE(module);
   std::unique_ptr<CompiledProgram> program, loaded;
-  std::string said =
+  std::string printed =
       listen([&] { program = compileProgram(*module, options); });
-  ASSERT_TRUE(program) << said;
-  EXPECT_NE(said.find("schedule has no effect"), std::string::npos) << said;
+  ASSERT_TRUE(program) << printed;
+  EXPECT_NE(printed.find("schedule has no effect"), std::string::npos)
+      << printed;
 
   std::string bytes = program->save(), why;
-  std::string saidAgain =
+  std::string reportedAgain =
       listen([&] { loaded = loadProgram(bytes, options, context, why); });
   ASSERT_TRUE(loaded) << why;
-  EXPECT_EQ(saidAgain, said);
+  EXPECT_EQ(reportedAgain, printed);
   EXPECT_TRUE(loaded->getEntry("main"));
   EXPECT_FALSE(loaded->getEntry("other"));
   EXPECT_EQ(loaded->ptx, program->ptx);
@@ -91,11 +92,11 @@ TEST_P(SavedProgramTest, IsTheSameAgain) {
     EXPECT_EQ(loaded->kernels[i].workgroupBytes,
               program->kernels[i].workgroupBytes);
   }
-  ASSERT_EQ(loaded->products.size(), 1u);
-  EXPECT_EQ(loaded->products[0].instruction, program->products[0].instruction);
-  EXPECT_EQ(loaded->products[0].matrixUnit, program->products[0].matrixUnit);
-  EXPECT_EQ(loaded->products[0].location, program->products[0].location);
-  EXPECT_EQ(loaded->products[0].rejected, program->products[0].rejected);
+  ASSERT_EQ(loaded->matmuls.size(), 1u);
+  EXPECT_EQ(loaded->matmuls[0].instruction, program->matmuls[0].instruction);
+  EXPECT_EQ(loaded->matmuls[0].matrixUnit, program->matmuls[0].matrixUnit);
+  EXPECT_EQ(loaded->matmuls[0].location, program->matmuls[0].location);
+  EXPECT_EQ(loaded->matmuls[0].rejected, program->matmuls[0].rejected);
   // Saved again, it is the same still.
   EXPECT_EQ(loaded->save(), bytes);
 }
@@ -119,7 +120,7 @@ TEST_P(SavedProgramTest, MachineCodeStaysBesideThePTX) {
   EXPECT_EQ(loaded->ptx, program->ptx);
 }
 
-TEST_P(SavedProgramTest, RefusesWhatIsNone) {
+TEST_P(SavedProgramTest, RejectsOtherFiles) {
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(source, &context, "source.mlir");
   std::unique_ptr<CompiledProgram> program;

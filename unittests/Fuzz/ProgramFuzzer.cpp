@@ -51,7 +51,7 @@ constexpr unsigned secondsToRun = 20;
 /// How far inputs have come.
 struct Counts {
   uint64_t inputs = 0, parsed = 0, compiled = 0, run = 0, ended = 0,
-           refused = 0;
+           rejected = 0;
 
   ~Counts() {
     std::fprintf(stderr,
@@ -62,7 +62,7 @@ struct Counts {
                  static_cast<unsigned long long>(parsed),
                  static_cast<unsigned long long>(compiled),
                  static_cast<unsigned long long>(run),
-                 static_cast<unsigned long long>(refused),
+                 static_cast<unsigned long long>(rejected),
                  static_cast<unsigned long long>(ended), secondsToRun);
   }
 } counts;
@@ -157,7 +157,7 @@ static void runEntry(const runtime::Bundle &bundle,
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     std::abort();
   } else if (WEXITSTATUS(status) == 1)
-    ++counts.refused;
+    ++counts.rejected;
 }
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.

@@ -236,7 +236,7 @@ TEST_F(CompareTest, RoundingToNarrowResults) {
 
 // A NaN or an infinity that the reference is certain of must be present,
 // although the error bound of its row is not a number.
-TEST_F(CompareTest, NaNsAndInfinitiesOfProducts) {
+TEST_F(CompareTest, NaNsAndInfinitiesOfMatmuls) {
   SmallVector<Array> args = {fractions(f16(), {4, 64}, 1),
                              fractions(f16(), {64, 4}, 2),
                              Array::zeros(f32(), {4, 4})};

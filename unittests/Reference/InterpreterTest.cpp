@@ -530,7 +530,7 @@ TEST_F(InterpreterTest, Budget) {
   EXPECT_TRUE(diagnostics.empty());
 }
 
-TEST_F(InterpreterTest, LargeProductTakesSeconds) {
+TEST_F(InterpreterTest, LargeMatmulTakesSeconds) {
   SmallVector<Array> args = {fractions(f16(), {1024, 1024}, 1),
                              fractions(f16(), {1024, 1024}, 2),
                              Array::zeros(f32(), {1024, 1024})};

@@ -324,7 +324,7 @@ TEST_F(VerifyTest, TooLarge) {
       "cannot be evaluated in slices, and it is not a single kernel");
 }
 
-TEST_F(VerifyTest, LargeProductIsSampled) {
+TEST_F(VerifyTest, LargeMatmulIsSampled) {
   constexpr int64_t size = 2048;
   const char *source = R"(
     func.func @main(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>) {

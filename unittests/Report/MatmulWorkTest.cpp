@@ -36,7 +36,7 @@ func.func @main(%a: tensor<7x5xf32>, %b: tensor<5x3xf32>, %c: tensor<7x3xf32>) -
       outs(%c : tensor<7x3xf32>) -> tensor<7x3xf32>
   return %d : tensor<7x3xf32>
 })");
-  std::vector<ProductWork> work = collectWork(entry, {});
+  std::vector<MatmulWork> work = collectWork(entry, {});
   ASSERT_EQ(work.size(), 1u);
   EXPECT_EQ(work[0].operations, 2.0 * 7 * 5 * 3);
   EXPECT_EQ(work[0].bytes, 4.0 * (7 * 5 + 5 * 3 + 7 * 3));
@@ -46,7 +46,7 @@ func.func @main(%a: tensor<7x5xf32>, %b: tensor<5x3xf32>, %c: tensor<7x3xf32>) -
 
 TEST_F(MatmulWorkTest, TakesDynamicSizesFromArguments) {
   Entry entry = parse(dynamicMatmul);
-  std::vector<ProductWork> unknown = collectWork(entry, {});
+  std::vector<MatmulWork> unknown = collectWork(entry, {});
   ASSERT_EQ(unknown.size(), 1u);
   EXPECT_FALSE(unknown[0].operations);
   EXPECT_FALSE(unknown[0].bytes);
@@ -55,7 +55,7 @@ TEST_F(MatmulWorkTest, TakesDynamicSizesFromArguments) {
   std::vector<runtime::HostArray> arguments;
   arguments.push_back(makeArray({10, 6}));
   arguments.push_back(makeArray({6, 24}));
-  std::vector<ProductWork> known = collectWork(entry, arguments);
+  std::vector<MatmulWork> known = collectWork(entry, arguments);
   ASSERT_EQ(known.size(), 1u);
   EXPECT_EQ(known[0].operations, 2.0 * 10 * 6 * 24);
   EXPECT_EQ(known[0].bytes, 2.0 * (10 * 6 + 6 * 24) + 4.0 * 10 * 24);
@@ -71,11 +71,11 @@ func.func @main(%a: tensor<2x4x8xi8>, %b: tensor<2x8x3xi8>, %c: tensor<2x4x3xi32
       -> tensor<2x4x3xi32>
   return %d, %e : tensor<2x4x3xi32>, tensor<2x4x3xi32>
 })");
-  std::vector<ProductWork> work = collectWork(entry, {});
+  std::vector<MatmulWork> work = collectWork(entry, {});
   ASSERT_EQ(work.size(), 2u);
-  for (const ProductWork &product : work) {
-    EXPECT_EQ(product.operations, 2.0 * 2 * 4 * 8 * 3);
-    EXPECT_EQ(product.bytes, 2.0 * 4 * 8 + 2.0 * 8 * 3 + 4.0 * 2 * 4 * 3);
+  for (const MatmulWork &matmul : work) {
+    EXPECT_EQ(matmul.operations, 2.0 * 2 * 4 * 8 * 3);
+    EXPECT_EQ(matmul.bytes, 2.0 * 4 * 8 + 2.0 * 8 * 3 + 4.0 * 2 * 4 * 3);
   }
   EXPECT_EQ(countOperations(entry, {}), 2.0 * 2.0 * 2 * 4 * 8 * 3);
 }

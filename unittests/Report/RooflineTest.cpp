@@ -16,26 +16,26 @@ namespace {
 
 class RooflineTest : public ::testing::Test {
 protected:
-  RooflineTest() { product.rateType = "f16"; }
+  RooflineTest() { matmul.rateType = "f16"; }
 
   /// The JSON object for a matmul of this work.
-  llvm::json::Object explain(const ProductWork *work) {
+  llvm::json::Object explain(const MatmulWork *work) {
     text.clear();
     llvm::raw_string_ostream os(text);
     llvm::json::Object object;
-    explainRoof(product, work, *compiler::findChip("cuda", "sm_90a"),
+    explainRoof(matmul, work, *compiler::findChip("cuda", "sm_90a"),
                 /*device=*/nullptr, os, object);
     return object;
   }
 
-  static ProductWork makeWork(double operations, double bytes) {
-    ProductWork work;
+  static MatmulWork makeWork(double operations, double bytes) {
+    MatmulWork work;
     work.operations = operations;
     work.bytes = bytes;
     return work;
   }
 
-  compiler::ProductReport product;
+  compiler::MatmulReport matmul;
   std::string text;
 };
 
@@ -45,7 +45,7 @@ TEST_F(RooflineTest, IsLimitedByMemoryBelowTheRidge) {
   ASSERT_TRUE(roof && roof->bytes > 0) << why;
   // Half the intensity of the ridge: half the rate.
   double bytes = 1e9, operations = bytes * roof->operations / roof->bytes / 2;
-  ProductWork work = makeWork(operations, bytes);
+  MatmulWork work = makeWork(operations, bytes);
   llvm::json::Object object = explain(&work);
   const llvm::json::Object *found = object.getObject("roof");
   ASSERT_TRUE(found);
@@ -61,7 +61,7 @@ TEST_F(RooflineTest, IsLimitedByArithmeticAboveTheRidge) {
   auto roof = compiler::findRoof("sm_90a", "", 0, 0, "f16", why);
   ASSERT_TRUE(roof && roof->bytes > 0) << why;
   double bytes = 1e6, operations = bytes * roof->operations / roof->bytes * 3;
-  ProductWork work = makeWork(operations, bytes);
+  MatmulWork work = makeWork(operations, bytes);
   llvm::json::Object object = explain(&work);
   const llvm::json::Object *found = object.getObject("roof");
   ASSERT_TRUE(found);
@@ -75,7 +75,7 @@ TEST_F(RooflineTest, GivesReasonsWithoutWork) {
   llvm::json::Object hidden = explain(nullptr);
   EXPECT_EQ(hidden.getString("roof_unknown"),
             "it is not one op on whole arrays in the entry");
-  ProductWork unknown;
+  MatmulWork unknown;
   llvm::json::Object open = explain(&unknown);
   EXPECT_EQ(open.getString("roof_unknown"), "its sizes are dynamic");
   EXPECT_FALSE(open.getObject("roof"));

@@ -28,7 +28,7 @@ static ProgramVariant makeVariant(const std::string &target,
   entry.arguments[0].shape = {-1, 64};
   entry.arguments[0].element = ElementType::BF16;
   entry.arguments[0].mayWrite = true;
-  entry.arguments[0].spelling = "memref<?x64xbf16>";
+  entry.arguments[0].text = "memref<?x64xbf16>";
   entry.results.resize(1);
   variant.entries = {entry};
   variant.kernels = {{"k",
@@ -64,10 +64,10 @@ TEST(Bundle, IsReadAsItWasWritten) {
   EXPECT_EQ(slot.shape, (std::vector<int64_t>{-1, 64}));
   EXPECT_EQ(slot.element, ElementType::BF16);
   EXPECT_TRUE(slot.mayWrite);
-  EXPECT_EQ(variant.kernels.at(0).products.at(0).instruction, "mma");
-  EXPECT_TRUE(variant.kernels.at(0).products.at(0).matrixUnit);
-  EXPECT_EQ(variant.kernels.at(0).products.at(0).unitBits, 14);
-  EXPECT_EQ(variant.kernels.at(0).products.at(0).unitLength, 128);
+  EXPECT_EQ(variant.kernels.at(0).matmuls.at(0).instruction, "mma");
+  EXPECT_TRUE(variant.kernels.at(0).matmuls.at(0).matrixUnit);
+  EXPECT_EQ(variant.kernels.at(0).matmuls.at(0).unitBits, 14);
+  EXPECT_EQ(variant.kernels.at(0).matmuls.at(0).unitLength, 128);
 }
 
 TEST(Bundle, EveryDamagedByteIsFound) {
@@ -166,7 +166,7 @@ TEST(Bundle, ADeviceMayHaveMoreThanTheCodeUses) {
               std::string::npos);
 }
 
-TEST(Bundle, CodeForAnotherProcessorIsRefused) {
+TEST(Bundle, CodeForAnotherProcessorIsRejected) {
   Bundle bundle;
   bundle.variants = {makeVariant("cuda", "sm_80", KernelImage::PTX)};
   bundle.variants[0].host = "riscv64";

@@ -128,7 +128,7 @@ TEST(OffloadBundleTest, ReadsWhatOthersWrite) {
   EXPECT_EQ((*entries)[2].target, "openmp-nvptx64-nvidia-cuda-sm_70");
 }
 
-TEST(OffloadBundleTest, RefusesWhatIsCutShort) {
+TEST(OffloadBundleTest, RejectsTruncatedBundles) {
   std::string bytes = writeBundle({{"gfx942", "first"}, {"gfx1100", "2nd"}});
   for (size_t size : {size_t(24), size_t(31), size_t(40), size_t(60),
                       size_t(120), bytes.size() - 1})
@@ -248,7 +248,7 @@ TEST(MessagePackTest, ReadsEachFormat) {
   EXPECT_FALSE(readMessagePack(std::string(1000, '\x91') + "\x01"));
 }
 
-TEST(CodeObjectTest, TellsItsKernels) {
+TEST(CodeObjectTest, ReportsItsKernels) {
   std::string bytes = makeCodeObject(
       "gfx90a:sramecc+", {{"gemm", {8, 8, 4}, 256}, {"copy", {}, 1024}});
   EXPECT_TRUE(isCodeObject(bytes));
@@ -273,7 +273,7 @@ TEST(CodeObjectTest, TellsItsKernels) {
   EXPECT_EQ(object->kernels[1].arguments.size(), 0u);
 }
 
-TEST(CodeObjectTest, RefusesWhatIsNone) {
+TEST(CodeObjectTest, RejectsOtherFiles) {
   std::string bytes = makeCodeObject("gfx90a", {{"gemm", {8}, 256}});
   auto why = [](const std::string &text) {
     return readCodeObject(text).status().message();

@@ -286,7 +286,7 @@ TEST_F(CpuDeviceTest, ImagesHideAndReplaceEachOther) {
   EXPECT_FALSE(launch("peek", {{1, 1, 1}, {1, 1, 1}}).ok());
 }
 
-TEST_F(CpuDeviceTest, RefusesImagesOfOthers) {
+TEST_F(CpuDeviceTest, RejectsImagesOfOthers) {
   KernelImage image;
   image.name = "gemm";
   image.kind = KernelImage::PTX;

@@ -53,7 +53,7 @@ struct Instruction {
 
 /// The matmul of a = [[1, 2], [3, 4]] and b = [[5, 6], [7, 8]]; with args[1],
 /// lane 3 has another b.
-void productKernel(void **args, const tessera_workgroup *group) {
+void multiplyKernel(void **args, const tessera_workgroup *group) {
   static const Instruction instruction;
   int64_t lane = group->threadId[0];
   float a[] = {1, 3, 2, 4};
@@ -112,7 +112,7 @@ protected:
     };
     add("exchange", exchangeKernel);
     add("divergent", divergentKernel);
-    add("multiply", productKernel);
+    add("multiply", multiplyKernel);
     add("copy", copyKernel);
     add("access", accessKernel);
     ASSERT_TRUE(device->loadImage(image).ok());
@@ -174,7 +174,7 @@ TEST_F(CpuLanesTest, ALaneThatDoesNotComeIsAnError) {
     EXPECT_TRUE(launch("divergent", 24, count, int64_t(0), int64_t(1)).ok());
 }
 
-TEST_F(CpuLanesTest, AProductTakesItsLanes) {
+TEST_F(CpuLanesTest, AMatmulTakesItsLanes) {
   float out[8] = {};
   Status status = launch("multiply", 4, out, int64_t(0));
   ASSERT_TRUE(status.ok()) << status.message();

@@ -489,7 +489,7 @@ TEST_F(FakeCudaTest, MemoryIsFreedInTheOrderOfAQueue) {
   EXPECT_FALSE(device->freeInQueue(memory, queue).ok());
 }
 
-TEST_F(FakeCudaTest, AQueueOfAnotherContextIsRefused) {
+TEST_F(FakeCudaTest, AQueueOfAnotherContextIsRejected) {
   open();
   Status status = device->enterQueue(&FakeDriver::fakeForeignStream);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -631,7 +631,7 @@ TEST_F(FakeCudaTest, Memory) {
             (size_t(100) << 20) + 256);
 }
 
-TEST_F(FakeCudaTest, RefusedImages) {
+TEST_F(FakeCudaTest, RejectedImages) {
   open();
   state.loadResult = CUDA_ERROR_INVALID_PTX;
   Status status = load("gemm");
@@ -829,7 +829,7 @@ TEST_F(FakeCudaTest, ArgumentsAreChecked) {
   EXPECT_TRUE(launch("small", shape, 3, args, sizes).ok());
 }
 
-TEST_F(FakeCudaTest, ARefusedLaunch) {
+TEST_F(FakeCudaTest, ARejectedLaunch) {
   open();
   state.launchResult = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   Status status = launchSmall({{2, 1, 1}, {64, 1, 1}, 16});
@@ -1128,7 +1128,7 @@ TEST_F(CudaDeviceTest, Resources) {
             device->info().workgroupMemoryBytes > 100000 ? 1 : 0);
 }
 
-TEST_F(CudaDeviceTest, RefusesBadPtx) {
+TEST_F(CudaDeviceTest, RejectsBadPtx) {
   std::string text = ptx;
   text.replace(text.find("fma.rn.f32"), 10, "nonsense  ");
   Status status = load("broken", text.c_str());

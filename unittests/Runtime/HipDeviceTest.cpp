@@ -161,7 +161,7 @@ TEST_F(FakeHipTest, Memory) {
   EXPECT_EQ(state.usedBytes, (size_t(32) << 20) + 256);
 }
 
-TEST_F(FakeHipTest, FlushesTheCacheBehindTheL2) {
+TEST_F(FakeHipTest, FlushesTheCacheAfterTheL2) {
   state.targetId = "gfx1100";
   state.totalBytes = 200 << 20;
   Expected<std::unique_ptr<Device>> opened = openHipDevice(driver, 0);
@@ -203,7 +203,7 @@ TEST_F(FakeHipTest, TheDeviceGetsItsCodeOfABundle) {
   EXPECT_EQ(state.modules, 2);
 }
 
-TEST_F(FakeHipTest, RefusedImages) {
+TEST_F(FakeHipTest, RejectedImages) {
   open();
   EXPECT_EQ(
       load("gemm", makeCode("gfx942")).message(),
@@ -312,7 +312,7 @@ TEST_F(FakeHipTest, ChecksLaunches) {
   EXPECT_EQ(state.launches, 0);
 }
 
-TEST_F(FakeHipTest, ARefusedLaunch) {
+TEST_F(FakeHipTest, ARejectedLaunch) {
   open();
   state.launchResult = hipErrorLaunchOutOfResources;
   Status status = launchSmall({{2, 1, 1}, {64, 1, 1}, 16});

@@ -301,8 +301,8 @@ HostArray filled(ElementType type, const std::vector<int64_t> &shape,
   return array.take();
 }
 
-std::string refusal(ElementType type, const std::vector<int64_t> &shape,
-                    const std::string &text) {
+std::string rejection(ElementType type, const std::vector<int64_t> &shape,
+                      const std::string &text) {
   Expected<FillSpec> spec = parseFillSpec(text);
   EXPECT_TRUE(spec.ok()) << spec.status().message();
   Expected<HostArray> array = makeArray(type, shape, *spec);
@@ -397,7 +397,7 @@ TEST(FillTest, RandomStaysInItsRange) {
   }
 }
 
-TEST(FillTest, SeedsTellArraysApart) {
+TEST(FillTest, SeedsDistinguishArrays) {
   HostArray first = filled(ElementType::F32, {100}, "random:1");
   EXPECT_EQ(first.data, filled(ElementType::F32, {100}, "random:1").data);
   EXPECT_EQ(first.data, filled(ElementType::F32, {100}, "random", 1).data);
@@ -442,18 +442,18 @@ TEST(FillTest, Constants) {
   EXPECT_EQ(filled(ElementType::F16, {}, "2.5").getDouble(0), 2.5);
   EXPECT_EQ(filled(ElementType::BF16, {8}, "zeros").getDouble(7), 0);
 
-  EXPECT_TRUE(contains(refusal(ElementType::I8, {1}, "fill:128"),
+  EXPECT_TRUE(contains(rejection(ElementType::I8, {1}, "fill:128"),
                        "128 does not fit i8"));
-  EXPECT_TRUE(contains(refusal(ElementType::U8, {1}, "fill:-1"), "fit ui8"));
+  EXPECT_TRUE(contains(rejection(ElementType::U8, {1}, "fill:-1"), "fit ui8"));
   EXPECT_TRUE(
-      contains(refusal(ElementType::I32, {1}, "fill:2.5"), "not an integer"));
+      contains(rejection(ElementType::I32, {1}, "fill:2.5"), "not an integer"));
   EXPECT_TRUE(
-      contains(refusal(ElementType::I32, {1}, "fill:nan"), "not an integer"));
-  EXPECT_TRUE(contains(refusal(ElementType::F16, {1}, "fill:1e6"),
+      contains(rejection(ElementType::I32, {1}, "fill:nan"), "not an integer"));
+  EXPECT_TRUE(contains(rejection(ElementType::F16, {1}, "fill:1e6"),
                        "1000000 is too large for f16"));
-  EXPECT_TRUE(contains(refusal(ElementType::F8E4M3FN, {1}, "fill:inf"),
+  EXPECT_TRUE(contains(rejection(ElementType::F8E4M3FN, {1}, "fill:inf"),
                        "inf cannot be represented in f8E4M3FN"));
-  EXPECT_TRUE(contains(refusal(ElementType::F16, {2, 2}, "2.5"),
+  EXPECT_TRUE(contains(rejection(ElementType::F16, {2, 2}, "2.5"),
                        "shape 2x2; use fill:X to fill an array"));
 }
 
@@ -467,11 +467,11 @@ TEST(FillTest, DynamicShapes) {
   EXPECT_EQ(filled(ElementType::F16, {-1}, "iota:16").shape, Shape{16});
   EXPECT_EQ(filled(ElementType::F16, {-1}, "fill:2:16").shape, Shape{16});
   EXPECT_EQ(filled(ElementType::F16, {-1}, "zeros:0").shape, Shape{0});
-  EXPECT_TRUE(contains(refusal(ElementType::F16, {-1, 6}, "int"),
+  EXPECT_TRUE(contains(rejection(ElementType::F16, {-1, 6}, "int"),
                        "the shape ?x6 has a dynamic dimension"));
-  EXPECT_TRUE(contains(refusal(ElementType::F16, {-1, 6}, "int:4x5"),
+  EXPECT_TRUE(contains(rejection(ElementType::F16, {-1, 6}, "int:4x5"),
                        "4x5 is given, but ?x6 is required"));
-  EXPECT_TRUE(contains(refusal(ElementType::F16, {-1, 6}, "int:6x"),
+  EXPECT_TRUE(contains(rejection(ElementType::F16, {-1, 6}, "int:6x"),
                        "6 is given, but ?x6 is required"));
 }
 
@@ -530,13 +530,13 @@ TEST_F(HostArrayFileTest, RoundTrip) {
 
 TEST_F(HostArrayFileTest, TypesHaveToAgree) {
   ASSERT_TRUE(saveNpy(path, filled(ElementType::F32, {2, 3}, "int")).ok());
-  EXPECT_TRUE(contains(refusal(ElementType::F16, {2, 3}, "@" + path),
+  EXPECT_TRUE(contains(rejection(ElementType::F16, {2, 3}, "@" + path),
                        "type '<f4', but f16 needs '<f2'"));
-  EXPECT_TRUE(contains(refusal(ElementType::F32, {3, 2}, "@" + path),
+  EXPECT_TRUE(contains(rejection(ElementType::F32, {3, 2}, "@" + path),
                        "the array has shape 2x3, but 3x2 is required"));
-  EXPECT_TRUE(contains(refusal(ElementType::F32, {6}, "@" + path), "2x3"));
+  EXPECT_TRUE(contains(rejection(ElementType::F32, {6}, "@" + path), "2x3"));
   ASSERT_TRUE(saveNpy(path, filled(ElementType::I8, {2}, "int")).ok());
-  EXPECT_TRUE(contains(refusal(ElementType::BF16, {2}, "@" + path),
+  EXPECT_TRUE(contains(rejection(ElementType::BF16, {2}, "@" + path),
                        "'|i1', but bf16 needs '|V2' or a floating-point"));
 }
 

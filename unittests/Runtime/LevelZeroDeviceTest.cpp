@@ -12,7 +12,7 @@
 #include "LevelZero/LevelZeroDevice.h"
 #include "AddKernel.h"
 #include "LevelZero/FakeLevelZero.h"
-#include "LevelZero/LevelZeroAbilities.h"
+#include "LevelZero/LevelZeroCapabilities.h"
 #include "TestUtils.h"
 
 #include <cstring>
@@ -149,10 +149,10 @@ TEST_F(FakeLevelZeroTest, Lists) {
   EXPECT_EQ(fake->count("zeContextCreate"), 0u);
 }
 
-TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
+TEST_F(FakeLevelZeroTest, ReportsTheMatrixUnit) {
   struct Case {
     const char *name;
-    bool tellsDpas, hasDpas, tellsVersion;
+    bool reportsDpas, hasDpas, reportsVersion;
     uint32_t number;
     const char *family, *source;
     bool dpas;
@@ -191,9 +191,9 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
   for (const Case &known : cases) {
     SCOPED_TRACE(known.source);
     FakeZeDevice spec = makeFakeZe(known.name);
-    spec.tellsDpas = known.tellsDpas;
+    spec.reportsDpas = known.reportsDpas;
     spec.hasDpas = known.hasDpas;
-    spec.tellsVersion = known.tellsVersion;
+    spec.reportsVersion = known.reportsVersion;
     spec.properties.deviceId = known.number;
     play(spec);
     std::vector<DeviceInfo> devices = list();
@@ -204,17 +204,17 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
   }
   // The numbers of another vendor mean nothing.
   FakeZeDevice other = makeFakeZe("pvc");
-  other.tellsDpas = other.tellsVersion = false;
+  other.reportsDpas = other.reportsVersion = false;
   other.properties.vendorId = 0x10de;
   play(other);
   EXPECT_EQ(list()[0].family, "");
   EXPECT_EQ(list()[0].chip, "s16-w131072-t1024-f16-f64-a32-a64");
 }
 
-TEST_F(FakeLevelZeroTest, TellsWhatIsOptional) {
+TEST_F(FakeLevelZeroTest, ReportsOptionalFeatures) {
   FakeZeDevice spec = makeFakeZe("pvc");
   spec.hasDpas = false;
-  spec.tellsAtomics = false;
+  spec.reportsAtomics = false;
   spec.module.flags = ZE_DEVICE_MODULE_FLAG_FP16;
   spec.properties.flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
   spec.compute.subGroupSizes[0] = 32;
@@ -236,7 +236,7 @@ TEST_F(FakeLevelZeroTest, TellsWhatIsOptional) {
 }
 
 TEST_F(FakeLevelZeroTest, ListsReasons) {
-  auto refuse = [&](auto change, const std::string &reason) {
+  auto reject = [&](auto change, const std::string &reason) {
     FakeZeDevice spec = makeFakeZe("pvc");
     change(spec);
     play(spec);
@@ -244,15 +244,15 @@ TEST_F(FakeLevelZeroTest, ListsReasons) {
         list("Intel(R) Data Center GPU Max 1550 is not usable: " + reason)
             .empty());
   };
-  refuse([](auto &spec) { spec.properties.type = 5; },
+  reject([](auto &spec) { spec.properties.type = 5; },
          "it is neither a GPU nor a CPU (type 5)");
-  refuse([](auto &spec) { spec.module.spirvVersionSupported = 0; },
+  reject([](auto &spec) { spec.module.spirvVersionSupported = 0; },
          "it does not accept SPIR-V");
-  refuse([](auto &spec) { spec.module.spirvVersionSupported = 1 << 16; },
+  reject([](auto &spec) { spec.module.spirvVersionSupported = 1 << 16; },
          "it accepts SPIR-V 1.0, but 1.2 is required");
-  refuse([](auto &spec) { spec.queueGroups.resize(1); },
+  reject([](auto &spec) { spec.queueGroups.resize(1); },
          "none of its queues accepts kernels");
-  refuse([](auto &spec) { spec.compute.maxSharedLocalMemory = 0; },
+  reject([](auto &spec) { spec.compute.maxSharedLocalMemory = 0; },
          "it does not support workgroups, or has no workgroup memory");
   play(makeFakeZe("pvc"));
   fake->failures["zeDeviceGetComputeProperties"] = ZE_RESULT_ERROR_DEVICE_LOST;
@@ -462,15 +462,15 @@ protected:
 TEST_F(LevelZeroCallersTest, IsInTheContext) {
   EXPECT_EQ(fake->live["context"], 1);
   EXPECT_EQ(device->info().ordinal, 0);
-  auto refuse = [&](ze_context_handle_t context, ze_device_handle_t id,
+  auto reject = [&](ze_context_handle_t context, ze_device_handle_t id,
                     const char *text) {
     Status status = openLevelZeroDeviceOn(driver, context, id).status();
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_TRUE(contains(status.message(), text));
   };
-  refuse(nullptr, id, "one is null");
+  reject(nullptr, id, "one is null");
   int foreign = 0;
-  refuse(context, reinterpret_cast<ze_device_handle_t>(&foreign),
+  reject(context, reinterpret_cast<ze_device_handle_t>(&foreign),
          "is not a usable GPU that zeDeviceGet lists");
 }
 
@@ -519,19 +519,19 @@ TEST_F(LevelZeroCallersTest, ARunComesAfterWhatIsThere) {
   EXPECT_EQ(fake->launches.size(), 1u);
 }
 
-TEST_F(LevelZeroCallersTest, WrongListsAreRefused) {
-  auto refuse = [&](void *list, const char *text) {
+TEST_F(LevelZeroCallersTest, WrongListsAreRejected) {
+  auto reject = [&](void *list, const char *text) {
     Status status = device->enterQueue(list);
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_TRUE(contains(status.message(), text));
   };
-  refuse(nullptr, "the command list is null");
-  refuse(makeList(makeContext()), "another ze_context_handle_t");
+  reject(nullptr, "the command list is null");
+  reject(makeList(makeContext()), "another ze_context_handle_t");
   fake->listsAreImmediate = false;
-  refuse(before, "pass an immediate one (zeCommandListCreateImmediate)");
+  reject(before, "pass an immediate one (zeCommandListCreateImmediate)");
   fake->failures = {
       {"zeCommandListGetDeviceHandle", ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY}};
-  refuse(before, "zeCommandListGetDeviceHandle: "
+  reject(before, "zeCommandListGetDeviceHandle: "
                  "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
   fake->failures.clear();
   EXPECT_TRUE(launch(nullptr).ok());
@@ -540,7 +540,7 @@ TEST_F(LevelZeroCallersTest, WrongListsAreRefused) {
   device.reset();
   driver.commandListIsImmediate = nullptr;
   device = openLevelZeroDeviceOn(driver, context, id).take();
-  refuse(before, "the loader is older than Level Zero 1.9");
+  reject(before, "the loader is older than Level Zero 1.9");
 }
 
 //===----------------------------------------------------------------------===//
@@ -587,21 +587,21 @@ TEST_F(FakeLevelZeroTest, Launches) {
   EXPECT_EQ(resources->workgroupsPerUnit, -1);
 }
 
-TEST_F(FakeLevelZeroTest, RefusesLaunches) {
+TEST_F(FakeLevelZeroTest, RejectsLaunches) {
   open();
-  auto refuse = [&](const Status &status, const char *text) {
+  auto reject = [&](const Status &status, const char *text) {
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_TRUE(contains(status.message(), text));
   };
-  refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {8, 2, 1}}),
+  reject(launch(nullptr, 0, 0, {{1, 1, 1}, {8, 2, 1}}),
          "a block of 8x2x1 threads, but this kernel is compiled for 16x1x1");
-  refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {16, 1, 1}, 200000}),
+  reject(launch(nullptr, 0, 0, {{1, 1, 1}, {16, 1, 1}, 200000}),
          "200000 bytes of workgroup memory, but");
-  refuse(launch(nullptr, 0, 0, {{int64_t(1) << 33, 1, 1}, {16, 1, 1}}),
+  reject(launch(nullptr, 0, 0, {{int64_t(1) << 33, 1, 1}, {16, 1, 1}}),
          "supports at most 4294967295 in x");
-  refuse(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
+  reject(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
          "1 arguments, but the kernel takes 3");
-  refuse(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
+  reject(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
          "kernel 'sub' is not loaded; loaded kernels: add");
   for (const char *call :
        {"zeKernelSetArgumentValue", "zeCommandListAppendLaunchKernel"}) {
@@ -617,7 +617,7 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
 }
 
 // Buffers that are not aligned as block loads require.
-TEST_F(FakeLevelZeroTest, RefusesUnalignedBuffers) {
+TEST_F(FakeLevelZeroTest, RejectsUnalignedBuffers) {
   open();
   ASSERT_TRUE(load(/*alignment=*/64).ok());
   void *buffer = nullptr;
@@ -633,7 +633,7 @@ TEST_F(FakeLevelZeroTest, RefusesUnalignedBuffers) {
   ASSERT_TRUE(device->free(buffer).ok());
 }
 
-TEST_F(FakeLevelZeroTest, RefusesImages) {
+TEST_F(FakeLevelZeroTest, RejectsImages) {
   ASSERT_TRUE(tryOpen().ok());
   KernelImage image;
   image.name = "kernels";
@@ -645,7 +645,7 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
   image.bytes = "text";
   EXPECT_EQ(device->loadImage(image).message(),
             "image 'kernels': not SPIR-V, or truncated");
-  auto refuse = [&](const std::string &message) {
+  auto reject = [&](const std::string &message) {
     Status status = load();
     EXPECT_EQ(status.code(), StatusCode::Rejected);
     EXPECT_EQ(status.message(), message);
@@ -657,28 +657,28 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
                             "s16-w131072-t1024-f16-f64-a32-a64-dpas: ";
   fake->failures = {{"zeModuleCreate", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE}};
   fake->buildLog = "error: undefined reference to `f'\nin kernel: 'add'\n";
-  refuse(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; build "
+  reject(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; build "
                  "log:\nerror: undefined reference to `f'\nin "
                  "kernel: 'add'");
   fake->buildLog = "";
-  refuse(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; its "
+  reject(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; its "
                  "build log is empty");
   for (const char *call : {"zeKernelCreate", "zeKernelGetProperties"}) {
     fake->failures = {{call, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE}};
-    refuse(begin + call +
+    reject(begin + call +
            ": ZE_RESULT_ERROR_UNSUPPORTED_FEATURE (kernel 'add')");
   }
   fake->failures = {{"zeKernelSetGroupSize", 0x78000013}};
-  refuse(begin + "zeKernelSetGroupSize: "
+  reject(begin + "zeKernelSetGroupSize: "
                  "ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION (kernel 'add', "
                  "16x1x1 threads)");
   fake->failures.clear();
   fake->lanes = 32;
-  refuse("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
+  reject("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
          "lanes, but Intel(R) Data Center GPU Max 1550 uses subgroups of 32");
   fake->lanes = 0;
   fake->parameterCount = 4;
-  refuse("kernel 'add' of image 'kernels' has 3 parameters, but the driver "
+  reject("kernel 'add' of image 'kernels' has 3 parameters, but the driver "
          "reports 4");
   fake->parameterCount = 0;
   EXPECT_TRUE(load().ok());
@@ -731,7 +731,7 @@ TEST_F(FakeLevelZeroTest, TakesTimes) {
   measure(125000 / 19200.);
 }
 
-TEST_F(FakeLevelZeroTest, RefusesTimes) {
+TEST_F(FakeLevelZeroTest, RejectsTimes) {
   open();
   double milliseconds = 0;
   EXPECT_EQ(device->timeEnd(&milliseconds).message(),
@@ -755,11 +755,11 @@ TEST_F(FakeLevelZeroTest, RefusesTimes) {
 }
 
 TEST_F(FakeLevelZeroTest, TimestampsWrapAround) {
-  LevelZeroAbilities abilities;
-  abilities.ticksPerSecond = 1e3;
+  LevelZeroCapabilities capabilities;
+  capabilities.ticksPerSecond = 1e3;
   auto elapsed = [&](uint32_t bits, uint64_t begin, uint64_t end) {
-    abilities.properties.kernelTimestampValidBits = bits;
-    return getElapsedMilliseconds(abilities, begin, end);
+    capabilities.properties.kernelTimestampValidBits = bits;
+    return getElapsedMilliseconds(capabilities, begin, end);
   };
   EXPECT_EQ(elapsed(32, 10, 30), 20);
   EXPECT_EQ(elapsed(32, UINT32_MAX, 4), 5);

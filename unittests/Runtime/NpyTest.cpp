@@ -95,12 +95,12 @@ TEST_F(NpyTest, WritesWhatNumPyWrites) {
   EXPECT_EQ(read(), expected);
 }
 
-TEST_F(NpyTest, ReadsOtherSpellings) {
+TEST_F(NpyTest, ReadsOtherForms) {
   const std::pair<std::string, std::string> descrs[] = {
       {"<i1", "|i1"}, {"<V2", "|V2"}, {"<V1", "|V1"},
       {"<f1", "|V1"}, {"|f1", "|V1"}, {"<b1", "|b1"}};
-  for (const auto &[spelling, descr] : descrs) {
-    write(file(header(spelling, "(2, 3)"), 6 * npyElementBytes(descr)));
+  for (const auto &[text, descr] : descrs) {
+    write(file(header(text, "(2, 3)"), 6 * npyElementBytes(descr)));
     Expected<NpyArray> array = readNpy(path);
     ASSERT_TRUE(array.ok()) << array.status().message();
     EXPECT_EQ(array->descr, descr);
@@ -127,7 +127,7 @@ TEST_F(NpyTest, ReadsVersion2) {
   EXPECT_EQ(array->data.size(), 16u);
 }
 
-TEST_F(NpyTest, RefusesWhatIsNoNpy) {
+TEST_F(NpyTest, RejectsFilesOtherThanNpy) {
   EXPECT_TRUE(contains(messageFor(""), "not a .npy file"));
   EXPECT_TRUE(contains(messageFor("\x93NUM"), "not a .npy file"));
   EXPECT_TRUE(contains(messageFor("PK\3\4 a zip archive"), "not a .npy file"));
@@ -139,7 +139,7 @@ TEST_F(NpyTest, RefusesWhatIsNoNpy) {
                        "not a regular file"));
 }
 
-TEST_F(NpyTest, RefusesTruncatedFiles) {
+TEST_F(NpyTest, RejectsTruncatedFiles) {
   std::string whole = file(header("<f4", "(3, 4)"), 48);
   write(whole);
   ASSERT_TRUE(readNpy(path).ok());
@@ -154,7 +154,7 @@ TEST_F(NpyTest, RefusesTruncatedFiles) {
   EXPECT_TRUE(contains(messageFor(whole + "x"), "the file has 49"));
 }
 
-TEST_F(NpyTest, RefusesHugeShapes) {
+TEST_F(NpyTest, RejectsHugeShapes) {
   // None of these allocates anything.
   EXPECT_TRUE(
       contains(messageFor(file(header("<f4", "(4294967296, 4294967296)"), 4)),
@@ -172,7 +172,7 @@ TEST_F(NpyTest, RefusesHugeShapes) {
   EXPECT_TRUE(readNpy(path).ok());
 }
 
-TEST_F(NpyTest, RefusesOtherLayouts) {
+TEST_F(NpyTest, RejectsOtherLayouts) {
   EXPECT_TRUE(
       contains(messageFor(file(
                    "{'descr':'<f4','fortran_order':True,'shape':(2,2)}", 16)),
@@ -191,7 +191,7 @@ TEST_F(NpyTest, RefusesOtherLayouts) {
       "structured"));
 }
 
-TEST_F(NpyTest, RefusesMalformedHeaders) {
+TEST_F(NpyTest, RejectsMalformedHeaders) {
   const char *headers[] = {
       "",
       "{",
@@ -219,7 +219,7 @@ TEST_F(NpyTest, RefusesMalformedHeaders) {
                        "ends within its header"));
 }
 
-TEST_F(NpyTest, RefusesToWriteNonsense) {
+TEST_F(NpyTest, RejectsInvalidArrays) {
   EXPECT_EQ(writeNpy(path, "<f3", {1}, path.data()).code(),
             StatusCode::InvalidArgument);
   EXPECT_EQ(writeNpy(path, "<f4", {-1}, path.data()).code(),

@@ -112,7 +112,7 @@ TEST_P(OpenCLDeviceTest, Lists) {
   EXPECT_EQ(fake().count("clCreateContext"), 0u);
 }
 
-TEST_P(OpenCLDeviceTest, TellsWhatIsOptional) {
+TEST_P(OpenCLDeviceTest, ReportsOptionalFeatures) {
   auto chip = [&] { return list()[0].chip; };
   fake().subgroupSizes = {32, 64};
   EXPECT_EQ(chip(), "s32-w65536-t512-f16-f64-a32");
@@ -140,35 +140,35 @@ TEST_P(OpenCLDeviceTest, TellsWhatIsOptional) {
 }
 
 TEST_P(OpenCLDeviceTest, ListsReasons) {
-  auto refuse = [&](auto change, const std::string &reason) {
+  auto reject = [&](auto change, const std::string &reason) {
     FakeOpenCL before = fake();
     change(fake());
     EXPECT_TRUE(list(reason).empty());
     fake() = before;
   };
-  refuse([](auto &fake) { fake.intermediate = ""; },
+  reject([](auto &fake) { fake.intermediate = ""; },
          "Fake is not usable: it does not accept SPIR-V");
-  refuse(
+  reject(
       [](auto &fake) { fake.intermediate = "SPIR-V_1.0"; },
       "Fake is not usable: it accepts SPIR-V_1.0, but SPIR-V 1.2 is required");
-  refuse([](auto &fake) { fake.addressBits = 32; },
+  reject([](auto &fake) { fake.addressBits = 32; },
          "Fake is not usable: it has 32-bit addresses, but 64-bit ones are "
          "required");
-  refuse(
+  reject(
       [](auto &fake) { fake.svm = fake.usm = 0; },
       "Fake is not usable: it has neither cl_intel_unified_shared_memory nor "
       "shared virtual memory");
-  refuse([](auto &fake) { fake.maxBlock.resize(2); },
+  reject([](auto &fake) { fake.maxBlock.resize(2); },
          "Fake is not usable: it supports workgroups of fewer than three "
          "dimensions only");
-  refuse([](auto &fake) { fake.numDevices = 0; },
+  reject([](auto &fake) { fake.numDevices = 0; },
          "the platforms report no device");
-  refuse([](auto &fake) { fake.numPlatforms = 0; },
+  reject([](auto &fake) { fake.numPlatforms = 0; },
          "the loader does not find a platform; set OCL_ICD_VENDORS to the "
          "folder of the drivers' .icd files (/etc/OpenCL/vendors by default)");
-  refuse([](auto &fake) { fake.failures = {{"clGetPlatformIDs", -6}}; },
+  reject([](auto &fake) { fake.failures = {{"clGetPlatformIDs", -6}}; },
          "clGetPlatformIDs: CL_OUT_OF_HOST_MEMORY");
-  refuse([](auto &fake) { fake.failures = {{"clGetDeviceIDs", -4711}}; },
+  reject([](auto &fake) { fake.failures = {{"clGetDeviceIDs", -4711}}; },
          "clGetDeviceIDs: error -4711");
   fake().numDevices = 0;
   EXPECT_EQ(tryOpen().message(), "no opencl device 0: this machine has 0 (the "
@@ -360,17 +360,17 @@ TEST_P(OpenCLCallersTest, IsInTheContext) {
   EXPECT_EQ(fake().count("clCreateContext"), 0u);
   EXPECT_EQ(device->info().ordinal, 0);
   EXPECT_EQ(device->info().chip, "s16-w65536-t512-f16-f64-a32");
-  auto refuse = [&](cl_context context, cl_device_id id, const char *text) {
+  auto reject = [&](cl_context context, cl_device_id id, const char *text) {
     Status status = openOpenCLDeviceOn(driver, context, id).status();
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_TRUE(contains(status.message(), text));
   };
-  refuse(nullptr, getDevice(), "one is null");
+  reject(nullptr, getDevice(), "one is null");
   int foreign = 0;
-  refuse(reinterpret_cast<cl_context>(&foreign), getDevice(),
+  reject(reinterpret_cast<cl_context>(&foreign), getDevice(),
          "not a cl_context: clGetContextInfo: CL_INVALID_CONTEXT");
   fake().handles.erase(&foreign);
-  refuse(context, reinterpret_cast<cl_device_id>(&foreign),
+  reject(context, reinterpret_cast<cl_device_id>(&foreign),
          "the cl_device_id does not belong to the cl_context");
   fake().intermediate = "";
   Status status = openOpenCLDeviceOn(driver, context, getDevice()).status();
@@ -416,21 +416,21 @@ TEST_P(OpenCLCallersTest, WorkGoesToTheQueueInOrder) {
   EXPECT_EQ(fake().count("clEnqueueBarrierWithWaitList"), barriers + 1);
 }
 
-TEST_P(OpenCLCallersTest, WrongQueuesAreRefused) {
-  auto refuse = [&](void *queue, const char *text) {
+TEST_P(OpenCLCallersTest, WrongQueuesAreRejected) {
+  auto reject = [&](void *queue, const char *text) {
     Status status = device->enterQueue(queue);
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_TRUE(contains(status.message(), text));
   };
   int foreign = 0;
-  refuse(nullptr, "OpenCL has no default queue");
-  refuse(&foreign,
+  reject(nullptr, "OpenCL has no default queue");
+  reject(&foreign,
          "the queue is not a cl_command_queue: clGetCommandQueueInfo: "
          "CL_INVALID_COMMAND_QUEUE");
-  refuse(keep(makeFakeQueue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)),
+  reject(keep(makeFakeQueue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)),
          "create one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
   cl_context another = keep(makeFakeContext());
-  refuse(keep(makeFakeQueue(another)), "another cl_context than the device");
+  reject(keep(makeFakeQueue(another)), "another cl_context than the device");
   EXPECT_TRUE(launch(nullptr).ok());
   EXPECT_TRUE(device->synchronize().ok());
 }
@@ -481,8 +481,8 @@ TEST_P(OpenCLCallersTest, KernelsGetBuffersOfTheCallers) {
   EXPECT_EQ(launch(first).code(), StatusCode::LaunchFailed);
 }
 
-TEST_P(OpenCLCallersTest, WrongBuffersAreRefused) {
-  auto refuse = [&](void *object, const char *text, bool mayWrite = false) {
+TEST_P(OpenCLCallersTest, WrongBuffersAreRejected) {
+  auto reject = [&](void *object, const char *text, bool mayWrite = false) {
     void *address = nullptr;
     Status status =
         device->bindObject(MemoryObject::ClMem, object, 64, mayWrite, &address);
@@ -490,17 +490,17 @@ TEST_P(OpenCLCallersTest, WrongBuffersAreRefused) {
     EXPECT_TRUE(contains(status.message(), text));
   };
   int foreign = 0;
-  refuse(&foreign, "not a cl_mem: clGetMemObjectInfo: CL_INVALID_MEM_OBJECT");
-  refuse(keep(makeFakeBuffer(context, 60)),
+  reject(&foreign, "not a cl_mem: clGetMemObjectInfo: CL_INVALID_MEM_OBJECT");
+  reject(keep(makeFakeBuffer(context, 60)),
          "the cl_mem has 60 bytes, but the array needs 64");
-  refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_ONLY)),
+  reject(keep(makeFakeBuffer(context, 64, CL_MEM_READ_ONLY)),
          "the program may write it, but the cl_mem was created with "
          "CL_MEM_READ_ONLY",
          /*mayWrite=*/true);
-  refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_WRITE, 0x10F1)),
+  reject(keep(makeFakeBuffer(context, 64, CL_MEM_READ_WRITE, 0x10F1)),
          "the cl_mem is an image or a pipe, not a buffer");
   cl_context another = keep(makeFakeContext());
-  refuse(keep(makeFakeBuffer(another, 64)),
+  reject(keep(makeFakeBuffer(another, 64)),
          "the cl_mem belongs to another cl_context");
   void *address = nullptr;
   EXPECT_EQ(
@@ -554,19 +554,19 @@ TEST_P(OpenCLDeviceTest, Launches) {
   EXPECT_EQ(resources->registers, -1);
 }
 
-TEST_P(OpenCLDeviceTest, RefusesLaunches) {
+TEST_P(OpenCLDeviceTest, RejectsLaunches) {
   open();
-  auto refuse = [&](const Status &status, const char *text) {
+  auto reject = [&](const Status &status, const char *text) {
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_TRUE(contains(status.message(), text));
   };
-  refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {8, 2, 1}}),
+  reject(launch(nullptr, 0, 0, {{1, 1, 1}, {8, 2, 1}}),
          "a block of 8x2x1 threads, but this kernel is compiled for 16x1x1");
-  refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {16, 1, 1}, 200000}),
+  reject(launch(nullptr, 0, 0, {{1, 1, 1}, {16, 1, 1}, 200000}),
          "200000 bytes of workgroup memory, but");
-  refuse(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
+  reject(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
          "1 arguments, but the kernel takes 3");
-  refuse(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
+  reject(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
          "kernel 'sub' is not loaded; loaded kernels: add");
   std::string pointer =
       name("clSetKernelArgMemPointerINTEL", "clSetKernelArgSVMPointer");
@@ -582,7 +582,7 @@ TEST_P(OpenCLDeviceTest, RefusesLaunches) {
   EXPECT_TRUE(fake().launches.empty());
 }
 
-TEST_P(OpenCLDeviceTest, RefusesImages) {
+TEST_P(OpenCLDeviceTest, RejectsImages) {
   ASSERT_TRUE(tryOpen().ok());
   KernelImage image;
   image.name = "kernels";
@@ -594,7 +594,7 @@ TEST_P(OpenCLDeviceTest, RefusesImages) {
   image.bytes = "text";
   EXPECT_EQ(device->loadImage(image).message(),
             "image 'kernels': not SPIR-V, or truncated");
-  auto refuse = [&](const std::string &message) {
+  auto reject = [&](const std::string &message) {
     Status status = load();
     EXPECT_EQ(status.code(), StatusCode::Rejected);
     EXPECT_EQ(status.message(), message);
@@ -604,24 +604,24 @@ TEST_P(OpenCLDeviceTest, RefusesImages) {
   const std::string begin = "the driver rejected image 'kernels' on "
                             "s16-w65536-t512-f16-f64-a32: ";
   fake().failures = {{"clCreateProgramWithIL", CL_INVALID_VALUE}};
-  refuse(begin + "clCreateProgramWithIL: CL_INVALID_VALUE");
+  reject(begin + "clCreateProgramWithIL: CL_INVALID_VALUE");
   fake().failures = {{"clBuildProgram", CL_BUILD_PROGRAM_FAILURE}};
   fake().buildLog = "error: undefined reference to `f'\n";
-  refuse(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; build log:\nerror: "
+  reject(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; build log:\nerror: "
                  "undefined reference to `f'");
   fake().buildLog = "";
-  refuse(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; its build log is "
+  reject(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; its build log is "
                  "empty");
   fake().failures = {{"clCreateKernel", CL_INVALID_KERNEL_NAME}};
   EXPECT_TRUE(contains(load().message(), "CL_INVALID_KERNEL_NAME"));
   EXPECT_EQ(fake().handles.size(), 2u);
   fake().failures = {{"clGetKernelSubGroupInfo", -59}};
-  refuse("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
+  reject("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
          "lanes, but Fake does not report its subgroup size "
          "(clGetKernelSubGroupInfo: CL_INVALID_OPERATION)");
   fake().failures.clear();
   fake().lanes = 32;
-  refuse("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
+  reject("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
          "lanes, but Fake uses subgroups of 32");
   fake().lanes = 16;
   EXPECT_TRUE(load().ok());

@@ -130,8 +130,8 @@ TEST_F(OutputFileTest, TheEndRemovesWhatIsUnfinished) {
     while (!isWriting())
       usleep(1000);
     removeUnfinishedFiles();
-    bool refuses = !writeFile(path, {"new"}).ok();
-    _exit(refuses ? 7 : 8);
+    bool rejects = !writeFile(path, {"new"}).ok();
+    _exit(rejects ? 7 : 8);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

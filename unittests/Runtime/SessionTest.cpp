@@ -133,7 +133,7 @@ TEST_F(SessionTest, AMissingTensorMapIsItsLaunchsError) {
 }
 
 TEST_F(SessionTest, GuardsMemory) {
-  for (bool isBehind : {false, true})
+  for (bool isAfter : {false, true})
     for (int64_t alignment : {1, 4096}) {
       Session session(*device);
       session.setGuard(256);
@@ -146,17 +146,17 @@ TEST_F(SessionTest, GuardsMemory) {
       EXPECT_TRUE(session.finish().ok());
       EXPECT_FALSE(session.damage());
       // The last element of a guard, and the one next to the memory.
-      store(isBehind ? out + 3 + 63 : out - 1, 7, 1);
-      if (isBehind)
+      store(isAfter ? out + 3 + 63 : out - 1, 7, 1);
+      if (isAfter)
         EXPECT_TRUE(session.finish().ok());
       else
         tessera_rt_free(out);
       ASSERT_TRUE(session.damage());
       EXPECT_EQ(session.damage()->ptr, out);
       EXPECT_EQ(session.damage()->size, 12u);
-      EXPECT_EQ(session.damage()->isBehind, isBehind);
+      EXPECT_EQ(session.damage()->isAfter, isAfter);
       EXPECT_EQ(session.damage()->bytes, 4u);
-      EXPECT_EQ(session.damage()->distance, isBehind ? 252u : 0u);
+      EXPECT_EQ(session.damage()->distance, isAfter ? 252u : 0u);
       tessera_rt_free(other);
       EXPECT_TRUE(session.status().ok());
     }
@@ -336,7 +336,7 @@ TEST_F(SessionTest, NothingIsAZeroSizedAllocation) {
   EXPECT_NE(first, second);
 }
 
-TEST_F(SessionTest, TheHookCanRefuse) {
+TEST_F(SessionTest, TheHookCanReject) {
   Session session(*device);
   SessionScope scope(session);
   std::string seen;

@@ -78,7 +78,7 @@ TEST(SpirvModuleTest, ReadsKernels) {
   EXPECT_TRUE(kernels[1].parameters.empty());
 }
 
-TEST(SpirvModuleTest, RefusesWhatIsNone) {
+TEST(SpirvModuleTest, RejectsOtherFiles) {
   std::string bytes = makeKernels().bytes();
   // A program without kernels.
   ASSERT_TRUE(readSpirv("").ok());

@@ -41,7 +41,7 @@ struct Tensor {
 /// 4x100x64 of f16.
 Tensor makeTensor() { return {{4, 100, 64}, {6400, 64, 1}, {1, 128, 64}}; }
 
-TEST(TensorMapTest, TurnsDimensionsRound) {
+TEST(TensorMapTest, ReversesDimensions) {
   Tensor tensor = makeTensor();
   tensor.offset = 72;
   Expected<TiledTensor> tiled = tensor.describe();

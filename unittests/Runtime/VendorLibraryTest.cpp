@@ -71,41 +71,41 @@ protected:
     return isHip() ? getHipblasLt(device->info()) : getCublasLt();
   }
   Expected<std::unique_ptr<VendorLibrary>>
-  prepare(const LibraryProduct &product) {
-    return isHip() ? VendorLibrary::prepare(*device, product)
-                   : prepareBlasLt(*device, product, getCublasLt());
+  prepare(const LibraryMatmul &matmul) {
+    return isHip() ? VendorLibrary::prepare(*device, matmul)
+                   : prepareBlasLt(*device, matmul, getCublasLt());
   }
   /// The reason why a matmul is rejected, without leaving state behind.
-  Status refuse(const LibraryProduct &product) {
-    Status status = prepare(product).status();
+  Status reject(const LibraryMatmul &matmul) {
+    Status status = prepare(matmul).status();
     EXPECT_EQ(library->live, 0);
     EXPECT_EQ(device->memoryStats().liveBytes, 0u);
     return status;
   }
-  Status refuse(const BlasLtInterface &interface) {
-    Status status = prepareBlasLt(*device, makeProduct(), interface).status();
+  Status reject(const BlasLtInterface &interface) {
+    Status status = prepareBlasLt(*device, makeMatmul(), interface).status();
     EXPECT_EQ(library->live, 0);
     return status;
   }
 
   /// 2x4 times 4x3, or a batch of these.
-  static LibraryProduct makeProduct(ElementType type = ElementType::F16,
-                                    ElementType out = ElementType::F16,
-                                    ElementType sum = ElementType::F32) {
-    LibraryProduct product;
-    product.m = 2;
-    product.n = 3;
-    product.k = 4;
-    product.lhsStride = 2 * 4;
-    product.rhsStride = 4 * 3;
-    product.outStride = 2 * 3;
-    product.lhs = product.rhs = type;
-    product.out = out;
-    product.sum = sum;
-    return product;
+  static LibraryMatmul makeMatmul(ElementType type = ElementType::F16,
+                                  ElementType out = ElementType::F16,
+                                  ElementType sum = ElementType::F32) {
+    LibraryMatmul matmul;
+    matmul.m = 2;
+    matmul.n = 3;
+    matmul.k = 4;
+    matmul.lhsStride = 2 * 4;
+    matmul.rhsStride = 4 * 3;
+    matmul.outStride = 2 * 3;
+    matmul.lhs = matmul.rhs = type;
+    matmul.out = out;
+    matmul.sum = sum;
+    return matmul;
   }
   /// Prepares a matmul of distinct numbers, runs it twice and compares.
-  void compute(const LibraryProduct &product);
+  void compute(const LibraryMatmul &matmul);
 
   Vendor vendor;
   FakeBlasLt *library = nullptr;
@@ -155,17 +155,17 @@ HostArray makeArray(ElementType type, int64_t size, int64_t factor) {
   return array.take();
 }
 
-void LibraryTest::compute(const LibraryProduct &product) {
+void LibraryTest::compute(const LibraryMatmul &matmul) {
   auto count = [&](int64_t stride, int64_t rows, int64_t cols) {
-    return (stride ? product.matrices : 1) * rows * cols;
+    return (stride ? matmul.matrices : 1) * rows * cols;
   };
-  const int64_t m = product.m, n = product.n, k = product.k;
-  HostArray lhs = makeArray(product.lhs, count(product.lhsStride, m, k), 3),
-            rhs = makeArray(product.rhs, count(product.rhsStride, k, n), 7),
-            out = makeArray(product.out, count(product.outStride, m, n), 0);
+  const int64_t m = matmul.m, n = matmul.n, k = matmul.k;
+  HostArray lhs = makeArray(matmul.lhs, count(matmul.lhsStride, m, k), 3),
+            rhs = makeArray(matmul.rhs, count(matmul.rhsStride, k, n), 7),
+            out = makeArray(matmul.out, count(matmul.outStride, m, n), 0);
   Memory lhsMemory(*device, lhs), rhsMemory(*device, rhs),
       outMemory(*device, out);
-  Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(product);
+  Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(matmul);
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   EXPECT_EQ((*prepared)->getName(),
             isHip() ? "hipBLASLt 0.10.2" : "cuBLASLt 13.0.2");
@@ -180,17 +180,18 @@ void LibraryTest::compute(const LibraryProduct &product) {
   }
   ASSERT_TRUE(
       device->copyToHost(out.data.data(), outMemory.ptr, out.data.size()).ok());
-  for (int64_t matrix = 0; matrix < product.matrices; ++matrix)
+  for (int64_t matrix = 0; matrix < matmul.matrices; ++matrix)
     for (int64_t row = 0; row < m; ++row)
       for (int64_t col = 0; col < n; ++col) {
         double sum = 0;
         for (int64_t i = 0; i < k; ++i)
-          sum += getNumber(matrix * product.lhsStride +
-                               (product.turnedLhs ? i * m + row : row * k + i),
-                           3) *
-                 getNumber(matrix * product.rhsStride +
-                               (product.turnedRhs ? col * k + i : i * n + col),
-                           7);
+          sum +=
+              getNumber(matrix * matmul.lhsStride +
+                            (matmul.transposedLhs ? i * m + row : row * k + i),
+                        3) *
+              getNumber(matrix * matmul.rhsStride +
+                            (matmul.transposedRhs ? col * k + i : i * n + col),
+                        7);
         EXPECT_EQ(out.getDouble((matrix * m + row) * n + col), sum)
             << matrix << ", " << row << ", " << col;
       }
@@ -204,48 +205,48 @@ void LibraryTest::compute(const LibraryProduct &product) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-TEST_P(VendorLibraryTest, ComputesProductsOfEachType) {
+TEST_P(VendorLibraryTest, ComputesMatmulsOfEachType) {
   using E = ElementType;
-  compute(makeProduct(E::F16, E::F16));
-  compute(makeProduct(E::F16, E::F32));
-  compute(makeProduct(E::BF16, E::BF16));
-  compute(makeProduct(E::BF16, E::F32));
-  compute(makeProduct(E::F32, E::F32));
-  compute(makeProduct(E::F64, E::F64, E::F64));
-  compute(makeProduct(E::I8, E::I32, E::I32));
+  compute(makeMatmul(E::F16, E::F16));
+  compute(makeMatmul(E::F16, E::F32));
+  compute(makeMatmul(E::BF16, E::BF16));
+  compute(makeMatmul(E::BF16, E::F32));
+  compute(makeMatmul(E::F32, E::F32));
+  compute(makeMatmul(E::F64, E::F64, E::F64));
+  compute(makeMatmul(E::I8, E::I32, E::I32));
 }
 
-TEST_P(VendorLibraryTest, ComputesProductsOfTurnedOperands) {
-  for (bool turnedLhs : {false, true})
-    for (bool turnedRhs : {false, true}) {
-      LibraryProduct product = makeProduct();
-      product.turnedLhs = turnedLhs;
-      product.turnedRhs = turnedRhs;
-      compute(product);
-      product.matrices = 3;
-      compute(product);
+TEST_P(VendorLibraryTest, ComputesMatmulsOfTransposedOperands) {
+  for (bool transposedLhs : {false, true})
+    for (bool transposedRhs : {false, true}) {
+      LibraryMatmul matmul = makeMatmul();
+      matmul.transposedLhs = transposedLhs;
+      matmul.transposedRhs = transposedRhs;
+      compute(matmul);
+      matmul.matrices = 3;
+      compute(matmul);
     }
 }
 
 TEST_P(VendorLibraryTest, ComputesBatches) {
-  LibraryProduct product = makeProduct(ElementType::BF16, ElementType::F32);
-  product.matrices = 5;
-  compute(product);
+  LibraryMatmul matmul = makeMatmul(ElementType::BF16, ElementType::F32);
+  matmul.matrices = 5;
+  compute(matmul);
   // One operand for all of them.
-  product.rhsStride = 0;
-  compute(product);
-  product.rhsStride = product.k * product.n;
-  product.lhsStride = 0;
-  compute(product);
+  matmul.rhsStride = 0;
+  compute(matmul);
+  matmul.rhsStride = matmul.k * matmul.n;
+  matmul.lhsStride = 0;
+  compute(matmul);
 }
 
 TEST_P(VendorLibraryTest, CallsInThisOrder) {
-  LibraryProduct product = makeProduct(ElementType::F32, ElementType::F32);
-  product.turnedLhs = true;
-  product.matrices = 5;
-  product.rhsStride = 0;
-  product.tf32 = true;
-  compute(product);
+  LibraryMatmul matmul = makeMatmul(ElementType::F32, ElementType::F32);
+  matmul.transposedLhs = true;
+  matmul.matrices = 5;
+  matmul.rhsStride = 0;
+  matmul.tf32 = true;
+  compute(matmul);
   std::vector<std::string> expected = {"GetVersion()", "Create()"};
   if (isHip())
     std::swap(expected[0], expected[1]);
@@ -293,17 +294,17 @@ TEST_P(VendorLibraryTest, NamesElementTypes) {
       {E::Index, nullptr},
   };
   for (const auto &[type, name] : types) {
-    LibraryProduct product = makeProduct(type, ElementType::F32);
+    LibraryMatmul matmul = makeMatmul(type, ElementType::F32);
     library->calls.clear();
     if (!name) {
-      Status status = refuse(product);
+      Status status = reject(matmul);
       EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
       EXPECT_EQ(status.message(),
                 std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
                     " does not support element type " + elementTypeName(type));
       continue;
     }
-    Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(product);
+    Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(matmul);
     ASSERT_TRUE(prepared.ok()) << prepared.status().message();
     for (const char *sizes : {", 3, 4, 3)", ", 4, 2, 4)"})
       EXPECT_EQ(std::count(library->calls.begin(), library->calls.end(),
@@ -314,11 +315,11 @@ TEST_P(VendorLibraryTest, NamesElementTypes) {
 }
 
 TEST_P(VendorLibraryTest, SumsInF16WhereTheLibraryDoes) {
-  LibraryProduct product =
-      makeProduct(ElementType::F16, ElementType::F16, ElementType::F16);
+  LibraryMatmul matmul =
+      makeMatmul(ElementType::F16, ElementType::F16, ElementType::F16);
   if (!isHip())
-    return compute(product);
-  Status status = refuse(product);
+    return compute(matmul);
+  Status status = reject(matmul);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), "hipBLASLt does not accumulate in f16");
 }
@@ -336,7 +337,7 @@ TEST_P(VendorLibraryTest, SaysWhereItLooked) {
           : (std::vector<std::string>{"libcublasLt.so.13", "libcublasLt.so.12",
                                       "libcublasLt.so"}));
   interface.files = {"libtessera-none.so.2", "libtessera-none.so"};
-  Status status = refuse(interface);
+  Status status = reject(interface);
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
   EXPECT_EQ(status.message(),
             std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
@@ -358,7 +359,7 @@ TEST_F(HipblasLtTest, IsOfTheReleaseOfHip) {
 TEST_P(VendorLibraryTest, NamesFunctionsThatAreMissing) {
   BlasLtInterface interface = getInterface();
   interface.files = {TESSERA_FAKE_PARTIAL_BLASLT};
-  Status status = refuse(interface);
+  Status status = reject(interface);
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
   const std::string lacks =
       " (" TESSERA_FAKE_PARTIAL_BLASLT ") lacks documented functions: ";
@@ -372,7 +373,7 @@ TEST_P(VendorLibraryTest, NamesFunctionsThatAreMissing) {
 
 TEST_F(HipblasLtTest, TakesNoOlderInterface) {
   library->version = 300;
-  Status status = refuse(makeProduct());
+  Status status = reject(makeMatmul());
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
   EXPECT_EQ(
       status.message(),
@@ -380,19 +381,19 @@ TEST_F(HipblasLtTest, TakesNoOlderInterface) {
       "0.6.0, of ROCm 6.0, and later releases; add the folder of such a "
       "release to LD_LIBRARY_PATH");
   library->version = 600;
-  EXPECT_TRUE(prepare(makeProduct()).ok());
+  EXPECT_TRUE(prepare(makeMatmul()).ok());
   library->version = 100203;
-  Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(makeProduct());
+  Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(makeMatmul());
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   EXPECT_EQ((*prepared)->getName(), "hipBLASLt 1.2.3");
 }
 
-TEST_P(VendorLibraryTest, SaysWhatTheLibraryRefuses) {
+TEST_P(VendorLibraryTest, ReportsWhatTheLibraryRejects) {
   const std::string prefix = isHip() ? "hipblasLt" : "cublasLt",
                     type = isHip() ? ": hipblasStatus_t " : ": cublasStatus_t ";
   const int notSupported = isHip() ? 7 : 15, other = isHip() ? 3 : 7;
-  LibraryProduct product = makeProduct();
-  product.matrices = 2;
+  LibraryMatmul matmul = makeMatmul();
+  matmul.matrices = 2;
   for (const char *function :
        {"Create", "MatmulDescCreate", "MatmulDescSetAttribute",
         "MatrixLayoutCreate", "MatrixLayoutSetAttribute",
@@ -401,7 +402,7 @@ TEST_P(VendorLibraryTest, SaysWhatTheLibraryRefuses) {
     for (int result : {notSupported, other}) {
       library->failing = function;
       library->result = result;
-      Status status = refuse(product);
+      Status status = reject(matmul);
       EXPECT_EQ(status.code(), result == notSupported
                                    ? StatusCode::InvalidArgument
                                    : StatusCode::Internal);
@@ -410,23 +411,23 @@ TEST_P(VendorLibraryTest, SaysWhatTheLibraryRefuses) {
     }
   library->failing.clear();
   library->found = 0;
-  Status status = refuse(product);
+  Status status = reject(matmul);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
                                   " has no algorithm for this matmul");
   // A library that is found may be unusable.
   library->found = 1;
   library->state = notSupported;
-  status = refuse(product);
+  status = reject(matmul);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), prefix + "MatmulAlgoGetHeuristic" + type +
                                   std::to_string(notSupported));
 }
 
-TEST_P(VendorLibraryTest, SaysWhyAProductFails) {
+TEST_P(VendorLibraryTest, ReportsWhyAMatmulFails) {
   HostArray array = makeArray(ElementType::F16, 12, 3);
   Memory lhs(*device, array), rhs(*device, array), out(*device, array);
-  Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(makeProduct());
+  Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(makeMatmul());
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   library->failing = "Matmul";
   library->result = 6;
@@ -438,7 +439,7 @@ TEST_P(VendorLibraryTest, SaysWhyAProductFails) {
 
 TEST_F(HipblasLtTest, NeedsMemoryForItsWorkspace) {
   hip.usedBytes = hip.totalBytes - (16 << 20);
-  Status status = refuse(makeProduct());
+  Status status = reject(makeMatmul());
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
   hip.usedBytes = 0;
 }
@@ -446,7 +447,7 @@ TEST_F(HipblasLtTest, NeedsMemoryForItsWorkspace) {
 TEST(VendorLibraryOfTargetTest, IsKnownForCudaAndHip) {
   Expected<std::unique_ptr<Device>> cpu = openDevice("cpu");
   ASSERT_TRUE(cpu.ok());
-  Status status = VendorLibrary::prepare(**cpu, LibraryProduct()).status();
+  Status status = VendorLibrary::prepare(**cpu, LibraryMatmul()).status();
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
   EXPECT_EQ(status.message(), "no vendor library is known for cpu");
 }

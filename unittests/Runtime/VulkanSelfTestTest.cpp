@@ -6,7 +6,7 @@
 
 #include "Vulkan/VulkanSelfTest.h"
 #include "TestUtils.h"
-#include "Vulkan/TestedProducts.h"
+#include "Vulkan/TestedMatmuls.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -26,25 +26,25 @@ constexpr ComponentType f16 = {ComponentType::Float, 16},
                         i16 = {ComponentType::Integer, 16},
                         i32 = {ComponentType::Integer, 32},
                         i64 = {ComponentType::Integer, 64};
-constexpr uint32_t allSigned = MatrixProduct::signedA | MatrixProduct::signedB |
-                               MatrixProduct::signedC |
-                               MatrixProduct::signedResult;
+constexpr uint32_t allSigned =
+    MatrixMultiply::signedA | MatrixMultiply::signedB |
+    MatrixMultiply::signedC | MatrixMultiply::signedResult;
 
-MatrixProduct make(uint32_t m, uint32_t n, uint32_t k, ComponentType sum,
-                   ComponentType operand, uint32_t operands = 0) {
-  MatrixProduct product;
-  product.m = m;
-  product.n = n;
-  product.k = k;
-  product.a = product.b = operand;
-  product.c = product.result = sum;
-  product.operands = operands;
-  return product;
+MatrixMultiply make(uint32_t m, uint32_t n, uint32_t k, ComponentType sum,
+                    ComponentType operand, uint32_t operands = 0) {
+  MatrixMultiply matmul;
+  matmul.m = m;
+  matmul.n = n;
+  matmul.k = k;
+  matmul.a = matmul.b = operand;
+  matmul.c = matmul.result = sum;
+  matmul.operands = operands;
+  return matmul;
 }
 
 /// The combinations that devices are known to list, and others.
-std::vector<MatrixProduct> makeProducts() {
-  std::vector<MatrixProduct> products = {
+std::vector<MatrixMultiply> makeMatmuls() {
+  std::vector<MatrixMultiply> matmuls = {
       make(8, 8, 8, f16, f16),
       make(8, 8, 8, f32, f16),
       make(16, 8, 16, f16, f16),
@@ -54,18 +54,18 @@ std::vector<MatrixProduct> makeProducts() {
       make(8, 8, 4, f64, f64),
       make(8, 8, 8, i32, i8),
       make(8, 8, 8, i32, i8, allSigned),
-      make(16, 8, 32, i32, i8, allSigned | MatrixProduct::saturating),
+      make(16, 8, 32, i32, i8, allSigned | MatrixMultiply::saturating),
       make(16, 16, 16, i16, i8, allSigned),
       make(16, 16, 16, i64, i16, allSigned),
       make(64, 32, 128, f16, f16)};
-  MatrixProduct mixed =
-      make(8, 8, 8, i32, i8, allSigned - MatrixProduct::signedB);
+  MatrixMultiply mixed =
+      make(8, 8, 8, i32, i8, allSigned - MatrixMultiply::signedB);
   mixed.c = i16;
-  products.push_back(mixed);
-  MatrixProduct unlike = make(16, 16, 16, f32, f16);
+  matmuls.push_back(mixed);
+  MatrixMultiply unlike = make(16, 16, 16, f32, f16);
   unlike.c = f16;
-  products.push_back(unlike);
-  return products;
+  matmuls.push_back(unlike);
+  return matmuls;
 }
 
 /// An element's value, apart from the code under test.
@@ -107,58 +107,59 @@ double read(const TestMatrix &matrix, const std::vector<uint8_t> &bytes,
   }
 }
 
-/// A simulated device: it computes from memory. `turnB` reads B as
+/// A simulated device: it computes from memory. `transposeB` reads B as
 /// column-major, `asIfSigned` reads A of i8 as signed.
-RunSelfTest makeDevice(const MatrixProduct &product, bool turnB = false,
+RunSelfTest makeDevice(const MatrixMultiply &matmul, bool transposeB = false,
                        bool asIfSigned = false) {
   return [=](const std::vector<uint32_t> &,
              std::vector<std::vector<uint8_t>> &buffers) {
-    TestOperands shapes = makeTestOperands(product);
+    TestOperands shapes = makeTestOperands(matmul);
     shapes.a.isSigned |= asIfSigned;
-    for (size_t i = 0; i < product.m; ++i)
-      for (size_t j = 0; j < product.n; ++j) {
+    for (size_t i = 0; i < matmul.m; ++i)
+      for (size_t j = 0; j < matmul.n; ++j) {
         double sum = read(shapes.c, buffers[2], i, j);
-        for (size_t l = 0; l < product.k; ++l)
-          sum += read(shapes.a, buffers[0], i, l) *
-                 read(shapes.b, buffers[1], turnB ? j : l, turnB ? l : j);
-        shapes.result.values[i * product.n + j] = sum;
+        for (size_t l = 0; l < matmul.k; ++l)
+          sum += read(shapes.a, buffers[0], i, l) * read(shapes.b, buffers[1],
+                                                         transposeB ? j : l,
+                                                         transposeB ? l : j);
+        shapes.result.values[i * matmul.n + j] = sum;
       }
     buffers[3] = shapes.result.encode();
     return Status::success();
   };
 }
 
-TEST(VulkanSelfTestTest, NamesProducts) {
+TEST(VulkanSelfTestTest, NamesMatmuls) {
   EXPECT_EQ(make(16, 8, 16, f32, f16).getName(), "m16n8k16.f32.f16");
   EXPECT_EQ(make(16, 16, 16, f32, bf16).getName(), "m16n16k16.f32.bf16");
   EXPECT_EQ(make(8, 8, 8, i32, i8).getName(), "m8n8k8.u32.u8");
   EXPECT_EQ(make(8, 8, 8, i32, i8, allSigned).getName(), "m8n8k8.s32.s8");
   // Results are remembered by name: names must be unique.
   std::set<std::string> names;
-  for (const MatrixProduct &product : makeProducts())
-    EXPECT_TRUE(names.insert(product.getName()).second) << product.getName();
+  for (const MatrixMultiply &matmul : makeMatmuls())
+    EXPECT_TRUE(names.insert(matmul.getName()).second) << matmul.getName();
 }
 
-TEST(VulkanSelfTestTest, ReadsProducts) {
-  for (const MatrixProduct &product : makeProducts()) {
-    std::vector<uint32_t> words = assembleSelfTest(product, 32);
-    std::vector<MatrixProduct> found = readMatrixProducts(words);
-    ASSERT_EQ(found.size(), 1u) << product.getName();
-    EXPECT_EQ(found[0].getName(), product.getName());
-    EXPECT_TRUE(found[0] == product);
+TEST(VulkanSelfTestTest, ReadsMatmuls) {
+  for (const MatrixMultiply &matmul : makeMatmuls()) {
+    std::vector<uint32_t> words = assembleSelfTest(matmul, 32);
+    std::vector<MatrixMultiply> found = readMatrixMultiplies(words);
+    ASSERT_EQ(found.size(), 1u) << matmul.getName();
+    EXPECT_EQ(found[0].getName(), matmul.getName());
+    EXPECT_TRUE(found[0] == matmul);
     // A module that ends in the middle of an instruction has none.
     words.back() = 56 | 2u << 16;
-    EXPECT_TRUE(readMatrixProducts(words).empty());
+    EXPECT_TRUE(readMatrixMultiplies(words).empty());
     words.back() = 0;
-    EXPECT_TRUE(readMatrixProducts(words).empty());
+    EXPECT_TRUE(readMatrixMultiplies(words).empty());
   }
 }
 
 TEST(VulkanSelfTestTest, OperandsAreExact) {
-  for (const MatrixProduct &product : makeProducts()) {
-    SCOPED_TRACE(product.getName());
-    ASSERT_TRUE(canTest(product));
-    TestOperands test = makeTestOperands(product);
+  for (const MatrixMultiply &matmul : makeMatmuls()) {
+    SCOPED_TRACE(matmul.getName());
+    ASSERT_TRUE(canTest(matmul));
+    TestOperands test = makeTestOperands(matmul);
     // The decoded matrices have the size of the encoded ones.
     for (const TestMatrix *matrix : {&test.a, &test.b, &test.c, &test.result}) {
       std::vector<uint8_t> bytes = matrix->encode();
@@ -173,19 +174,19 @@ TEST(VulkanSelfTestTest, OperandsAreExact) {
     }
     // No partial sum exceeds the range of the type, in any order.
     double largest = 0;
-    for (size_t i = 0; i < product.m; ++i)
-      for (size_t j = 0; j < product.n; ++j) {
-        double sum = std::abs(test.c.values[i * product.n + j]);
-        for (size_t l = 0; l < product.k; ++l)
-          sum += std::abs(test.a.values[i * product.k + l] *
-                          test.b.values[l * product.n + j]);
+    for (size_t i = 0; i < matmul.m; ++i)
+      for (size_t j = 0; j < matmul.n; ++j) {
+        double sum = std::abs(test.c.values[i * matmul.n + j]);
+        for (size_t l = 0; l < matmul.k; ++l)
+          sum += std::abs(test.a.values[i * matmul.k + l] *
+                          test.b.values[l * matmul.n + j]);
         largest = std::max(largest, sum);
       }
-    EXPECT_LE(largest, product.result == f16    ? 2048
-                       : product.result == bf16 ? 256
-                       : product.result == i16  ? 32767
-                                                : 16777216);
-    if (product.a == i8 && product.c == i32) {
+    EXPECT_LE(largest, matmul.result == f16    ? 2048
+                       : matmul.result == bf16 ? 256
+                       : matmul.result == i16  ? 32767
+                                               : 16777216);
+    if (matmul.a == i8 && matmul.c == i32) {
       double most =
           *std::max_element(test.a.values.begin(), test.a.values.end());
       // Beyond 127 a sign matters.
@@ -195,14 +196,14 @@ TEST(VulkanSelfTestTest, OperandsAreExact) {
 }
 
 TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
-  for (const MatrixProduct &product : makeProducts()) {
-    SCOPED_TRACE(product.getName());
-    Status status = runSelfTest(product, 32, false, makeDevice(product));
+  for (const MatrixMultiply &matmul : makeMatmuls()) {
+    SCOPED_TRACE(matmul.getName());
+    Status status = runSelfTest(matmul, 32, false, makeDevice(matmul));
     EXPECT_TRUE(status.ok()) << status.message();
     // One element, at the last position.
-    status = runSelfTest(product, 32, false, [&](const auto &code, auto &all) {
-      (void)makeDevice(product)(code, all);
-      TestMatrix result = makeTestOperands(product).result;
+    status = runSelfTest(matmul, 32, false, [&](const auto &code, auto &all) {
+      (void)makeDevice(matmul)(code, all);
+      TestMatrix result = makeTestOperands(matmul).result;
       result.decode(all[3]);
       result.values.back() += result.values.back() > 0 ? -1 : 1;
       all[3] = result.encode();
@@ -211,21 +212,21 @@ TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
     EXPECT_EQ(status.code(), StatusCode::Rejected);
     EXPECT_TRUE(contains(status.message(), "1 of "));
     EXPECT_TRUE(contains(status.message(),
-                         "row " + std::to_string(product.m - 1) + ", column " +
-                             std::to_string(product.n - 1) + ": "));
+                         "row " + std::to_string(matmul.m - 1) + ", column " +
+                             std::to_string(matmul.n - 1) + ": "));
     // Nothing is written.
-    status = runSelfTest(product, 32, false, [](const auto &, auto &) {
+    status = runSelfTest(matmul, 32, false, [](const auto &, auto &) {
       return Status::success();
     });
     EXPECT_EQ(status.code(), StatusCode::Rejected);
     // B by columns.
-    if (product.n == product.k) {
-      status = runSelfTest(product, 32, false, makeDevice(product, true));
+    if (matmul.n == matmul.k) {
+      status = runSelfTest(matmul, 32, false, makeDevice(matmul, true));
       EXPECT_EQ(status.code(), StatusCode::Rejected);
     }
   }
   // The sign of A.
-  MatrixProduct bytes = make(8, 8, 8, i32, i8);
+  MatrixMultiply bytes = make(8, 8, 8, i32, i8);
   EXPECT_EQ(runSelfTest(bytes, 8, false, makeDevice(bytes, false, true)).code(),
             StatusCode::Rejected);
   // The device's error is passed on.
@@ -237,7 +238,7 @@ TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
             StatusCode::OutOfMemory);
 }
 
-TEST(VulkanSelfTestTest, TellsTheWorst) {
+TEST(VulkanSelfTestTest, ReportsTheWorst) {
   TestMatrix expected = makeTestOperands(make(2, 2, 2, f32, f32)).result;
   expected.values = {1, 2, 3, 4};
   TestMatrix result = expected;
@@ -252,15 +253,15 @@ TEST(VulkanSelfTestTest, TellsTheWorst) {
 }
 
 TEST(VulkanSelfTestTest, KnowsWhatItCannot) {
-  MatrixProduct product = make(8, 8, 8, f32, f16);
-  EXPECT_TRUE(canTest(product));
-  product.scope = 2;
-  EXPECT_FALSE(canTest(product));
+  MatrixMultiply matmul = make(8, 8, 8, f32, f16);
+  EXPECT_TRUE(canTest(matmul));
+  matmul.scope = 2;
+  EXPECT_FALSE(canTest(matmul));
   EXPECT_FALSE(canTest(make(8, 8, 8, f32, i8)));
   EXPECT_FALSE(canTest(make(8, 8, 0, f32, f16)));
-  EXPECT_EQ(getChipWithoutProducts("s8-w32768-t1024-m8n8k8.f32.f16-m1"),
+  EXPECT_EQ(getChipWithoutMatmuls("s8-w32768-t1024-m8n8k8.f32.f16-m1"),
             "s8-w32768-t1024");
-  EXPECT_EQ(getChipWithoutProducts("s8-w32768-t1024"), "s8-w32768-t1024");
+  EXPECT_EQ(getChipWithoutMatmuls("s8-w32768-t1024"), "s8-w32768-t1024");
 }
 
 TEST(VulkanSelfTestTest, KernelsAreValid) {
@@ -270,9 +271,9 @@ TEST(VulkanSelfTestTest, KernelsAreValid) {
   std::string file =
       testing::TempDir() + "self-test." + std::to_string(getpid()) + ".spv";
   std::string unknown;
-  for (const MatrixProduct &product : makeProducts())
-    for (bool turnB : {false, true}) {
-      std::vector<uint32_t> words = assembleSelfTest(product, 32, turnB);
+  for (const MatrixMultiply &matmul : makeMatmuls())
+    for (bool transposeB : {false, true}) {
+      std::vector<uint32_t> words = assembleSelfTest(matmul, 32, transposeB);
       std::ofstream(file, std::ios::binary)
           .write(reinterpret_cast<const char *>(words.data()),
                  static_cast<std::streamsize>(4 * words.size()));
@@ -280,22 +281,22 @@ TEST(VulkanSelfTestTest, KernelsAreValid) {
       FILE *validator = popen(
           ("spirv-val --target-env vulkan1.3 " + file + " 2>&1").c_str(), "r");
       ASSERT_TRUE(validator);
-      std::string said;
+      std::string printed;
       for (int letter; (letter = fgetc(validator)) != EOF;)
-        said += static_cast<char>(letter);
+        printed += static_cast<char>(letter);
       int status = pclose(validator);
       // A release from before an extension rejects its capability as unknown.
-      if (said.find("Invalid capability operand: ") != std::string::npos)
-        unknown = product.getName() + ": " + said;
+      if (printed.find("Invalid capability operand: ") != std::string::npos)
+        unknown = matmul.getName() + ": " + printed;
       else
-        EXPECT_EQ(status, 0) << product.getName() << ": " << said;
+        EXPECT_EQ(status, 0) << matmul.getName() << ": " << printed;
     }
   std::remove(file.c_str());
   if (!unknown.empty())
     GTEST_SKIP() << "spirv-val is too old for some kernels: " << unknown;
 }
 
-TEST(VulkanSelfTestTest, RemembersProducts) {
+TEST(VulkanSelfTestTest, RecordsTestedMatmuls) {
   std::string folder =
       testing::TempDir() + "products." + std::to_string(getpid());
   // NOLINTNEXTLINE(bugprone-command-processor): a path of its own.
@@ -311,7 +312,7 @@ TEST(VulkanSelfTestTest, RemembersProducts) {
   };
   std::string first = path(1);
   {
-    TestedProducts tested;
+    TestedMatmuls tested;
     tested.add("m8n8k8.f32.f16");
     // Without a folder nothing is written.
     EXPECT_TRUE(tested.save().ok());
@@ -322,14 +323,14 @@ TEST(VulkanSelfTestTest, RemembersProducts) {
     EXPECT_EQ(access(first.c_str(), R_OK), 0);
   }
   {
-    TestedProducts tested;
+    TestedMatmuls tested;
     EXPECT_TRUE(tested.open(folder, properties, identity).ok());
     EXPECT_TRUE(tested.contains("m8n8k8.f32.f16"));
     EXPECT_FALSE(tested.contains("m8n8k8"));
   }
   std::ofstream(first, std::ios::app) << "m8n8k8.s32.s8\n";
   {
-    TestedProducts tested;
+    TestedMatmuls tested;
     Status status = tested.open(folder, properties, identity);
     EXPECT_FALSE(status.ok());
     EXPECT_TRUE(contains(status.message(), "checksum mismatch"));
@@ -338,7 +339,7 @@ TEST(VulkanSelfTestTest, RemembersProducts) {
   // Another driver starts anew, and its file replaces the other's.
   std::string second = path(2);
   EXPECT_NE(second, first);
-  TestedProducts tested;
+  TestedMatmuls tested;
   EXPECT_TRUE(tested.open(folder, properties, identity).ok());
   EXPECT_FALSE(tested.contains("m8n8k8.f32.f16"));
   tested.add("m8n8k8.s32.s8");

@@ -22,7 +22,7 @@ using namespace mlir::tessera;
 namespace {
 
 /// "64" or "?".
-std::string spell(int64_t extent) {
+std::string formatText(int64_t extent) {
   return extent ? std::to_string(extent) : "?";
 }
 
@@ -43,11 +43,11 @@ protected:
   }
 
   /// A matmul of MxKxN; an extent of 0 is dynamic.
-  ContractOp makeProduct(std::array<int64_t, 3> mnk, StringRef operand,
-                         StringRef acc, bool transposedRhs = false,
-                         bool tf32 = false) {
-    std::string m = spell(mnk[0]), n = spell(mnk[1]), k = spell(mnk[2]),
-                in = operand.str();
+  ContractOp makeMatmul(std::array<int64_t, 3> mnk, StringRef operand,
+                        StringRef acc, bool transposedRhs = false,
+                        bool tf32 = false) {
+    std::string m = formatText(mnk[0]), n = formatText(mnk[1]),
+                k = formatText(mnk[2]), in = operand.str();
     std::string a = "memref<" + m + "x" + k + "x" + in + ">",
                 b = "memref<" + (transposedRhs ? n + "x" + k : k + "x" + n) +
                     "x" + in + ">",
@@ -63,17 +63,17 @@ protected:
         "):\n    tessera.yield %s : " + acc.str() + "\n  }\n  return\n}\n";
     module = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(module) << text;
-    ContractOp product;
+    ContractOp contraction;
     if (module)
-      module->walk([&](ContractOp op) { product = op; });
-    return product;
+      module->walk([&](ContractOp op) { contraction = op; });
+    return contraction;
   }
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
 };
 
-std::string spell(ScheduleAttr schedule) {
+std::string formatText(ScheduleAttr schedule) {
   std::string text;
   llvm::raw_string_ostream(text) << schedule;
   return text;
@@ -94,15 +94,15 @@ TEST_F(ScheduleTest, DefaultIsLegal) {
                                        {0, 24, 8}})
       for (bool transposed : {false, true}) {
         ContractOp op =
-            makeProduct(mnk, type.operand, type.acc, transposed, type.tf32);
+            makeMatmul(mnk, type.operand, type.acc, transposed, type.tf32);
         ASSERT_TRUE(op);
         for (const Chip &chip : getAllChips()) {
           ScheduleAttr schedule = getDefaultSchedule(op, chip);
           for (const ScheduleProblem &problem :
                getScheduleProblems(op, schedule, chip))
             ADD_FAILURE() << chip.name << " " << type.operand << " "
-                          << spell(schedule) << ": " << problem.label << ": "
-                          << problem.message;
+                          << formatText(schedule) << ": " << problem.label
+                          << ": " << problem.message;
           ++checked;
         }
       }
@@ -114,8 +114,8 @@ TEST_F(ScheduleTest, DefaultIsLegal) {
 TEST_F(ScheduleTest, DefaultUsesTheMatrixUnit) {
   unsigned checked = 0;
   for (const Types &type : types) {
-    ContractOp op = makeProduct({4096, 4096, 4096}, type.operand, type.acc,
-                                /*transposedRhs=*/true, type.tf32);
+    ContractOp op = makeMatmul({4096, 4096, 4096}, type.operand, type.acc,
+                               /*transposedRhs=*/true, type.tf32);
     ASSERT_TRUE(op);
     for (const Chip &chip : getAllChips()) {
       if (chip.target != "hip")
@@ -126,7 +126,7 @@ TEST_F(ScheduleTest, DefaultUsesTheMatrixUnit) {
       if (!rows[0]->matrixUnit)
         continue;
       ScheduleAttr schedule = getDefaultSchedule(op, chip);
-      SCOPED_TRACE(chip.name + " " + type.operand + " " + spell(schedule));
+      SCOPED_TRACE(chip.name + " " + type.operand + " " + formatText(schedule));
       EXPECT_EQ(schedule.getKFragment() % rows[0]->k, 0);
       // Accumulators of f64 take twice the registers.
       auto [rowsOfTile, cols] = chip.policy.matrixDefaults.subgroup;
@@ -154,7 +154,7 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
   unsigned illegal = 0;
   for (unsigned round = 0; round < 400; ++round) {
     const Types &type = types[random() % std::size(types)];
-    ContractOp op = makeProduct(
+    ContractOp op = makeMatmul(
         {pick({0, 96, 1000}), pick({0, 64, 1000}), pick({0, 48, 4096})},
         type.operand, type.acc, random() % 2, type.tf32);
     ASSERT_TRUE(op);
@@ -192,15 +192,15 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
     for (const ScheduleProblem &problem : problems)
       ++seen[problem.label];
     ScheduleAttr nearest = getNearestSchedule(op, schedule, chip, problems);
-    ASSERT_TRUE(nearest) << chip.name << " " << spell(schedule);
+    ASSERT_TRUE(nearest) << chip.name << " " << formatText(schedule);
     EXPECT_NE(nearest, schedule);
     EXPECT_FALSE(ScheduleNumbers(nearest)
                      .describeChange(ScheduleNumbers(schedule))
                      .empty());
     for (const ScheduleProblem &left : getScheduleProblems(op, nearest, chip))
-      ADD_FAILURE() << chip.name << " " << spell(schedule) << "\n  suggested "
-                    << spell(nearest) << "\n  " << left.label << ": "
-                    << left.message;
+      ADD_FAILURE() << chip.name << " " << formatText(schedule)
+                    << "\n  suggested " << formatText(nearest) << "\n  "
+                    << left.label << ": " << left.message;
   }
   // The sample is of use only if it breaks every constraint.
   EXPECT_GT(illegal, 200u);
@@ -214,7 +214,7 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
 // The estimate counts the registers of PTX: mma.m16n8k16 with f32 accumulators
 // has 4 registers of d, 4 of a and 2 of b.
 TEST_F(ScheduleTest, CountsRegisters) {
-  ContractOp op = makeProduct({0, 0, 0}, "f16", "f32");
+  ContractOp op = makeMatmul({0, 0, 0}, "f16", "f32");
   ASSERT_TRUE(op);
   const Chip *chip = findChip("cuda", "sm_80");
   ASSERT_TRUE(chip);

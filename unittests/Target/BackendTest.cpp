@@ -186,8 +186,8 @@ TEST_F(BackendTest, ATargetIsCompiledFor) {
   std::unique_ptr<CompiledProgram> program = compileProgram(*module, options);
   ASSERT_TRUE(program);
   EXPECT_TRUE(StringRef(program->image.bytes).starts_with("toy code for toy1"));
-  ASSERT_EQ(program->products.size(), 1u);
-  EXPECT_TRUE(StringRef(program->products[0].instruction).starts_with("fma."));
+  ASSERT_EQ(program->matmuls.size(), 1u);
+  EXPECT_TRUE(StringRef(program->matmuls[0].instruction).starts_with("fma."));
   EXPECT_NE(program->getEntry("main"), nullptr);
 }
 

@@ -240,7 +240,7 @@ TEST_F(ChipTest, SameNameIsTheSameInstruction) {
         }
 }
 
-TEST_F(ChipTest, EveryProductOfMmaCanBeComputed) {
+TEST_F(ChipTest, EveryMmaCanBeComputed) {
   // Down to a single element, on every chip.
   Type types[] = {f16,
                   bf16,
@@ -259,7 +259,7 @@ TEST_F(ChipTest, EveryProductOfMmaCanBeComputed) {
         for (Type acc : types)
           EXPECT_EQ(selectInstruction(chip, a, b, acc, Precision::Ieee, 1, 1,
                                       1) != nullptr,
-                    isValidProduct(a, b, acc));
+                    isValidMatmul(a, b, acc));
 }
 
 TEST_F(ChipTest, SelectsTheBestThatFits) {
@@ -336,9 +336,9 @@ TEST_F(ChipTest, WidensI4WhereNoRowTakesIt) {
   EXPECT_EQ(select("gfx942", 64, 64, false), "mfma.m32n32k16.i32.i8");
   // As i8, none of them has a sign to be read wrongly.
   EXPECT_EQ(select("gfx906", 64, 64, true), "dot4.m32n32k4.i32.i8");
-  EXPECT_TRUE(hasMatrixProduct(*findChip("hip", "gfx1103"), i4, i4, i32));
-  EXPECT_FALSE(hasMatrixProduct(*findChip("hip", "gfx1103"), i4, i8, i32));
-  EXPECT_FALSE(hasMatrixProduct(*findChip("hip", "gfx942"), i4, i4, i32));
+  EXPECT_TRUE(hasMatrixMultiply(*findChip("hip", "gfx1103"), i4, i4, i32));
+  EXPECT_FALSE(hasMatrixMultiply(*findChip("hip", "gfx1103"), i4, i8, i32));
+  EXPECT_FALSE(hasMatrixMultiply(*findChip("hip", "gfx942"), i4, i4, i32));
   // Several subgroups read b from memory, where it is still of i4.
   EXPECT_EQ(selectInstruction(*findChip("cuda", "sm_90a"), i4, i4, i32,
                               Precision::Ieee, 64, 64, 64, nullptr,
@@ -405,13 +405,13 @@ TEST_F(ChipTest, PlainLayoutIsTheMatrixUnitsWhereItHasOne) {
 
 /// The reported nearest matmul is selected if all of its changes are made: for
 /// each chip, types of all kinds, and shapes that fit and do not.
-TEST_F(ChipTest, NearestProductsAreTaken) {
+TEST_F(ChipTest, NearestMatmulsAreTaken) {
   const char *floats[] = {"f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"};
   size_t found = 0;
-  auto check = [&](const Chip &chip, const ProductForm &form) {
+  auto check = [&](const Chip &chip, const MatmulForm &form) {
     const MatrixInstruction *chosen = selectInstruction(chip, form);
-    std::optional<NearestProduct> nearest =
-        findNearestProduct(chip, form, chosen);
+    std::optional<NearestMatmul> nearest =
+        findNearestMatmul(chip, form, chosen);
     bool hasMatrixRow = llvm::any_of(chip.instructions, [&](const auto &row) {
       return row.matrixUnit && (row.aType == "i8") == (form.a == "i8");
     });
@@ -450,11 +450,11 @@ TEST_F(ChipTest, NearestProductsAreTaken) {
   EXPECT_GT(found, 1000u);
 }
 
-TEST_F(ChipTest, NearestProductsAreNear) {
-  auto find = [&](StringRef chipName, const ProductForm &form) {
+TEST_F(ChipTest, NearestMatmulsAreNear) {
+  auto find = [&](StringRef chipName, const MatmulForm &form) {
     const Chip &chip = *findChip("cuda", chipName);
-    std::optional<NearestProduct> nearest =
-        findNearestProduct(chip, form, selectInstruction(chip, form));
+    std::optional<NearestMatmul> nearest =
+        findNearestMatmul(chip, form, selectInstruction(chip, form));
     return nearest
                ? nearest->row->name + ": " +
                      llvm::join(nearest->changes, ", ") + "; " + nearest->shape

@@ -46,8 +46,8 @@ Assigned assign(Kind kind, int64_t elementBytes, int64_t width, int64_t height,
   // "For OpSubgroup2DBlockLoadINTEL, OpSubgroup2DBlockLoadTransformINTEL, ...
   // the Block Width is padded to the next power-of-two. For
   // OpSubgroup2DBlockLoadTransposeINTEL, the Block Height is padded".
-  EXPECT_EQ(kind == Kind::Turned ? height : width,
-            padToPowerOfTwo(kind == Kind::Turned ? height : width))
+  EXPECT_EQ(kind == Kind::Transposed ? height : width,
+            padToPowerOfTwo(kind == Kind::Transposed ? height : width))
       << "padding is not written down here";
   std::vector<Row> rows;
   if (kind == Kind::Packed) {
@@ -62,7 +62,7 @@ Assigned assign(Kind kind, int64_t elementBytes, int64_t width, int64_t height,
           row[column].push_back({first + i, column});
       rows.push_back(row);
     }
-  } else if (kind == Kind::Turned) {
+  } else if (kind == Kind::Transposed) {
     // "by assigning the first column of the 2D block to the first row of the
     // transposed 2D block, and so on".
     for (int64_t column = 0; column < width; ++column) {
@@ -112,7 +112,8 @@ TEST(IntelBlockLoadTest, TheFunctionAgreesWithTheExamples) {
   EXPECT_EQ(assign(Kind::Rows, 4, 2, 4, 4, 3), (Assigned{{1, 1}, {3, 1}}));
   EXPECT_EQ(assign(Kind::Rows, 1, 8, 2, 4, 1),
             (Assigned{{0, 2}, {0, 3}, {1, 2}, {1, 3}}));
-  EXPECT_EQ(assign(Kind::Turned, 4, 2, 4, 4, 3), (Assigned{{3, 0}, {3, 1}}));
+  EXPECT_EQ(assign(Kind::Transposed, 4, 2, 4, 4, 3),
+            (Assigned{{3, 0}, {3, 1}}));
   EXPECT_EQ(assign(Kind::Packed, 2, 4, 2, 4, 1), (Assigned{{0, 1}, {1, 1}}));
   EXPECT_EQ(assign(Kind::Packed, 1, 4, 4, 4, 2),
             (Assigned{{0, 2}, {1, 2}, {2, 2}, {3, 2}}));
@@ -192,7 +193,7 @@ TEST(IntelBlockLoadTest, BlocksAreThoseOfTheExtension) {
       {Kind::Rows, 4, 16, {1, 2, 4, 8, 16, 32}, {1}},
       {Kind::Packed, 1, 16, {32}, {1, 2, 4}},
       {Kind::Packed, 2, 16, {16, 32}, {1, 2}},
-      {Kind::Turned, 4, 8, {16, 32}, {1}},
+      {Kind::Transposed, 4, 8, {16, 32}, {1}},
   };
   for (const Chip &chip : getAllChips())
     for (const MatrixInstruction &row : chip.instructions)

@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
-static constexpr const char *product = R"(
+static constexpr const char *matmul = R"(
 func.func @main(%a: memref<128x4096xbf16>, %b: memref<4096x4096xbf16>,
                 %c: memref<128x4096xbf16>) {
   %z = arith.constant 0.0 : f32
@@ -47,7 +47,7 @@ static std::vector<CostModel::Sample> readCandidates() {
   }
   MLIRContext context;
   prepareContext(context);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(product, &context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(matmul, &context);
   std::optional<MachineModel> machine;
   module->walk(
       [&](ContractOp op) { machine.emplace(op, *findChip("cuda", "sm_90a")); });

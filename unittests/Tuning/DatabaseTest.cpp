@@ -274,7 +274,7 @@ TEST_F(DatabaseTest, RecordsComparedWithWrongNumbersAreInvalidated) {
   EXPECT_EQ(take(database->getBest(task))->environment.build, "another");
 }
 
-TEST_F(DatabaseTest, WhatCannotBeIsRefused) {
+TEST_F(DatabaseTest, InvalidRecordsAreRejected) {
   auto database = open("a.db");
   EXPECT_NE(getError(database->add(makeRecord(1)))
                 .find("unknown task 00112233445566aa"),
@@ -284,19 +284,19 @@ TEST_F(DatabaseTest, WhatCannotBeIsRefused) {
   record.run = 7;
   EXPECT_NE(getError(database->add(record)).find("unknown run 7"),
             std::string::npos);
-  auto refuse = [&](auto change, const char *why) {
+  auto reject = [&](auto change, const char *why) {
     Record record = makeRecord(1);
     change(record);
     EXPECT_NE(getError(database->add(record)).find(why), std::string::npos)
         << why;
   };
-  refuse([](Record &r) { r.median = 0; }, "'median' is not positive");
-  refuse([](Record &r) { r.median = NAN; }, "'median' is not a time");
-  refuse([](Record &r) { r.low = r.median * 2; }, "not between");
-  refuse([](Record &r) { r.expected = INFINITY; }, "'expected_ms'");
-  refuse([](Record &r) { r.compileTime = -1; }, "'compile_ms'");
-  refuse([](Record &r) { r.times = {1, NAN}; }, "'times[1]'");
-  refuse([](Record &r) { r.task.key = ""; }, "missing task");
+  reject([](Record &r) { r.median = 0; }, "'median' is not positive");
+  reject([](Record &r) { r.median = NAN; }, "'median' is not a time");
+  reject([](Record &r) { r.low = r.median * 2; }, "not between");
+  reject([](Record &r) { r.expected = INFINITY; }, "'expected_ms'");
+  reject([](Record &r) { r.compileTime = -1; }, "'compile_ms'");
+  reject([](Record &r) { r.times = {1, NAN}; }, "'times[1]'");
+  reject([](Record &r) { r.task.key = ""; }, "missing task");
   Baseline baseline = makeBaseline();
   baseline.median = 0;
   EXPECT_NE(getError(database->add(baseline)).find("'median'"),
@@ -305,7 +305,7 @@ TEST_F(DatabaseTest, WhatCannotBeIsRefused) {
   EXPECT_EQ(take(database->getBaselines({})).size(), 0u);
 }
 
-TEST_F(DatabaseTest, WhatIsMissingIsMended) {
+TEST_F(DatabaseTest, MissingFieldsAreFilledIn) {
   auto database = open("a.db");
   take(database->add(makeTask()));
   Record record = makeRecord(1);
@@ -588,7 +588,7 @@ TEST_F(DatabaseTest, ReadingDoesNotWrite) {
   EXPECT_EQ(take(database->getRecords({})).size(), 0u);
 }
 
-TEST_F(DatabaseTest, DamageIsSaid) {
+TEST_F(DatabaseTest, DamageIsReported) {
   {
     auto database = open("a.db");
     take(database->add(makeTask()));

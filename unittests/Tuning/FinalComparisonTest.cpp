@@ -42,8 +42,8 @@ TEST(FinalComparisonTest, RequestsOwnChoiceAndLeaders) {
   EXPECT_EQ(
       ids, (std::vector<std::pair<int64_t, int64_t>>{{-1, 3}, {0, 1}, {2, 3}}));
   EXPECT_FALSE(message.head.getObject("product"));
-  task.product.emplace();
-  task.product->m = 12;
+  task.matmul.emplace();
+  task.matmul->m = 12;
   Message other = makeFinalRequest(state, 2, 1);
   ASSERT_TRUE(other.head.getObject("product"));
   EXPECT_EQ(other.head.getObject("product")->getInteger("m"), 12);

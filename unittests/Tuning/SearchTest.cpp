@@ -102,12 +102,12 @@ TEST_F(SearchTest, PointsAreLegalWherever) {
       point = i % 3 == 0   ? space.draw(random)
               : i % 3 == 1 ? space.mutate(point, random)
                            : space.cross(point, space.draw(random), random);
-      seen.insert(spellPoint(point));
+      seen.insert(formatPoint(point));
       ScheduleAttr schedule = space.getAttr(point);
       ASSERT_TRUE(schedule) << name;
       auto problems = getScheduleProblems(op, schedule, chip);
-      EXPECT_TRUE(problems.empty())
-          << name << ": " << problems.front().label << " " << spellPoint(point);
+      EXPECT_TRUE(problems.empty()) << name << ": " << problems.front().label
+                                    << " " << formatPoint(point);
     }
     EXPECT_GT(seen.size(), 60u) << name;
   }
@@ -216,8 +216,8 @@ TEST_F(SearchTest, SearchBeatsChance) {
     for (int i = 0; i < trials; ++i) {
       std::optional<ScheduleNumbers> point = search.propose();
       ASSERT_TRUE(point);
-      EXPECT_TRUE(seen.insert(spellPoint(*point)).second);
-      search.tell(*point, getTime(*point, machine));
+      EXPECT_TRUE(seen.insert(formatPoint(*point)).second);
+      search.observe(*point, getTime(*point, machine));
     }
     std::mt19937_64 random(seed);
     double chance = INFINITY;
@@ -245,9 +245,9 @@ TEST_F(SearchTest, FailuresAreLearntFrom) {
     std::optional<ScheduleNumbers> point = search.propose();
     ASSERT_TRUE(point);
     failed += fails(*point);
-    search.tell(*point, fails(*point)
-                            ? std::nullopt
-                            : std::optional(getTime(*point, machine)));
+    search.observe(*point, fails(*point)
+                               ? std::nullopt
+                               : std::optional(getTime(*point, machine)));
   }
   std::mt19937_64 random(1);
   int byChance = 0;
@@ -277,7 +277,7 @@ TEST_F(SearchTest, SmallSpacesAreGoneThrough) {
   TaskSearch search(space, machine, options);
   size_t count = 0;
   while (std::optional<ScheduleNumbers> point = search.propose()) {
-    search.tell(*point, 1.0 + static_cast<double>(count));
+    search.observe(*point, 1.0 + static_cast<double>(count));
     ++count;
   }
   EXPECT_EQ(count, 8u);

@@ -124,12 +124,12 @@ TEST(SpaceConfigTest, ErrorsHaveTheirLine) {
   EXPECT_EQ(getError(text),
             "a.json:6: parameters.workgroup[1][1]: it must be a whole number "
             "from 1 to 65536, not \"x\"");
-  std::string mended = text.str();
-  mended.replace(mended.find("\"x\""), 3, "64");
-  EXPECT_EQ(getError(mended), "a.json:6: parameters.workgroup[1]: [64,64] "
-                              "appears twice in the list: remove one");
-  mended.replace(mended.find("64]],"), 2, "32");
-  EXPECT_EQ(getError(mended).substr(0, 40),
+  std::string fixed = text.str();
+  fixed.replace(fixed.find("\"x\""), 3, "64");
+  EXPECT_EQ(getError(fixed), "a.json:6: parameters.workgroup[1]: [64,64] "
+                             "appears twice in the list: remove one");
+  fixed.replace(fixed.find("64]],"), 2, "32");
+  EXPECT_EQ(getError(fixed).substr(0, 40),
             "a.json:7: parameters.k: 'max' is missing");
 }
 

@@ -55,9 +55,9 @@ public:
   double getExpectedGain() override { return gain; }
   double getBest() const override { return best; }
   size_t getPruned() const override { return 0; }
-  void tell(const Point &, std::optional<double>) override {}
+  void observe(const Point &, std::optional<double>) override {}
   void setOwnChoice(compiler::ScheduleAttr) override {}
-  void tellOwnChoice(double) override {}
+  void observeOwnChoice(double) override {}
 
   double gain = 1, best = 1;
 

@@ -13,8 +13,8 @@ namespace {
 
 class WorkerPoolTest : public ::testing::Test {
 protected:
-  FakeProcess &get(Seat &seat) {
-    return static_cast<FakeProcess &>(*seat.child);
+  FakeProcess &get(WorkerSlot &slot) {
+    return static_cast<FakeProcess &>(*slot.child);
   }
   Compiler &addCompiler() {
     Compiler &compiler = pool.compilers.emplace_back();

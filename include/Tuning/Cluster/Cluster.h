@@ -157,8 +157,8 @@ private:
   /// Whether the guest stays one.
   bool serve(Guest &guest);
   void greet(Guest &guest, const Message &message);
-  void refuse(Guest &guest, const std::string &why);
-  void tell(const Guest &guest, const std::string &why);
+  void reject(Guest &guest, const std::string &why);
+  void log(const Guest &guest, const std::string &why);
   bool handle(Member &member, const Message &message);
   void forget(const RemoteWorker &worker);
 
@@ -171,7 +171,7 @@ private:
   std::string target, chip;
   std::function<void(const std::string &)> report;
   /// The lines about callers that were printed.
-  std::set<std::string> told;
+  std::set<std::string> reported;
   std::list<Guest> guests;
   std::map<int, Member> members;
   std::map<int64_t, RemoteWorker *> workers;

@@ -37,8 +37,8 @@ std::optional<Launch> findLaunch();
 /// host, of those that the launcher has not bound.
 unsigned countCoresOf(const Launch &launch);
 
-/// Each rank's end of the exchange. If rank 0 ends without `tell`, the others
-/// learn that there is no run, and do not wait for ever.
+/// Each rank's end of the exchange. If rank 0 ends without `announce`, the
+/// others learn that there is no run, and do not wait for ever.
 class Ranks {
 public:
   /// MPI_Init. Fails, with the fix, without the library, or if a launcher has
@@ -52,7 +52,7 @@ public:
   int getSize() const { return size; }
   /// By rank 0, once: gives the text to the others. No call of MPI is made from
   /// then on.
-  void tell(const std::string &text);
+  void announce(const std::string &text);
   /// By the others, once: the text; empty if there is no run.
   std::string hear();
 

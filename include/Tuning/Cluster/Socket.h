@@ -27,7 +27,7 @@ llvm::Expected<int> listenOn(llvm::StringRef place, uint16_t &port);
 llvm::Expected<int> connectTo(llvm::StringRef place, double seconds);
 
 /// Whether the text is ADDRESS:PORT, as `connectTo` takes it.
-bool isPlace(llvm::StringRef place);
+bool isAddress(llvm::StringRef place);
 
 /// A connection on which whatever is sent goes out at once, and which ends
 /// about 15 seconds after the other host has vanished.
@@ -39,7 +39,7 @@ std::string getPeerAddress(int file);
 /// The addresses of this host's interfaces that are up, as `connectTo` takes
 /// them with a port appended: IPv4 first, and the loopback last. `place`: the
 /// argument of `listenOn`; unless it listens on all, that one only.
-std::vector<std::string> getOwnPlaces(llvm::StringRef place, uint16_t port);
+std::vector<std::string> getOwnAddresses(llvm::StringRef place, uint16_t port);
 
 } // namespace tune
 

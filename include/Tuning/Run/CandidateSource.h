@@ -45,10 +45,10 @@ public:
   virtual size_t getPruned() const = 0;
 
   /// Records the outcome of a point; a failure has no time.
-  virtual void tell(const Point &point, std::optional<double> time) = 0;
+  virtual void observe(const Point &point, std::optional<double> time) = 0;
   /// Records the compiler's own choice, and its time.
   virtual void setOwnChoice(compiler::ScheduleAttr schedule) = 0;
-  virtual void tellOwnChoice(double time) = 0;
+  virtual void observeOwnChoice(double time) = 0;
 
   /// Lists the points, which takes a while; sources of several tasks may do so
   /// at the same time.

@@ -51,7 +51,7 @@ private:
   std::function<void(const std::string &)> say;
   std::deque<Entry> waiting;
   /// Whether pending records were reported.
-  bool isTold = false;
+  bool isReported = false;
 };
 
 } // namespace tune

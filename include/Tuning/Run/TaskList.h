@@ -35,7 +35,7 @@ struct Task {
   /// integers, in whatever order it is computed.
   bool isAdded = false, isExact = true;
   /// As a vendor's library takes it, if it does.
-  std::optional<runtime::LibraryProduct> product;
+  std::optional<runtime::LibraryMatmul> matmul;
 
   mlir::Operation *getOp() const;
 };

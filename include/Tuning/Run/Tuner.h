@@ -127,7 +127,7 @@ private:
   bool isExhausted = false;
   /// Since when no worker compiles or measures, and whether that was reported.
   std::optional<Clock::time_point> idleSince;
-  bool isWaitSaid = false;
+  bool isWaitReported = false;
 };
 
 } // namespace tune

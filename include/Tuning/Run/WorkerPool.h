@@ -20,7 +20,7 @@ namespace tune {
 using Clock = std::chrono::steady_clock;
 
 /// The place of a worker: the process in it may die, and be started again.
-struct Seat {
+struct WorkerSlot {
   /// The host's number in the cluster; 0 is this one.
   int host = 0;
   std::unique_ptr<WorkerProcess> child;
@@ -40,13 +40,13 @@ struct Seat {
 };
 
 /// The place of a process that compiles.
-struct Compiler : Seat {
+struct Compiler : WorkerSlot {
   /// Tasks whose programs it has.
   std::set<size_t> known;
 };
 
 /// The place of a process that measures.
-struct Measurer : Seat {
+struct Measurer : WorkerSlot {
   enum State { Starting, Idle, Opening, Loading, Loaded, Going, Comparing };
   int ordinal = 0;
   /// By which its device is known among all hosts.
@@ -119,7 +119,7 @@ public:
   bool isLate(const Compiler &compiler, Clock::time_point now) const;
   bool isLate(const Measurer &measurer, Clock::time_point now) const;
   /// Whether the host of a dying worker has taken too long to report its end.
-  static bool isOverdue(const Seat &seat, Clock::time_point now);
+  static bool isOverdue(const WorkerSlot &slot, Clock::time_point now);
 
 private:
   StartWorker startWorker;

@@ -106,7 +106,7 @@ struct MmaPattern : FragmentPattern<MmaOp> {
         static_cast<int64_t>(acc.size()) != m * n)
       return rewriter.notifyMatchFailure(op, "operands in other layouts");
     if (SmallVector<Value> sums =
-            target.emitProduct(rewriter, loc, *row, op, a, b, adaptor.getAcc());
+            target.emitMatmul(rewriter, loc, *row, op, a, b, adaptor.getAcc());
         !sums.empty()) {
       rewriter.replaceOpWithMultiple(op, {ValueRange(sums)});
       return success();
@@ -139,11 +139,11 @@ struct AwaitPattern : FragmentPattern<AwaitOp> {
     SmallVector<Value> kept;
     for (ValueRange tiles : adaptor.getKept())
       llvm::append_range(kept, tiles);
-    SmallVector<Value> product =
-        target.emitAwait(rewriter, op.getLoc(), op, adaptor.getProduct(), kept);
-    if (product.empty())
-      llvm::append_range(product, adaptor.getProduct());
-    rewriter.replaceOpWithMultiple(op, {ValueRange(product)});
+    SmallVector<Value> matmul =
+        target.emitAwait(rewriter, op.getLoc(), op, adaptor.getAcc(), kept);
+    if (matmul.empty())
+      llvm::append_range(matmul, adaptor.getAcc());
+    rewriter.replaceOpWithMultiple(op, {ValueRange(matmul)});
     return success();
   }
 };

@@ -7,7 +7,7 @@
 // The tile is divided into chunks of one access, which are assigned to the
 // workgroup's threads cyclically: adjacent threads copy adjacent chunks. The
 // region of a gather is evaluated once for each chunk, at its first element.
-// For a tile in a k-packed layout (InterleavedTiles.cpp), a thread copies one
+// For a tile in a k-packed layout (KPackedTiles.cpp), a thread copies one
 // chunk of each of the rows that fill a word.
 //
 //===----------------------------------------------------------------------===//
@@ -52,9 +52,9 @@ public:
   CopyEmitter(CopyLike op, const FragmentTarget &target, bool async)
       : op(op), target(target), async(async), loc(op.getLoc()),
         shape(op.getShape()), source(op.getSource()), to(op.getTarget()),
-        gathers(op.isGather()), interleaving(getInterleaving(op)) {
-    if (interleaving)
-      together = interleaving->rows;
+        gathers(op.isGather()), packing(getKPacking(op)) {
+    if (packing)
+      together = packing->rows;
     element = op.getSourceType().getElementType();
     int64_t bits = getElementBits(element);
     packed = isPacked(element);
@@ -98,8 +98,8 @@ public:
     numThreads = getCopyThreads(op);
     // Limited to a line, and such that all threads have work. Packed elements
     // are read in whole bytes.
-    while (interleaving && width > (packed ? 2 : 1) &&
-           (interleaving->columns % width ||
+    while (packing && width > (packed ? 2 : 1) &&
+           (packing->columns % width ||
             getKnownDivisor(op.getTargetIndices().back()) % width ||
             (numThreads &&
              shape[0] / together * (shape[1] / width) < *numThreads)))
@@ -108,7 +108,7 @@ public:
 
   /// Verifies that several threads can write the target.
   LogicalResult check() {
-    if (!packed || interleaving ||
+    if (!packed || packing ||
         (width > 1 && targetInside && targetAlignment > 0 &&
          isInnerContiguous(op.getTargetType())))
       return success();
@@ -459,11 +459,11 @@ private:
   }
 
   /// Interleaves chunks of `width` elements: words of columns, as one vector.
-  Value emitInterleaving(OpBuilder &builder, SmallVector<Value> chunks) {
+  Value emitKPacking(OpBuilder &builder, SmallVector<Value> chunks) {
     if (width == 1)
       return vector::FromElementsOp::create(
           builder, loc, VectorType::get(together, element), chunks);
-    if (Value words = emitByteInterleaving(builder, chunks))
+    if (Value words = emitByteKPacking(builder, chunks))
       return words;
     // Interleaves adjacent rows in pairs, then pairs of the results: if an
     // element is half a register, only the first step needs instructions.
@@ -485,7 +485,7 @@ private:
 
   /// The same of bytes, four rows, where the target permutes the bytes of
   /// words: two instructions for each word. Else null.
-  Value emitByteInterleaving(OpBuilder &builder, ArrayRef<Value> chunks) {
+  Value emitByteKPacking(OpBuilder &builder, ArrayRef<Value> chunks) {
     constexpr uint32_t lowPairs = 0x05010400, highPairs = 0x07030602,
                        lowHalves = 0x05040100, highHalves = 0x07060302;
     if (together != 4 || width % 4 || getElementBits(element) != 8)
@@ -525,7 +525,7 @@ private:
   /// positions differ in that bit. Shorter chunks share a word with those of
   /// the rows that follow at the distance of a chunk's width, which are then in
   /// their final position.
-  Value emitPackedInterleaving(OpBuilder &builder, ArrayRef<Value> chunks) {
+  Value emitPackedKPacking(OpBuilder &builder, ArrayRef<Value> chunks) {
     constexpr int64_t ofWord = 8;
     Type i32 = builder.getI32Type();
     auto constant = [&](uint32_t value) -> Value {
@@ -587,7 +587,7 @@ private:
   }
 
   /// A chunk of each row that fills a word, to a tile that is interleaved.
-  void emitInterleavedChunk(OpBuilder &builder, Value row, Value col) {
+  void emitKPackedChunk(OpBuilder &builder, Value row, Value col) {
     IndexMath math(builder, loc);
     SmallVector<Value> chunks;
     for (int64_t i = 0; i < together; ++i) {
@@ -614,10 +614,10 @@ private:
     IndexMath math(builder, loc);
     std::array<Value, 2> into =
         getPlace(builder, op.getTargetIndices(), row, col);
-    Value words = packed ? emitPackedInterleaving(builder, chunks)
-                         : emitInterleaving(builder, std::move(chunks)),
-          view = emitInterleavedView(builder, loc, to, *interleaving),
-          columns = math.constant(interleaving->columns),
+    Value words = packed ? emitPackedKPacking(builder, chunks)
+                         : emitKPacking(builder, std::move(chunks)),
+          view = emitKPackedView(builder, loc, to, *packing),
+          columns = math.constant(packing->columns),
           line = math.div(into[1], columns),
           inLine = math.rem(into[1], columns);
     // Lines are aligned as their length is, and chunks as theirs.
@@ -643,7 +643,7 @@ private:
 
   void emitChunk(OpBuilder &builder, Value row, Value col) {
     if (together > 1) {
-      emitInterleavedChunk(builder, row, col);
+      emitKPackedChunk(builder, row, col);
       return;
     }
     std::array<Value, 2> into =
@@ -687,7 +687,7 @@ private:
   Value source, to;
   bool gathers;
   /// How the target is interleaved, if it is; then how many rows fill a word.
-  std::optional<Interleaving> interleaving;
+  std::optional<KPacking> packing;
   int64_t together = 1;
   Type element;
   /// The alignment of the rows of source and target, in bytes.
@@ -738,7 +738,7 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (getDirectWidth(op)) {
-      if (!emitDirectCopy(rewriter, op, target))
+      if (!emitLdsCopy(rewriter, op, target))
         return failure();
       target.emitAsyncCommit(rewriter, op.getLoc());
       rewriter.replaceOpWithMultiple(op, {ValueRange()});
@@ -763,7 +763,7 @@ struct WaitPattern : FragmentPattern<WaitOp> {
   matchAndRewrite(WaitOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     target.emitAsyncWait(rewriter, op.getLoc(), op.getPending(),
-                         getDirectLoads(op));
+                         getLdsLoads(op));
     rewriter.eraseOp(op);
     return success();
   }

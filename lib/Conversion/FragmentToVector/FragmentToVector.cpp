@@ -168,10 +168,10 @@ Value FragmentTarget::getSubgroupLane(OpBuilder &builder, Location loc) const {
   return gpu::LaneIdOp::create(builder, loc, nullptr);
 }
 
-SmallVector<Value> FragmentTarget::emitProduct(OpBuilder &, Location,
-                                               const MatrixInstruction &, MmaOp,
-                                               ValueRange, ValueRange,
-                                               ValueRange) const {
+SmallVector<Value> FragmentTarget::emitMatmul(OpBuilder &, Location,
+                                              const MatrixInstruction &, MmaOp,
+                                              ValueRange, ValueRange,
+                                              ValueRange) const {
   return {};
 }
 
@@ -251,8 +251,8 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
                                    Value, ValueRange, int64_t, Value) const {
   return false;
 }
-bool FragmentTarget::emitDirectLoad(OpBuilder &, Location, const DirectCopy &,
-                                    std::array<Value, 2>, Value) const {
+bool FragmentTarget::emitLdsLoad(OpBuilder &, Location, const LdsCopy &,
+                                 std::array<Value, 2>, Value) const {
   return false;
 }
 void FragmentTarget::populateOpaque(TypeConverter &,
@@ -395,8 +395,8 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
 }
 
 LogicalResult mlir::tessera::convertFragmentsToVectors(
-    Operation *root, const FragmentTarget &target, DirectCopies directCopies) {
-  if (failed(checkDirectCopies(root, target.chip, directCopies)))
+    Operation *root, const FragmentTarget &target, LdsCopies ldsCopies) {
+  if (failed(checkLdsCopies(root, target.chip, ldsCopies)))
     return failure();
   // Types that no pattern could convert deserve a message of their own.
   WalkResult result = root->walk([&](Operation *op) {
@@ -415,7 +415,7 @@ LogicalResult mlir::tessera::convertFragmentsToVectors(
     return failure();
 
   // Once blocks are being converted, loops can no longer be looked through.
-  markInterleavedTiles(root, target.chip);
+  markKPackedTiles(root, target.chip);
   OpBuilder builder(root->getContext());
   root->walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -436,7 +436,7 @@ LogicalResult mlir::tessera::convertFragmentsToVectors(
     if (auto copy = dyn_cast<AsyncCopyOp>(op))
       describeCopy(copy);
   });
-  markDirectCopies(root, target.chip, directCopies);
+  markLdsCopies(root, target.chip, ldsCopies);
 
   TypeConverter converter;
   converter.addConversion([](Type type) { return type; });

@@ -130,8 +130,8 @@ public:
 
   /// Where an interleaved view of the memory has this lane's register `reg` of
   /// a tile, the first of a word.
-  SmallVector<Value> getInterleavedAddress(int64_t tileRow, int64_t tileCol,
-                                           int64_t reg, Interleaving by) const {
+  SmallVector<Value> getKPackedAddress(int64_t tileRow, int64_t tileCol,
+                                       int64_t reg, KPacking by) const {
     auto [row, col] = layout.map.at(0, reg);
     std::array<int64_t, 2> ofTile{tileRow * layout.getExtent(0),
                                   tileCol * layout.getExtent(1)},
@@ -364,12 +364,11 @@ struct LoadPattern : FragmentPattern<LoadOp> {
   }
 
   /// Loads words of columns of a k-packed (VNNI) tile.
-  static SmallVector<Value> emitInterleaved(OpBuilder &builder, LoadOp op,
-                                            const TileLayout &layout,
-                                            const TileAccess &access,
-                                            Interleaving by) {
+  static SmallVector<Value> emitKPacked(OpBuilder &builder, LoadOp op,
+                                        const TileLayout &layout,
+                                        const TileAccess &access, KPacking by) {
     Location loc = op.getLoc();
-    Value view = emitInterleavedView(builder, loc, op.getMemory(), by);
+    Value view = emitKPackedView(builder, loc, op.getMemory(), by);
     Type element = layout.vectorType.getElementType();
     auto wordType = VectorType::get(by.rows, element);
     SmallVector<Value> tiles;
@@ -380,7 +379,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
              reg += by.rows)
           words.push_back(vector::LoadOp::create(
               builder, loc, wordType, view,
-              access.getInterleavedAddress(i, j, reg, by),
+              access.getKPackedAddress(i, j, reg, by),
               /*nontemporal=*/false,
               llvm::MaybeAlign(by.rows * getElementBits(element) / 8)));
         tiles.push_back(joinParts(builder, loc, layout.vectorType, words));
@@ -391,8 +390,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
   SmallVector<Value> emitPlain(OpBuilder &builder, LoadOp op,
                                const TileLayout &layout,
                                TileAccess &access) const {
-    if (std::optional<Interleaving> by = getInterleaving(op))
-      return emitInterleaved(builder, op, layout, access, *by);
+    if (std::optional<KPacking> by = getKPacking(op))
+      return emitKPacked(builder, op, layout, access, *by);
     if (isTransposed(op, layout))
       return emitTransposed(builder, op, layout, access, /*masked=*/false);
     Location loc = op.getLoc();

@@ -62,25 +62,25 @@ Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
 llvm::MaybeAlign getAccessAlignment(Type element, int64_t width, int64_t known,
                                     bool alignedAccess);
 
-/// The k-packed layout of a tile, see InterleavedTiles.cpp: words of several
+/// The k-packed layout of a tile, see KPackedTiles.cpp: words of several
 /// elements of a column, in lines of several columns.
-struct Interleaving {
+struct KPacking {
   int64_t rows, columns;
 };
 
-/// The attribute `tessera.interleaved` of `op`, if present: on copies to a tile
+/// The attribute `tessera.k_packed` of `op`, if present: on copies to a tile
 /// of this layout, and on loads from it.
-std::optional<Interleaving> getInterleaving(Operation *op);
+std::optional<KPacking> getKPacking(Operation *op);
 
-/// Sets `tessera.interleaved` for the tiles under `root` that can have this
+/// Sets `tessera.k_packed` for the tiles under `root` that can have this
 /// layout, on chips that use it.
-void markInterleavedTiles(Operation *root, const Chip &chip);
+void markKPackedTiles(Operation *root, const Chip &chip);
 
 /// A view of `memory` with one more dimension. The word of rows `r` and
 /// following, a multiple of P, and column `c` starts at `c / B, r, c mod B * P`
 /// of its last three dimensions. (Rows of the view overlap.)
-Value emitInterleavedView(OpBuilder &builder, Location loc, Value memory,
-                          Interleaving by);
+Value emitKPackedView(OpBuilder &builder, Location loc, Value memory,
+                      KPacking by);
 
 /// The number of threads that share a copy, if the kernel states it.
 std::optional<int64_t> getCopyThreads(Operation *op);
@@ -97,16 +97,16 @@ std::optional<int64_t> getDirectWidth(AsyncCopyOp op);
 
 /// The number of loads of one thread that may be in flight after a wait, if its
 /// kernel has such copies.
-std::optional<int64_t> getDirectLoads(WaitOp op);
+std::optional<int64_t> getLdsLoads(WaitOp op);
 
 /// Marks the copies under `root` that can be async copies to LDS, and the waits
 /// of their kernels. If all copies are requested to be such, emits a remark
 /// with the reason for each one that cannot.
-void markDirectCopies(Operation *root, const Chip &chip, DirectCopies use);
+void markLdsCopies(Operation *root, const Chip &chip, LdsCopies use);
 
 /// Emits a marked copy. Returns false if the target has no such loads.
-bool emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
-                    const FragmentTarget &target);
+bool emitLdsCopy(OpBuilder &builder, AsyncCopyOp op,
+                 const FragmentTarget &target);
 
 /// Whether consecutive elements of the last dimension are adjacent in memory.
 bool isInnerContiguous(MemRefType type);

@@ -381,9 +381,9 @@ std::optional<unsigned> Mapper::getTransposedDim() {
 
 gpu::LaunchOp Mapper::launchPoints(Value gridX, Value gridY, int64_t threads) {
   gpu::LaunchOp launch = createLaunch(builder, gridX, gridY, threads);
-  if (Attribute repack =
-          op->getAttr(TesseraDialect::RepackAttrHelper::getNameStr()))
-    launch->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(), repack);
+  if (Attribute packing =
+          op->getAttr(TesseraDialect::PackingAttrHelper::getNameStr()))
+    launch->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(), packing);
   return launch;
 }
 
@@ -729,11 +729,12 @@ struct TesseraMapLinalgToSimtPass
     auto map = [](linalg::LinalgOp op, const Chip &chip) {
       if (failed(checkOutputs(op)))
         return failure();
-      Attribute repack =
-          op->getAttr(TesseraDialect::RepackAttrHelper::getNameStr());
+      Attribute packing =
+          op->getAttr(TesseraDialect::PackingAttrHelper::getNameStr());
       linalg::LinalgOp mapped = collapse(generalize(op));
-      if (repack)
-        mapped->setAttr(TesseraDialect::RepackAttrHelper::getNameStr(), repack);
+      if (packing)
+        mapped->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
+                        packing);
       LDBG() << mapped.getLoc() << ": " << mapped.getNumParallelLoops()
              << " parallel and " << mapped.getNumReductionLoops()
              << " reduction loops";

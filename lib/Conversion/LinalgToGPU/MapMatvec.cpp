@@ -83,7 +83,7 @@ static bool isMappable(ContractOp op) {
       return false;
   // Formats of one width convert only through a wider one.
   Type acc = op.getAccumulatorType();
-  for (Type element : {op.getProductType(0), op.getProductType(1),
+  for (Type element : {op.getFactorType(0), op.getFactorType(1),
                        getElementTypeOrSelf(op.getOutput().getType())}) {
     if (element == acc)
       continue;
@@ -187,8 +187,8 @@ static ReductionReport mapMatvec(ContractOp op, const Chip &chip) {
       ", memory limits it";
   report.launch->setAttr(
       TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
-      PlainMatmulAttr::get(op.getContext(), extents, op.getProductType(0),
-                           op.getProductType(1), acc, host.getStringAttr(how)));
+      PlainMatmulAttr::get(op.getContext(), extents, op.getFactorType(0),
+                           op.getFactorType(1), acc, host.getStringAttr(how)));
   op.erase();
   return report;
 }

@@ -59,7 +59,7 @@ struct ShiftedPower {
 /// The scores: the result of a matmul, a scale, and visibility up to j = i +
 /// causal.
 struct Scores {
-  Point product;
+  Point contraction;
   double factor = 1;
   std::optional<int64_t> causal;
 };
@@ -67,9 +67,9 @@ struct Scores {
 /// Matches one attention, starting from its second matmul.
 class AttentionMatcher {
 public:
-  AttentionMatcher(linalg::LinalgOp second, const LinalgProduct &product,
-                   const Chip &chip)
-      : second(second), product2(product), chip(chip) {}
+  AttentionMatcher(linalg::LinalgOp second,
+                   const LinalgContraction &contraction, const Chip &chip)
+      : second(second), matmul2(contraction), chip(chip) {}
 
   /// The op that replaces the matmuls, or null; `why` then receives the reason
   /// if there is a softmax between two matmuls.
@@ -94,7 +94,7 @@ private:
   AttentionOp create(RewriterBase &rewriter);
 
   linalg::LinalgOp second, first;
-  LinalgProduct product2, product1;
+  LinalgContraction matmul2, matmul1;
   const Chip &chip;
   PointReader reader;
   Scores scores;
@@ -133,7 +133,7 @@ std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
 }
 
 bool AttentionMatcher::matchSoftmax(unsigned side) {
-  Value weights = side ? product2.rhs : product2.lhs;
+  Value weights = side ? matmul2.rhs : matmul2.lhs;
   auto type = dyn_cast<RankedTensorType>(weights.getType());
   if (!type)
     return false;
@@ -151,7 +151,7 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
   std::optional<ShiftedPower> summand = matchPower(sum->element);
   if (!summand || !(summand->x == power->x))
     return false;
-  scores.product = power->x;
+  scores.contraction = power->x;
   keys = sum->dim;
   weightSide = side;
   return rank >= 2;
@@ -204,7 +204,7 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
 }
 
 bool AttentionMatcher::matchScores() {
-  Point point = scores.product;
+  Point point = scores.contraction;
   while (true) {
     point = reader.lookThroughCasts(point);
     if (!point.op)
@@ -276,18 +276,18 @@ bool AttentionMatcher::matchScores() {
                      : StringRef("an argument")) +
                 "' between the matmul and its softmax is not supported");
   }
-  scores.product = point;
+  scores.contraction = point;
   first = point.value.getDefiningOp<linalg::LinalgOp>();
-  FailureOr<LinalgProduct> product = failure();
+  FailureOr<LinalgContraction> contraction = failure();
   if (first)
-    product = matchLinalgProduct(first);
-  if (failed(product)) {
+    contraction = matchLinalgContraction(first);
+  if (failed(contraction)) {
     // A softmax of a value that is not a matmul is not matched.
     first = nullptr;
     why.clear();
     return false;
   }
-  product1 = *product;
+  matmul1 = *contraction;
   return true;
 }
 
@@ -336,15 +336,15 @@ bool AttentionMatcher::findDims() {
     return AffineMap::get(numBatch + 4, 0, results, context);
   };
 
-  SmallVector<unsigned> at = getPositions(scores.product.at),
-                        out1 = getPositions(product1.outMap),
-                        weights = getPositions(weightSide ? product2.rhsMap
-                                                          : product2.lhsMap);
+  SmallVector<unsigned> at = getPositions(scores.contraction.at),
+                        out1 = getPositions(matmul1.outMap),
+                        weights = getPositions(weightSide ? matmul2.rhsMap
+                                                          : matmul2.lhsMap);
   if (at.size() != rank || out1.size() != rank || weights.size() != rank)
     return fail(
         "the dimensions of the matmuls do not match those of the scores");
-  SmallVector<unsigned> dims1(product1.outMap.getNumDims(), none),
-      dims2(product2.outMap.getNumDims(), none);
+  SmallVector<unsigned> dims1(matmul1.outMap.getNumDims(), none),
+      dims2(matmul2.outMap.getNumDims(), none);
   for (auto [dim, to] : llvm::zip(out1, at))
     dims1[dim] = position[to];
   for (auto [r, dim] : llvm::enumerate(weights))
@@ -354,14 +354,14 @@ bool AttentionMatcher::findDims() {
 
   // The keys' operand is the one that moves with them.
   unsigned keyDim = llvm::find(dims1, n) - dims1.begin();
-  bool keyIsLhs = product1.lhsMap.isFunctionOfDim(keyDim);
-  operands = {keyIsLhs ? product1.rhs : product1.lhs,
-              keyIsLhs ? product1.lhs : product1.rhs,
-              weightSide ? product2.lhs : product2.rhs, Value()};
-  maps = {rename(keyIsLhs ? product1.rhsMap : product1.lhsMap, dims1, d),
-          rename(keyIsLhs ? product1.lhsMap : product1.rhsMap, dims1, d),
-          rename(weightSide ? product2.lhsMap : product2.rhsMap, dims2, e),
-          rename(product2.outMap, dims2, e)};
+  bool keyIsLhs = matmul1.lhsMap.isFunctionOfDim(keyDim);
+  operands = {keyIsLhs ? matmul1.rhs : matmul1.lhs,
+              keyIsLhs ? matmul1.lhs : matmul1.rhs,
+              weightSide ? matmul2.lhs : matmul2.rhs, Value()};
+  maps = {rename(keyIsLhs ? matmul1.rhsMap : matmul1.lhsMap, dims1, d),
+          rename(keyIsLhs ? matmul1.lhsMap : matmul1.rhsMap, dims1, d),
+          rename(weightSide ? matmul2.lhsMap : matmul2.rhsMap, dims2, e),
+          rename(matmul2.outMap, dims2, e)};
   for (auto [i, operand] : llvm::enumerate(ArrayRef(operands).drop_back()))
     if (static_cast<int64_t>(maps[i].getNumResults()) !=
         cast<ShapedType>(operand.getType()).getRank())
@@ -473,7 +473,7 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     llvm::raw_string_ostream(types)
         << (i ? " and " : "") << getElementTypeOrSelf(operands[i].getType());
   Type element = getElementTypeOrSelf(operands[0].getType());
-  Value weights = weightSide ? product2.rhs : product2.lhs;
+  Value weights = weightSide ? matmul2.rhs : matmul2.lhs;
   if ((!element.isF16() && !element.isBF16()) ||
       getElementTypeOrSelf(operands[1].getType()) != element ||
       getElementTypeOrSelf(operands[2].getType()) != element ||
@@ -530,10 +530,10 @@ void mlir::tessera::fuseAttention(Operation *root, const Chip &chip) {
   for (linalg::LinalgOp op : ops) {
     if (!op.hasPureTensorSemantics())
       continue;
-    FailureOr<LinalgProduct> product = matchLinalgProduct(op);
-    if (failed(product) || op->use_empty())
+    FailureOr<LinalgContraction> contraction = matchLinalgContraction(op);
+    if (failed(contraction) || op->use_empty())
       continue;
-    AttentionMatcher matcher(op, *product, chip);
+    AttentionMatcher matcher(op, *contraction, chip);
     AttentionOp attention = matcher.run(rewriter);
     LDBG() << op.getLoc() << ": "
            << (attention             ? "the second matmul of an attention"

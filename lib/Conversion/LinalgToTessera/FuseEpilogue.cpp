@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractionBody.h"
 #include "Conversion/LinalgToTessera.h"
 #include "Elementwise.h"
 #include "FuseConsumers.h"
-#include "ProductBody.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -27,12 +27,12 @@ struct FuseConsumer : public OpRewritePattern<ContractOp> {
 
   LogicalResult matchAndRewrite(ContractOp op,
                                 PatternRewriter &rewriter) const override {
-    Value product = op.getResult();
-    if (!product || product.use_empty())
+    Value contraction = op.getResult();
+    if (!contraction || contraction.use_empty())
       return rewriter.notifyMatchFailure(op, "its result is not used");
-    auto consumer = dyn_cast<linalg::LinalgOp>(*product.user_begin());
+    auto consumer = dyn_cast<linalg::LinalgOp>(*contraction.user_begin());
     if (!consumer || consumer->getBlock() != op->getBlock() ||
-        !llvm::all_of(product.getUsers(), [&](Operation *user) {
+        !llvm::all_of(contraction.getUsers(), [&](Operation *user) {
           return user == consumer.getOperation();
         }))
       return rewriter.notifyMatchFailure(
@@ -53,23 +53,23 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
     return rewriter.notifyMatchFailure(
         consumer, "not element-wise, or of an element type that fragments "
                   "do not support");
-  Value product = op.getResult();
+  Value contraction = op.getResult();
 
   // The map by which the consumer reads the contraction: a single permutation.
-  AffineMap productMap;
+  AffineMap contractionMap;
   for (OpOperand &operand : consumer->getOpOperands()) {
     AffineMap map = consumer.getMatchingIndexingMap(&operand);
-    if (operand.get() == product) {
-      if (productMap && map != productMap)
+    if (operand.get() == contraction) {
+      if (contractionMap && map != contractionMap)
         return rewriter.notifyMatchFailure(consumer,
                                            "reads the contraction by two maps");
-      productMap = map;
+      contractionMap = map;
     } else if (!canBeExtra(consumer, operand)) {
       return rewriter.notifyMatchFailure(
           consumer, "an operand cannot be an input of the epilogue");
     }
   }
-  if (!productMap || !productMap.isPermutation())
+  if (!contractionMap || !contractionMap.isPermutation())
     return rewriter.notifyMatchFailure(
         consumer, "does not read the contraction by a permutation");
   LDBG() << op.getLoc() << ": epilogue " << consumer.getLoc();
@@ -77,9 +77,9 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
 
   // The consumer's loops, as dimensions of the contraction.
   AffineMap outMap = op.getMap(2);
-  SmallVector<unsigned> dims(productMap.getNumDims());
-  for (unsigned r = 0; r < productMap.getNumResults(); ++r)
-    dims[productMap.getDimPosition(r)] = outMap.getDimPosition(r);
+  SmallVector<unsigned> dims(contractionMap.getNumDims());
+  for (unsigned r = 0; r < contractionMap.getNumResults(); ++r)
+    dims[contractionMap.getDimPosition(r)] = outMap.getDimPosition(r);
   fuseConsumers(op, Consumer{consumer, dims, std::nullopt}, rewriter);
   return success();
 }

@@ -14,9 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractionMaps.h"
 #include "Conversion/LinalgToTessera.h"
 #include "Elementwise.h"
-#include "ProductMaps.h"
 #include "Reshapes.h"
 #include "Source.h"
 
@@ -54,8 +54,8 @@ struct Producer {
 };
 } // namespace
 
-static ProductMaps getProductMaps(ContractOp op) {
-  ProductMaps maps{op.getMap(0), op.getMap(1), op.getMap(2), {}};
+static ContractionMaps getContractionMaps(ContractOp op) {
+  ContractionMaps maps{op.getMap(0), op.getMap(1), op.getMap(2), {}};
   maps.extents.assign(maps.out.getNumDims(), ShapedType::kDynamic);
   for (auto [i, operand] : llvm::enumerate(op.getMappedOperands()))
     for (auto [expr, size] :
@@ -138,7 +138,7 @@ matchProducer(ContractOp op, unsigned side,
               std::pair<Operation *, StringRef> *rejected = nullptr) {
   Value operand = side ? op.getRhs() : op.getLhs();
   auto type = dyn_cast<RankedTensorType>(operand.getType());
-  ProductMaps maps = getProductMaps(op);
+  ContractionMaps maps = getContractionMaps(op);
   AffineMap map = maps.operand(side);
   if (!type)
     return {};
@@ -165,7 +165,7 @@ matchProducer(ContractOp op, unsigned side,
     return {};
   if (!isCheap(producer.op))
     return reject("each tile of the matmul would recompute it");
-  if (!feedsProductsOnly(use.value))
+  if (!feedsContractionsOnly(use.value))
     return reject("it has users that are not matmuls");
   if (!staysInside(map, maps.extents, type.getShape()))
     return reject("a window may read out of bounds of its result, where the "
@@ -179,13 +179,13 @@ matchProducer(ContractOp op, unsigned side,
     FailureOr<Collapsed> collapsed = collapse(where);
     if (failed(collapsed))
       return false;
-    ProductMaps candidate = maps;
+    ContractionMaps candidate = maps;
     candidate.operand(side) = collapsed->map;
     // The operand pairing of the matmul must be preserved.
     for (unsigned d = 0; d < maps.extents.size(); ++d)
       if (collapsed->map.isFunctionOfDim(d) != map.isFunctionOfDim(d))
         return false;
-    return succeeded(checkProductMaps(candidate));
+    return succeeded(checkContractionMaps(candidate));
   };
   auto acceptInput = [&](const Collapsed &where) {
     return llvm::all_of(where.map.getResults(), indexesInput);
@@ -351,11 +351,11 @@ void FuseProducer::fuse(ContractOp op, unsigned side, const Producer &producer,
 }
 
 void mlir::tessera::remarkOnProducers(ContractOp op,
-                                      DenseSet<Operation *> &told) {
+                                      DenseSet<Operation *> &reported) {
   for (unsigned side : {0, 1}) {
     std::pair<Operation *, StringRef> rejected{nullptr, ""};
     matchProducer(op, side, &rejected);
-    if (rejected.first && told.insert(rejected.first).second)
+    if (rejected.first && reported.insert(rejected.first).second)
       rejected.first->emitRemark("not fused into the matmul: ")
           << rejected.second;
   }

@@ -17,10 +17,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractionBody.h"
 #include "Conversion/LinalgToTessera.h"
 #include "Elementwise.h"
 #include "FuseConsumers.h"
-#include "ProductBody.h"
 
 #include "Scheduling/Schedule.h"
 
@@ -42,8 +42,8 @@ namespace {
 class RowConsumers {
 public:
   explicit RowConsumers(ContractOp op)
-      : op(op), product(op.getResult()), rowDims(op.getDims().n) {
-    maps[product] = op.getMap(2);
+      : op(op), contraction(op.getResult()), rowDims(op.getDims().n) {
+    maps[contraction] = op.getMap(2);
     collect();
   }
 
@@ -59,7 +59,7 @@ private:
   bool reducesRows(const Consumer &consumer) const;
 
   ContractOp op;
-  Value product;
+  Value contraction;
   SmallVector<unsigned> rowDims;
   /// The result of the contraction and those of the consumers found, as
   /// elements of the contraction.
@@ -166,7 +166,7 @@ void RowConsumers::collect() {
           seen.insert(user).second)
         pending.insert(user);
   };
-  addUsers(product);
+  addUsers(contraction);
   // In the order of the block, so that operands are visited before their users.
   while (!pending.empty()) {
     Operation *first =
@@ -201,7 +201,7 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
   };
   // The result must be the output itself.
   AffineMap map = maps.lookup(found[index].getResult());
-  bool closed = hasReduction && isInside(product) &&
+  bool closed = hasReduction && isInside(contraction) &&
                 llvm::all_of(map.getResults(), [](AffineExpr expr) {
                   return isa<AffineDimExpr>(expr);
                 });

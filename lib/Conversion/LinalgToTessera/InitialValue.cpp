@@ -35,11 +35,12 @@ static Value getViewedMemory(Value value) {
   return value;
 }
 
-InitialValue mlir::tessera::findInitialValue(linalg::LinalgOp op,
-                                             const LinalgProduct &product,
-                                             RewriterBase &rewriter) {
+InitialValue
+mlir::tessera::findInitialValue(linalg::LinalgOp op,
+                                const LinalgContraction &contraction,
+                                RewriterBase &rewriter) {
   Location loc = op.getLoc();
-  Type acc = product.accumulatorType;
+  Type acc = contraction.accumulatorType;
   Value output = op.getDpsInits()[0];
   Type element = getElementTypeOrSelf(output.getType());
   auto fromScalar = [&](Value scalar) {
@@ -54,8 +55,8 @@ InitialValue mlir::tessera::findInitialValue(linalg::LinalgOp op,
     if (!fill)
       return {{}, output, {}};
     Value memory = getViewedMemory(output);
-    if (getViewedMemory(product.lhs) == memory ||
-        getViewedMemory(product.rhs) == memory)
+    if (getViewedMemory(contraction.lhs) == memory ||
+        getViewedMemory(contraction.rhs) == memory)
       return {{}, output, {}};
     Value init = fromScalar(fill.getInputs()[0]);
     rewriter.eraseOp(fill);
@@ -76,7 +77,7 @@ InitialValue mlir::tessera::findInitialValue(linalg::LinalgOp op,
     return {fromScalar(scalar), emptyLike(output), {}};
   }
   // A bias that was broadcast to become the initial value.
-  Source source = lookThroughMoves({output, product.outMap});
+  Source source = lookThroughMoves({output, contraction.outMap});
   if (source.value == output)
     return {{}, output, {}};
   Value zero =

@@ -20,9 +20,10 @@ struct InitialValue {
   std::optional<Source> addend;
 };
 
-/// Finds the initial value of the output of `op`, which matches `product`.
+/// Finds the initial value of the output of `op`, which matches `contraction`.
 /// Erases a fill of a memref that is absorbed.
-InitialValue findInitialValue(linalg::LinalgOp op, const LinalgProduct &product,
+InitialValue findInitialValue(linalg::LinalgOp op,
+                              const LinalgContraction &contraction,
                               RewriterBase &rewriter);
 
 } // namespace mlir::tessera

@@ -55,10 +55,12 @@ using namespace mlir::tessera;
 
 /// Whether the matmul is one of i4 that the matrix unit does not support: on
 /// tensors, producers extend its operands.
-static bool lacksProduct(const LinalgProduct &product, const Chip &chip) {
-  Type a = getElementTypeOrSelf(product.lhs.getType()),
-       b = getElementTypeOrSelf(product.rhs.getType());
-  return isPacked(a) && !hasMatrixProduct(chip, a, b, product.accumulatorType);
+static bool lacksMatmul(const LinalgContraction &contraction,
+                        const Chip &chip) {
+  Type a = getElementTypeOrSelf(contraction.lhs.getType()),
+       b = getElementTypeOrSelf(contraction.rhs.getType());
+  return isPacked(a) &&
+         !hasMatrixMultiply(chip, a, b, contraction.accumulatorType);
 }
 
 namespace {
@@ -71,34 +73,35 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
     std::string why;
-    FailureOr<LinalgProduct> product = matchLinalgProduct(op, &why);
-    if (failed(product))
+    FailureOr<LinalgContraction> contraction = matchLinalgContraction(op, &why);
+    if (failed(contraction))
       return rewriter.notifyMatchFailure(op, why.empty() ? "not a contraction"
                                                          : why);
-    if (lacksProduct(*product, chip))
+    if (lacksMatmul(*contraction, chip))
       return rewriter.notifyMatchFailure(
           op, chip.name + " has no matrix instruction for i4 x i4");
     Location loc = op.getLoc();
-    LDBG() << loc << ": " << op->getName() << " of " << product->lhs.getType()
-           << " and " << product->rhs.getType() << ", accumulated in "
-           << product->accumulatorType;
+    LDBG() << loc << ": " << op->getName() << " of "
+           << contraction->lhs.getType() << " and "
+           << contraction->rhs.getType() << ", accumulated in "
+           << contraction->accumulatorType;
     ++numContractions;
-    Type acc = product->accumulatorType;
-    InitialValue start = findInitialValue(op, *product, rewriter);
-    product->lhs =
-        sliceAtConstants(rewriter, loc, product->lhs, product->lhsMap);
-    product->rhs =
-        sliceAtConstants(rewriter, loc, product->rhs, product->rhsMap);
+    Type acc = contraction->accumulatorType;
+    InitialValue start = findInitialValue(op, *contraction, rewriter);
+    contraction->lhs =
+        sliceAtConstants(rewriter, loc, contraction->lhs, contraction->lhsMap);
+    contraction->rhs =
+        sliceAtConstants(rewriter, loc, contraction->rhs, contraction->rhsMap);
 
-    SmallVector<AffineMap> maps{product->lhsMap, product->rhsMap,
-                                product->outMap};
+    SmallVector<AffineMap> maps{contraction->lhsMap, contraction->rhsMap,
+                                contraction->outMap};
     SmallVector<Value> extras;
     if (start.addend) {
       maps.push_back(start.addend->map);
       extras.push_back(start.addend->value);
     }
     Precision precision = Precision::Ieee;
-    Type lhsType = getElementTypeOrSelf(product->lhs.getType());
+    Type lhsType = getElementTypeOrSelf(contraction->lhs.getType());
     if (lhsType.isF32() &&
         (allowTf32 ||
          op->hasAttr(TesseraDialect::AllowTf32AttrHelper::getNameStr())))
@@ -111,11 +114,11 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
         TesseraDialect::ScheduleAttrHelper::getNameStr());
     auto outputType = cast<ShapedType>(start.output.getType());
     auto contract = ContractOp::create(
-        rewriter, loc, op->getResultTypes(), product->lhs, product->rhs,
+        rewriter, loc, op->getResultTypes(), contraction->lhs, contraction->rhs,
         start.init, extras, /*lhsInputs=*/ValueRange(),
         /*rhsInputs=*/ValueRange(), start.output,
-        rewriter.getAffineMapArrayAttr(maps), acc, product->unsignedA,
-        product->unsignedB, precision, schedule);
+        rewriter.getAffineMapArrayAttr(maps), acc, contraction->unsignedA,
+        contraction->unsignedB, precision, schedule);
 
     OpBuilder::InsertionGuard guard(rewriter);
     Block *block = rewriter.createBlock(&contract.getEpilogue());
@@ -143,12 +146,12 @@ private:
 };
 
 /// Explains why a convolution's operand is padded by a kernel of its own.
-static void remarkOnPadding(ContractOp op, DenseSet<Operation *> &told) {
+static void remarkOnPadding(ContractOp op, DenseSet<Operation *> &reported) {
   for (unsigned side : {0, 1}) {
     Value operand = side ? op.getRhs() : op.getLhs();
     std::string why;
     if (!lookThroughPadding({operand, op.getMap(side)}, &why) && !why.empty() &&
-        told.insert(operand.getDefiningOp()).second)
+        reported.insert(operand.getDefiningOp()).second)
       operand.getDefiningOp()->emitRemark("not fused into the matmul: ") << why;
   }
 }
@@ -185,16 +188,17 @@ struct ConvertLinalgToTesseraPass
       return signalPassFailure();
     getOperation()->walk([&](linalg::LinalgOp op) {
       std::string why;
-      FailureOr<LinalgProduct> product = matchLinalgProduct(op, &why);
-      if (succeeded(product) && lacksProduct(*product, **found))
+      FailureOr<LinalgContraction> contraction =
+          matchLinalgContraction(op, &why);
+      if (succeeded(contraction) && lacksMatmul(*contraction, **found))
         why = (*found)->name + " has no matrix instruction for i4 x i4";
       if (!why.empty())
         op->emitRemark("does not use matrix instructions: ") << why;
     });
-    DenseSet<Operation *> told;
+    DenseSet<Operation *> reported;
     getOperation()->walk([&](ContractOp op) {
-      remarkOnPadding(op, told);
-      remarkOnProducers(op, told);
+      remarkOnPadding(op, reported);
+      remarkOnProducers(op, reported);
     });
   }
 };

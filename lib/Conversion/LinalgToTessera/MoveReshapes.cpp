@@ -28,7 +28,7 @@ using namespace mlir::tessera;
 
 /// Whether `operand` of an element-wise op is a contraction's result, reshaped,
 /// and nothing else uses that.
-static bool isReshapedProduct(OpOperand *operand) {
+static bool isReshapedContraction(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
   Operation *reshape = operand->get().getDefiningOp();
   if (!consumer || !tessera::isElementwise(consumer) ||
@@ -36,9 +36,9 @@ static bool isReshapedProduct(OpOperand *operand) {
           reshape) ||
       !reshape->hasOneUse())
     return false;
-  Operation *product = reshape->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<ContractOp>(product) && product->hasOneUse() &&
-         product->getBlock() == consumer->getBlock();
+  Operation *contraction = reshape->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<ContractOp>(contraction) && contraction->hasOneUse() &&
+         contraction->getBlock() == consumer->getBlock();
 }
 
 namespace {
@@ -50,7 +50,7 @@ struct GeneralizeConsumer : public OpInterfaceRewritePattern<linalg::LinalgOp> {
                                 PatternRewriter &rewriter) const override {
     if (isa<linalg::GenericOp>(op) ||
         llvm::none_of(op->getOpOperands(), [](OpOperand &operand) {
-          return isReshapedProduct(&operand);
+          return isReshapedContraction(&operand);
         }))
       return rewriter.notifyMatchFailure(
           op, "generic already, or not of a reshaped contraction");
@@ -62,8 +62,8 @@ struct GeneralizeConsumer : public OpInterfaceRewritePattern<linalg::LinalgOp> {
 void mlir::tessera::populateMoveReshapePatterns(RewritePatternSet &patterns) {
   patterns.add<GeneralizeConsumer>(patterns.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
-                                                    isReshapedProduct);
+                                                    isReshapedContraction);
   linalg::populateFoldReshapeOpsByCollapsingPatterns(patterns,
-                                                     isReshapedProduct);
+                                                     isReshapedContraction);
   tensor::populateFoldTensorEmptyPatterns(patterns);
 }

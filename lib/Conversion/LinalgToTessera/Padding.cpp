@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProductMaps.h"
+#include "ContractionMaps.h"
 #include "Source.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -102,7 +102,7 @@ std::optional<Source> mlir::tessera::lookThroughPadding(const Source &use,
                                                         std::string *why) {
   std::string reason;
   std::optional<Padding> padding = matchPadding(use.value, reason);
-  if (padding && !feedsProductsOnly(use.value)) {
+  if (padding && !feedsContractionsOnly(use.value)) {
     reason = "it has users that are not matmuls";
     padding.reset();
   }

@@ -6,7 +6,7 @@
 
 #include "Source.h"
 
-#include "ProductBody.h"
+#include "ContractionBody.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
@@ -66,17 +66,17 @@ Source mlir::tessera::lookThroughMoves(Source use) {
   return use;
 }
 
-bool mlir::tessera::feedsProductsOnly(Value value) {
+bool mlir::tessera::feedsContractionsOnly(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     if (isa<ContractOp>(user))
       return true;
     if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp,
             tensor::ExtractSliceOp>(user))
-      return feedsProductsOnly(user->getResult(0));
+      return feedsContractionsOnly(user->getResult(0));
     auto op = dyn_cast<linalg::LinalgOp>(user);
     if (!op || op->getNumResults() != 1)
       return false;
-    if (matchProductBody(op))
+    if (matchContractionBody(op))
       return true;
     // On the way to one.
     Value result = op->getResult(0);
@@ -85,7 +85,7 @@ bool mlir::tessera::feedsProductsOnly(Value value) {
            lookThroughProducer({result, AffineMap::getMultiDimIdentityMap(
                                             type.getRank(), op.getContext())},
                                /*mayWiden=*/true, /*widened=*/false) &&
-           feedsProductsOnly(result);
+           feedsContractionsOnly(result);
   });
 }
 

@@ -40,7 +40,7 @@ std::optional<Source> lookThroughPadding(const Source &use,
                                          std::string *why = nullptr);
 
 /// Whether all uses of `value` are sums of products.
-bool feedsProductsOnly(Value value);
+bool feedsContractionsOnly(Value value);
 
 /// A slice of `operand` without the dimensions for which `map` has a constant;
 /// these are removed from `map`. Operand and map are unchanged if there are

@@ -22,10 +22,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractionBody.h"
+#include "ContractionMaps.h"
 #include "Conversion/LinalgToTessera.h"
 #include "Elementwise.h"
-#include "ProductBody.h"
-#include "ProductMaps.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "TargetInfo/Chip.h"
@@ -100,13 +100,13 @@ LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
                                            PatternRewriter &rewriter) const {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
     return failure();
-  std::optional<ProductBody> body = matchProductBody(op);
+  std::optional<ContractionBody> body = matchContractionBody(op);
   if (!body)
     return failure();
   SmallVector<Value> inputs = op.getDpsInputs();
   Type i32 = rewriter.getI32Type();
-  if (hasMatrixProduct(chip, body->operands[0].source.getType(),
-                       body->operands[1].source.getType(), i32))
+  if (hasMatrixMultiply(chip, body->operands[0].source.getType(),
+                        body->operands[1].source.getType(), i32))
     return failure();
   bool found = false;
   for (unsigned i : {0, 1}) {
@@ -136,10 +136,10 @@ LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (attribute.getNameDialect() != op->getDialect())
       attributes.push_back(attribute);
-  auto product = linalg::GenericOp::create(
+  auto contraction = linalg::GenericOp::create(
       rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
       op.getIndexingMapsArray(), op.getIteratorTypesArray(), build, attributes);
-  rewriter.replaceOp(op, product);
+  rewriter.replaceOp(op, contraction);
   return success();
 }
 
@@ -247,11 +247,12 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
                                               PatternRewriter &rewriter) const {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
-      matchProductBody(op))
+      matchContractionBody(op))
     return rewriter.notifyMatchFailure(
         op, "not a reduction of tensors, or a plain contraction");
   Block *body = op.getBody();
-  Operation *mul = findProduct(body, body->getArgument(op.getNumDpsInputs()));
+  Operation *mul =
+      findMultiplication(body, body->getArgument(op.getNumDpsInputs()));
   if (!mul)
     return rewriter.notifyMatchFailure(op, "does not sum a multiplication");
 
@@ -275,24 +276,24 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
   if (llvm::any_of(factors[0].inputs,
                    [&](unsigned i) { return factors[1].inputs.contains(i); }))
     return rewriter.notifyMatchFailure(op, "both factors read an input");
-  auto isProduct = [&] {
+  auto isContraction = [&] {
     Type a = factors[0].narrow.getType(), b = factors[1].narrow.getType();
-    return isValidProduct(a, b, getAccumulatorType(a));
+    return isValidMatmul(a, b, getAccumulatorType(a));
   };
-  if (!isProduct())
+  if (!isContraction())
     for (Factor &factor : factors)
       factor.narrow = factor.value;
-  if (!isProduct())
+  if (!isContraction())
     return rewriter.notifyMatchFailure(
         op, "no contraction supports the types of the factors");
 
   OpOperand *output = op.getDpsInitOperand(0);
-  ProductMaps productMaps{op.getMatchingIndexingMap(factors[0].main),
-                          op.getMatchingIndexingMap(factors[1].main),
-                          op.getMatchingIndexingMap(output),
-                          op.getStaticLoopRanges()};
-  dropUnitDims(productMaps);
-  if (failed(checkProductMaps(productMaps)))
+  ContractionMaps contractionMaps{op.getMatchingIndexingMap(factors[0].main),
+                                  op.getMatchingIndexingMap(factors[1].main),
+                                  op.getMatchingIndexingMap(output),
+                                  op.getStaticLoopRanges()};
+  dropUnitDims(contractionMaps);
+  if (failed(checkContractionMaps(contractionMaps)))
     return rewriter.notifyMatchFailure(op, "its maps are not a contraction's");
 
   SmallVector<Value> operands;
@@ -314,10 +315,10 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
                                       body, mapping));
   };
   SmallVector<NamedAttribute> attributes = linalg::getPrunedAttributeList(op);
-  auto product = linalg::GenericOp::create(
+  auto contraction = linalg::GenericOp::create(
       rewriter, op.getLoc(), op->getResultTypes(), operands, output->get(),
       maps, op.getIteratorTypesArray(), build, attributes);
-  rewriter.replaceOp(op, product);
+  rewriter.replaceOp(op, contraction);
   return success();
 }
 

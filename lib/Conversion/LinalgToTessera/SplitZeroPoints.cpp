@@ -15,9 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractionBody.h"
+#include "ContractionMaps.h"
 #include "Conversion/LinalgToTessera.h"
-#include "ProductBody.h"
-#include "ProductMaps.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
@@ -41,13 +41,13 @@ struct SplitZeroPoints : public OpInterfaceRewritePattern<linalg::LinalgOp> {
 /// Builds the parts of `op`.
 class Splitter {
 public:
-  Splitter(linalg::LinalgOp op, const ProductBody &body,
+  Splitter(linalg::LinalgOp op, const ContractionBody &body,
            PatternRewriter &rewriter)
       : op(op), body(body), b(op.getLoc(), rewriter),
         out(op.getMatchingIndexingMap(op.getDpsInitOperand(0))) {}
 
   /// The plain matmul.
-  Value createProduct();
+  Value createContraction();
   /// The result without the contribution of the zero points.
   Value createCorrection(Value product);
 
@@ -68,7 +68,7 @@ private:
   Value createCount();
 
   linalg::LinalgOp op;
-  const ProductBody &body;
+  const ContractionBody &body;
   ImplicitLocOpBuilder b;
   AffineMap out;
 };
@@ -88,7 +88,7 @@ AffineMap Splitter::overOutput(AffineMap map) {
   return AffineMap::get(out.getNumResults(), 0, results, b.getContext());
 }
 
-Value Splitter::createProduct() {
+Value Splitter::createContraction() {
   SmallVector<NamedAttribute> attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (attribute.getNameDialect() != op->getDialect())
@@ -238,7 +238,8 @@ Value Splitter::createCorrection(Value product) {
 }
 
 /// Whether `op` without its zero points is a matmul of bytes.
-static bool isProductOfBytes(linalg::LinalgOp op, const ProductBody &body) {
+static bool isByteContraction(linalg::LinalgOp op,
+                              const ContractionBody &body) {
   for (unsigned i : {0, 1})
     if (!body.operands[i].source.getType().isSignlessInteger(8) ||
         !isa<RankedTensorType>(op.getDpsInputs()[i].getType()))
@@ -247,10 +248,10 @@ static bool isProductOfBytes(linalg::LinalgOp op, const ProductBody &body) {
   if (!outType || !outType.getElementType().isSignlessInteger(32) ||
       !body.sumType.isSignlessInteger(32))
     return false;
-  ProductMaps maps{op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
-                   op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
-                   op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
-                   op.getStaticLoopRanges()};
+  ContractionMaps maps{op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+                       op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
+                       op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
+                       op.getStaticLoopRanges()};
   if (!maps.out.isProjectedPermutation())
     return false;
   // A single row is read once by plain threads, and would be twice.
@@ -263,7 +264,7 @@ static bool isProductOfBytes(linalg::LinalgOp op, const ProductBody &body) {
             }))
       return false;
   dropUnitDims(maps);
-  return succeeded(checkProductMaps(maps));
+  return succeeded(checkContractionMaps(maps));
 }
 
 LogicalResult
@@ -271,9 +272,9 @@ SplitZeroPoints::matchAndRewrite(linalg::LinalgOp op,
                                  PatternRewriter &rewriter) const {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
     return rewriter.notifyMatchFailure(op, "not a reduction of tensors");
-  std::optional<ProductBody> body = matchShiftedProductBody(op);
+  std::optional<ContractionBody> body = matchShiftedContractionBody(op);
   if (!body || (!body->zeroPoints[0].source && !body->zeroPoints[1].source) ||
-      !isProductOfBytes(op, *body))
+      !isByteContraction(op, *body))
     return rewriter.notifyMatchFailure(
         op, "not a contraction of bytes with a zero point");
   // One for all elements, or for each element of the output.
@@ -294,7 +295,7 @@ SplitZeroPoints::matchAndRewrite(linalg::LinalgOp op,
           op, "a zero point is not a function of the output's dimensions");
   }
   Splitter splitter(op, *body, rewriter);
-  Value product = splitter.createProduct();
+  Value product = splitter.createContraction();
   rewriter.replaceOp(op, splitter.createCorrection(product));
   return success();
 }

@@ -412,10 +412,10 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
   return true;
 }
 
-bool EmulatedTarget::emitDirectLoad(OpBuilder &builder, Location loc,
-                                    const DirectCopy &copy,
-                                    std::array<Value, 2> place,
-                                    Value first) const {
+bool EmulatedTarget::emitLdsLoad(OpBuilder &builder, Location loc,
+                                 const LdsCopy &copy,
+                                 std::array<Value, 2> place,
+                                 Value first) const {
   IndexMath math(builder, loc);
   Value to = math.add(math.mul(copy.thread, copy.width), first);
   Type element = cast<MemRefType>(copy.to.getType()).getElementType();
@@ -431,7 +431,7 @@ bool EmulatedTarget::emitDirectLoad(OpBuilder &builder, Location loc,
 
 /// Whether copies that `chip` makes may be under way until they are waited for.
 static bool copiesAsynchronously(const Chip &chip) {
-  return chip.asyncCopy || !chip.directCopyBytes.empty();
+  return chip.asyncCopy || !chip.ldsCopyBytes.empty();
 }
 
 void EmulatedTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {

@@ -62,10 +62,10 @@ public:
                      ValueRange targetIndices, int64_t width,
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
-  bool emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
-                      std::array<Value, 2> place, Value first) const override;
+  bool emitLdsLoad(OpBuilder &builder, Location loc, const LdsCopy &copy,
+                   std::array<Value, 2> place, Value first) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
-                     std::optional<int64_t> directLoads) const override;
+                     std::optional<int64_t> ldsLoads) const override;
 
   /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
   LogicalResult convertLaneOps() const;

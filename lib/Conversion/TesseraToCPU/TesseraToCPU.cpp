@@ -199,13 +199,12 @@ struct ConvertTesseraToCPUPass
            << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip),
-                                       flags.directCopies);
+                                       flags.ldsCopies);
     EmulationSymbols symbols;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);
       orderAccesses(kernel, target);
-      if (failed(
-              convertFragmentsToVectors(kernel, target, flags.directCopies)) ||
+      if (failed(convertFragmentsToVectors(kernel, target, flags.ldsCopies)) ||
           failed(target.convertLaneOps()))
         return failure();
       target.checkAccesses();

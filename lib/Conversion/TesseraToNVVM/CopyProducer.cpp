@@ -544,7 +544,7 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   SmallVector<Value> init;
   for (size_t i : carried)
     init.append({places[i].slot, places[i].parity});
-  MmaOp product = findProductInFlight(loop, plan, chip, readers);
+  MmaOp matmul = findMatmulInFlight(loop, plan, chip, readers);
   IRRewriter rewriter(loop);
   auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
     return SmallVector<Value>(arguments.begin(), arguments.end());
@@ -559,8 +559,7 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   Places inner = places;
   for (auto [n, i] : llvm::enumerate(carried))
     inner[i] = {arguments[2 * n], arguments[2 * n + 1]};
-  convertSteps(&wider.getBody()->front(), inner,
-               product ? wider : scf::ForOp());
+  convertSteps(&wider.getBody()->front(), inner, matmul ? wider : scf::ForOp());
   Operation *yield = wider.getBody()->getTerminator();
   unsigned firstNew = yield->getNumOperands() - init.size();
   for (auto [n, i] : llvm::enumerate(carried)) {
@@ -568,20 +567,19 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
     yield->setOperand(firstNew + 2 * n + 1, inner[i].parity);
     places[i] = {results[2 * n], results[2 * n + 1]};
   }
-  if (product) {
-    product->setAttr(TesseraDialect::InFlightAttrHelper::getNameStr(),
-                     rewriter.getUnitAttr());
-    awaitProduct(wider,
-                 cast<BlockArgument>(product.getAcc()).getArgNumber() - 1);
+  if (matmul) {
+    matmul->setAttr(TesseraDialect::InFlightAttrHelper::getNameStr(),
+                    rewriter.getUnitAttr());
+    awaitMatmul(wider, cast<BlockArgument>(matmul.getAcc()).getArgNumber() - 1);
     Operation *await = wider->getNextNode();
-    OpBuilder behind(kernel.getContext());
-    behind.setInsertionPointAfter(await);
+    OpBuilder afterLoop(kernel.getContext());
+    afterLoop.setInsertionPointAfter(await);
     Value any =
-        arith::CmpIOp::create(behind, loc, arith::CmpIPredicate::slt,
+        arith::CmpIOp::create(afterLoop, loc, arith::CmpIPredicate::slt,
                               wider.getLowerBound(), wider.getUpperBound());
     for (size_t i : carried)
-      emitRelease(behind, rings[i],
-                  emitPrevious(behind, rings[i], places[i].slot), any);
+      emitRelease(afterLoop, rings[i],
+                  emitPrevious(afterLoop, rings[i], places[i].slot), any);
   }
   return wider;
 }

@@ -47,7 +47,7 @@ countRegisters(FragmentType type, const Chip &chip,
 /// The loop of matmuls that precedes `op` in its block, and the registers of
 /// the sums there.
 static std::optional<std::pair<scf::ForOp, int64_t>>
-findProducts(Operation *op, const Chip &chip) {
+findMatmuls(Operation *op, const Chip &chip) {
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode()) {
     auto loop = dyn_cast<scf::ForOp>(before);
@@ -55,15 +55,15 @@ findProducts(Operation *op, const Chip &chip) {
       continue;
     int64_t sums = 0;
     bool isKnown = true;
-    loop.walk([&](MmaOp product) {
+    loop.walk([&](MmaOp matmul) {
       std::optional<int64_t> count =
-          countRegisters(product.getAcc().getType(), chip);
+          countRegisters(matmul.getAcc().getType(), chip);
       isKnown &= count.has_value();
-      auto name = product->getAttrOfType<StringAttr>(
+      auto name = matmul->getAttrOfType<StringAttr>(
           TesseraDialect::InstructionAttrHelper::getNameStr());
       const MatrixInstruction *row =
           name ? chip.findInstruction(name.getValue()) : nullptr;
-      bool isApart = row && row->sumsApart(product.getPrecision());
+      bool isApart = row && row->sumsApart(matmul.getPrecision());
       sums += count.value_or(0) * (isApart ? 2 : 1);
     });
     if (!sums || !isKnown)
@@ -91,12 +91,12 @@ void mlir::tessera::loadVectorsEarly(gpu::GPUFuncOp kernel, const Chip &chip,
   llvm::DenseMap<Operation *, int64_t> taken;
   DominanceInfo dominance(kernel);
   for (BroadcastOp op : vectors) {
-    auto products = findProducts(op, chip);
+    auto matmuls = findMatmuls(op, chip);
     std::optional<int64_t> count =
         countRegisters(op.getResult().getType(), chip, op.getDimension());
-    if (!products || !count)
+    if (!matmuls || !count)
       continue;
-    auto [loop, sums] = *products;
+    auto [loop, sums] = *matmuls;
     int64_t &used = taken[loop];
     if (sums + registersOfSteps + used + *count > registers ||
         !dominance.dominates(op.getIndex(), loop))

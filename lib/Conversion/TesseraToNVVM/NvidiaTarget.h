@@ -23,12 +23,12 @@ public:
                 MmaOp op, Value a, Value b, Value acc) const override;
 
   /// Wgmma.cpp
-  SmallVector<Value> emitProduct(OpBuilder &builder, Location loc,
-                                 const MatrixInstruction &row, MmaOp op,
-                                 ValueRange a, ValueRange b,
-                                 ValueRange acc) const override;
+  SmallVector<Value> emitMatmul(OpBuilder &builder, Location loc,
+                                const MatrixInstruction &row, MmaOp op,
+                                ValueRange a, ValueRange b,
+                                ValueRange acc) const override;
   SmallVector<Value> emitAwait(OpBuilder &builder, Location loc, AwaitOp op,
-                               ValueRange product,
+                               ValueRange matmul,
                                ValueRange kept) const override;
   Value emitMemoryOperand(OpBuilder &builder, Location loc, LoadOp op,
                           const TileLayout &layout, Value row,
@@ -56,7 +56,7 @@ public:
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
-                     std::optional<int64_t> directLoads) const override;
+                     std::optional<int64_t> ldsLoads) const override;
 
 private:
   /// Compute capability, as 10 * major + minor.

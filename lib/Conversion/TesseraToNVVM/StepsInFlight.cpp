@@ -21,9 +21,9 @@ static constexpr int64_t leastSlots = 4;
 /// longer so, where two took a fifth less (docs/benchmarks/h200-schedules.md).
 static constexpr int64_t mostGroups = 2;
 
-MmaOp mlir::tessera::findProductInFlight(scf::ForOp loop,
-                                         const StagingPlan &plan,
-                                         const Chip &chip, int64_t threads) {
+MmaOp mlir::tessera::findMatmulInFlight(scf::ForOp loop,
+                                        const StagingPlan &plan,
+                                        const Chip &chip, int64_t threads) {
   const StagingStep *step = nullptr;
   for (const StagingStep &each : plan.steps) {
     if (!loop->isProperAncestor(CopyOp(each.copies.front())))
@@ -40,40 +40,40 @@ MmaOp mlir::tessera::findProductInFlight(scf::ForOp loop,
           tiles.slots < leastSlots)
         return {};
 
-  MmaOp product;
+  MmaOp matmul;
   for (auto [load, supplier] : plan.suppliers) {
     if (&plan.steps[supplier] != step)
       continue;
     auto user =
         load->hasOneUse() ? dyn_cast<MmaOp>(*load->user_begin()) : MmaOp();
-    if (!user || (product && user != product))
+    if (!user || (matmul && user != matmul))
       return {};
-    product = user;
+    matmul = user;
   }
-  if (!product || product->getBlock() != loop.getBody() ||
-      product->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()))
+  if (!matmul || matmul->getBlock() != loop.getBody() ||
+      matmul->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()))
     return {};
-  auto name = product->getAttrOfType<StringAttr>(
+  auto name = matmul->getAttrOfType<StringAttr>(
       TesseraDialect::InstructionAttrHelper::getNameStr());
   const MatrixInstruction *row =
       name ? chip.findInstruction(name.getValue()) : nullptr;
   if (!row || !row->aInMemory || !row->bInMemory ||
       threads > mostGroups * row->subgroups * chip.subgroupSize ||
-      row->sumsApart(product.getPrecision()))
+      row->sumsApart(matmul.getPrecision()))
     return {};
   // The iterations carry the sums, and nothing else.
-  auto sums = dyn_cast<BlockArgument>(product.getAcc());
+  auto sums = dyn_cast<BlockArgument>(matmul.getAcc());
   if (!sums || sums.getOwner() != loop.getBody() || !sums.hasOneUse() ||
-      sums.getArgNumber() == 0 || !product.getResult().hasOneUse())
+      sums.getArgNumber() == 0 || !matmul.getResult().hasOneUse())
     return {};
-  OpOperand &use = *product.getResult().use_begin();
+  OpOperand &use = *matmul.getResult().use_begin();
   if (use.getOwner() != loop.getBody()->getTerminator() ||
       use.getOperandNumber() + 1 != sums.getArgNumber())
     return {};
-  return product;
+  return matmul;
 }
 
-void mlir::tessera::awaitProduct(scf::ForOp loop, unsigned number) {
+void mlir::tessera::awaitMatmul(scf::ForOp loop, unsigned number) {
   Value sums = loop.getResult(number);
   OpBuilder builder(loop->getContext());
   builder.setInsertionPointAfter(loop);

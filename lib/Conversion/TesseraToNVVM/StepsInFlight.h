@@ -28,12 +28,12 @@ namespace mlir::tessera {
 /// uses. Null if there is none, if the rings have too few slots for one that is
 /// kept longer, or if there are enough other warpgroups. `threads`: the threads
 /// of the workgroup, without those that copy.
-MmaOp findProductInFlight(scf::ForOp loop, const StagingPlan &plan,
-                          const Chip &chip, int64_t threads);
+MmaOp findMatmulInFlight(scf::ForOp loop, const StagingPlan &plan,
+                         const Chip &chip, int64_t threads);
 
 /// Waits after `loop` for the last iteration's matmul, whose sums are result
 /// `number` of the loop.
-void awaitProduct(scf::ForOp loop, unsigned number);
+void awaitMatmul(scf::ForOp loop, unsigned number);
 
 } // namespace mlir::tessera
 

@@ -257,10 +257,10 @@ static ValueRange emitTiles(OpBuilder &builder, Location loc, Value fragment,
       .getResults();
 }
 
-void TensorInstructions::emitProduct(OpBuilder &builder,
-                                     const MatrixInstruction &row, MmaOp op,
-                                     Value a, Value b, int64_t first,
-                                     Value adds) {
+void TensorInstructions::emitMatmul(OpBuilder &builder,
+                                    const MatrixInstruction &row, MmaOp op,
+                                    Value a, Value b, int64_t first,
+                                    Value adds) {
   Location loc = op.getLoc();
   int64_t m = op.getAcc().getType().getRows() / row.m,
           n = op.getAcc().getType().getCols() / row.n,

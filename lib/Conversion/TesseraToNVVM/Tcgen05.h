@@ -51,8 +51,8 @@ public:
   Value emitIsIssuer(OpBuilder &builder, Location loc);
   /// Emits all instructions of `op`, on the group's columns from `first` on.
   /// The sums start from zero if `adds` (i1) is false. Executed by one thread.
-  void emitProduct(OpBuilder &builder, const MatrixInstruction &row, MmaOp op,
-                   Value a, Value b, int64_t first, Value adds);
+  void emitMatmul(OpBuilder &builder, const MatrixInstruction &row, MmaOp op,
+                  Value a, Value b, int64_t first, Value adds);
   /// Waits until all matmuls that the group's thread has issued are complete.
   void emitAwait(OpBuilder &builder, Location loc);
   /// A barrier of the group, which also orders its accesses to tensor memory.

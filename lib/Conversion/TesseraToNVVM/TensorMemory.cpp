@@ -59,7 +59,7 @@ namespace {
 /// An accumulator's way through a kernel.
 struct Chain {
   /// Its matmuls, the last one first.
-  SmallVector<MmaOp> products;
+  SmallVector<MmaOp> matmuls;
   /// Loops that carry it, and as which of their values.
   SmallVector<std::pair<scf::ForOp, unsigned>> loops;
   Value init, last;
@@ -79,8 +79,8 @@ private:
   bool trace(Value value, Value stop, Chain &chain) const;
   Chain findChain(MmaOp op) const;
   void convert(Chain &chain, TensorInstructions &instructions);
-  void convertProduct(MmaOp op, const Chain &chain, bool isFirst,
-                      bool overwrites, TensorInstructions &instructions);
+  void convertMatmul(MmaOp op, const Chain &chain, bool isFirst,
+                     bool overwrites, TensorInstructions &instructions);
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;
@@ -111,7 +111,7 @@ bool Converter::trace(Value value, Value stop, Chain &chain) const {
         op && getRow(op) && !taken.contains(op) &&
         (!chain.row || getRow(op) == chain.row)) {
       chain.row = getRow(op);
-      chain.products.push_back(op);
+      chain.matmuls.push_back(op);
       before = op.getAcc();
     } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
       unsigned number = cast<OpResult>(value).getResultNumber();
@@ -119,7 +119,7 @@ bool Converter::trace(Value value, Value stop, Chain &chain) const {
       if (!loop.getYieldedValues()[number].hasOneUse() ||
           !trace(loop.getYieldedValues()[number], loop.getRegionIterArg(number),
                  inside) ||
-          inside.products.size() == chain.products.size())
+          inside.matmuls.size() == chain.matmuls.size())
         break;
       chain = inside;
       chain.loops.push_back({loop, number});
@@ -146,7 +146,7 @@ Chain Converter::findChain(MmaOp op) const {
     Chain chain;
     chain.last = last;
     if (!trace(last, /*stop=*/Value(), chain) ||
-        !llvm::is_contained(chain.products, op))
+        !llvm::is_contained(chain.matmuls, op))
       break;
     best = chain;
     if (!last.hasOneUse())
@@ -191,9 +191,9 @@ static Value cloneLoad(OpBuilder &builder, Value operand) {
   return builder.clone(*operand.getDefiningOp<LoadOp>())->getResult(0);
 }
 
-void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
-                               bool overwrites,
-                               TensorInstructions &instructions) {
+void Converter::convertMatmul(MmaOp op, const Chain &chain, bool isFirst,
+                              bool overwrites,
+                              TensorInstructions &instructions) {
   Location loc = op.getLoc();
   OpBuilder builder(op);
   auto issuer =
@@ -219,7 +219,7 @@ void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
   if (!adds)
     adds = arith::ConstantOp::create(one, loc,
                                      one.getBoolAttr(!(isFirst && overwrites)));
-  instructions.emitProduct(one, *chain.row, op, a, b, chain.firstColumn, adds);
+  instructions.emitMatmul(one, *chain.row, op, a, b, chain.firstColumn, adds);
 
   auto region = scf::ExecuteRegionOp::create(builder, loc, TypeRange());
   region->setAttr(TesseraDialect::StepAwaitAttrHelper::getNameStr(),
@@ -242,7 +242,7 @@ static SmallVector<Value> castTiles(OpBuilder &builder, Location loc,
 }
 
 void Converter::convert(Chain &chain, TensorInstructions &instructions) {
-  MmaOp first = chain.products.back();
+  MmaOp first = chain.matmuls.back();
   Location loc = first.getLoc();
   bool overwrites =
       isZero(chain.init) && llvm::all_of(chain.loops, [](const auto &entry) {
@@ -262,18 +262,16 @@ void Converter::convert(Chain &chain, TensorInstructions &instructions) {
         castTiles(before, loc, chain.init, type, chain.tiles),
         chain.firstColumn);
   }
-  OpBuilder behind(kernel.getContext());
-  behind.setInsertionPointAfter(chain.last.getDefiningOp());
-  instructions.emitAwait(behind, loc);
+  OpBuilder after(kernel.getContext());
+  after.setInsertionPointAfter(chain.last.getDefiningOp());
+  instructions.emitAwait(after, loc);
   SmallVector<Value> tiles = instructions.emitLoad(
-      behind, loc, *chain.row, type, chain.tiles, chain.firstColumn);
-  Value result =
-      UnrealizedConversionCastOp::create(behind, loc, fragment, tiles)
-          .getResult(0);
+      after, loc, *chain.row, type, chain.tiles, chain.firstColumn);
+  Value result = UnrealizedConversionCastOp::create(after, loc, fragment, tiles)
+                     .getResult(0);
   chain.last.replaceAllUsesWith(result);
-  for (MmaOp op : llvm::reverse(chain.products)) {
-    convertProduct(op, chain, /*isFirst=*/op == first, overwrites,
-                   instructions);
+  for (MmaOp op : llvm::reverse(chain.matmuls)) {
+    convertMatmul(op, chain, /*isFirst=*/op == first, overwrites, instructions);
     op.getResult().replaceAllUsesWith(op.getAcc());
     Value loads[] = {op.getA(), op.getB()};
     op.erase();
@@ -290,9 +288,9 @@ LogicalResult Converter::run() {
     if (!getRow(op) || taken.contains(op))
       return;
     Chain chain = findChain(op);
-    for (MmaOp product : chain.products)
-      taken.insert(product);
-    LDBG() << op.getLoc() << ": accumulator of " << chain.products.size()
+    for (MmaOp matmul : chain.matmuls)
+      taken.insert(matmul);
+    LDBG() << op.getLoc() << ": accumulator of " << chain.matmuls.size()
            << " matmuls and " << chain.loops.size() << " loops, from column "
            << columns;
     ++numTensorMemoryChains;

@@ -24,7 +24,7 @@
 //
 // One inline assembly issues all instructions of a matmul and waits for them,
 // unless the matmul is marked as overlapping with other work
-// (OverlapProducts.cpp): then `tessera.await` waits, in an inline assembly that
+// (OverlapMatmuls.cpp): then `tessera.await` waits, in an inline assembly that
 // has the registers as operands, including those of a, which the instructions
 // read until then. For a matmul that is in flight across iterations of a loop
 // (StepsInFlight.h), the wait is for the previous iteration.
@@ -139,16 +139,17 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
 namespace {
 
 /// The instructions of one matmul of a warpgroup.
-struct Product {
-  Product(const MatrixInstruction &row, MmaOp op);
+struct Matmul {
+  Matmul(const MatrixInstruction &row, MmaOp op);
 
   /// The inline assembly of the instructions for elements `first` to `end` of
   /// K, counted in instructions. $0 and on are the sums, of `perTile` registers
   /// for each tile, followed by a and by the descriptors of b. `overwrites`:
   /// the sums start from zero. `pending`: the number of matmuls, including this
   /// one, that may still be in flight after it; empty: any number.
-  std::string spell(int64_t first, int64_t end, int64_t perTile,
-                    bool overwrites, std::optional<int64_t> pending) const;
+  std::string formatAssembly(int64_t first, int64_t end, int64_t perTile,
+                             bool overwrites,
+                             std::optional<int64_t> pending) const;
 
   /// Instructions in each dimension.
   int64_t m, n, k;
@@ -161,7 +162,7 @@ private:
 
 } // namespace
 
-Product::Product(const MatrixInstruction &row, MmaOp op)
+Matmul::Matmul(const MatrixInstruction &row, MmaOp op)
     : m(op.getAcc().getType().getRows() / row.m),
       n(op.getAcc().getType().getCols() / row.n),
       k(op.getA().getType().getCols() / row.k),
@@ -192,16 +193,16 @@ Product::Product(const MatrixInstruction &row, MmaOp op)
 }
 
 /// "{$first, ...}": a list of `count` registers.
-static std::string spellRegisters(int64_t first, int64_t count) {
+static std::string formatRegisters(int64_t first, int64_t count) {
   std::string text = "{";
   for (int64_t i = 0; i < count; ++i)
     text += (i ? ", $" : "$") + llvm::utostr(first + i);
   return text + "}";
 }
 
-std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
-                           bool overwrites,
-                           std::optional<int64_t> pending) const {
+std::string Matmul::formatAssembly(int64_t first, int64_t end, int64_t perTile,
+                                   bool overwrites,
+                                   std::optional<int64_t> pending) const {
   std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n";
   if (overwrites)
     text += ".reg .pred q;\nsetp.ne.b32 q, 0, 0;\n";
@@ -212,11 +213,11 @@ std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         int64_t left = a + (i * k + s) * perA;
-        text +=
-            name + spellRegisters((i * n + j) * perTile, perTile) + ", " +
-            (aWords ? spellRegisters(left, aWords) : "$" + llvm::utostr(left)) +
-            ", $" + llvm::utostr(b + s * n + j) +
-            (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
+        text += name + formatRegisters((i * n + j) * perTile, perTile) + ", " +
+                (aWords ? formatRegisters(left, aWords)
+                        : "$" + llvm::utostr(left)) +
+                ", $" + llvm::utostr(b + s * n + j) +
+                (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
       }
   text += "wgmma.commit_group.sync.aligned;\n";
   if (pending)
@@ -231,11 +232,11 @@ static bool beginsAtZero(MmaOp op) {
                   matchPattern(fill.getValue(), m_Zero()));
 }
 
-SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
-                                             const MatrixInstruction &row,
-                                             MmaOp op, ValueRange a,
-                                             ValueRange b,
-                                             ValueRange acc) const {
+SmallVector<Value> NvidiaTarget::emitMatmul(OpBuilder &builder, Location loc,
+                                            const MatrixInstruction &row,
+                                            MmaOp op, ValueRange a,
+                                            ValueRange b,
+                                            ValueRange acc) const {
   if (row.subgroups != 4 || row.tensorMemory)
     return {};
   auto accType = cast<VectorType>(acc[0].getType());
@@ -256,19 +257,20 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
   for (Value tile : b)
     addDescriptor(tile);
 
-  Product product(row, op);
+  Matmul matmul(row, op);
   bool apart = row.sumsApart(op.getPrecision()),
        overwrites = apart || beginsAtZero(op);
   std::optional<int64_t> pending;
   if (!op->hasAttr(TesseraDialect::OverlappedAttrHelper::getNameStr()))
     pending =
         op->hasAttr(TesseraDialect::InFlightAttrHelper::getNameStr()) ? 1 : 0;
-  int64_t step = apart ? std::max<int64_t>(1, maxFewBits / row.k) : product.k;
+  int64_t step = apart ? std::max<int64_t>(1, maxFewBits / row.k) : matmul.k;
   SmallVector<Value> sums(acc);
-  for (int64_t first = 0; first < product.k; first += step) {
-    int64_t end = std::min(first + step, product.k);
+  for (int64_t first = 0; first < matmul.k; first += step) {
+    int64_t end = std::min(first + step, matmul.k);
     Value words = emitAssembly(
-        builder, loc, product.spell(first, end, perTile, overwrites, pending),
+        builder, loc,
+        matmul.formatAssembly(first, end, perTile, overwrites, pending),
         operands, accWords, /*touchesMemory=*/true, overwrites);
     for (auto [tile, sum] : llvm::enumerate(sums)) {
       Value part = packRegisters(builder, loc, words, perTile, accType,
@@ -281,11 +283,11 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
 }
 
 SmallVector<Value> NvidiaTarget::emitAwait(OpBuilder &builder, Location loc,
-                                           AwaitOp op, ValueRange product,
+                                           AwaitOp op, ValueRange matmul,
                                            ValueRange kept) const {
-  auto type = cast<VectorType>(product[0].getType());
+  auto type = cast<VectorType>(matmul[0].getType());
   SmallVector<Value> words, operands;
-  for (Value tile : product)
+  for (Value tile : matmul)
     llvm::append_range(words, unpackRegisters(builder, loc, tile, false));
   for (Value tile : kept)
     llvm::append_range(operands, unpackRegisters(builder, loc, tile, false));
@@ -297,9 +299,9 @@ SmallVector<Value> NvidiaTarget::emitAwait(OpBuilder &builder, Location loc,
       "wgmma.wait_group.sync.aligned " + llvm::utostr(op.getPending()) + ";";
   Value results = emitAssembly(builder, loc, text, operands, words,
                                /*touchesMemory=*/true);
-  int64_t perTile = words.size() / product.size();
+  int64_t perTile = words.size() / matmul.size();
   SmallVector<Value> tiles;
-  for (size_t tile = 0; tile < product.size(); ++tile)
+  for (size_t tile = 0; tile < matmul.size(); ++tile)
     tiles.push_back(packRegisters(builder, loc, results, perTile, type,
                                   tile * perTile, words.size()));
   return tiles;

@@ -25,11 +25,11 @@ public:
                      const TileLayout &layout, Value memory, ValueRange indices,
                      int64_t alignment) const override;
 
-  /// DirectLoads.cpp
-  bool emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
-                      std::array<Value, 2> place, Value first) const override;
+  /// LdsLoads.cpp
+  bool emitLdsLoad(OpBuilder &builder, Location loc, const LdsCopy &copy,
+                   std::array<Value, 2> place, Value first) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
-                     std::optional<int64_t> directLoads) const override;
+                     std::optional<int64_t> ldsLoads) const override;
 
   /// BufferAccess.cpp
   Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
@@ -103,7 +103,7 @@ void relaxBarriers(Operation *kernel);
 
 /// Specifies the issue order of matmuls and LDS reads in each scheduling region
 /// of the kernel. For MFMA only: WMMA does not benefit.
-void orderProducts(Operation *kernel);
+void orderMatmuls(Operation *kernel);
 
 /// Emits an error for each function of f64 under `root` without instructions,
 /// and expands functions of f32 that LLVM's back end lacks to others.

@@ -35,7 +35,7 @@ using namespace mlir::tessera;
 static constexpr int32_t matrixKind = 0x8, ldsReadKind = 0x100;
 
 /// The smallest number of matmuls for which an order is specified.
-static constexpr int64_t leastProducts = 4;
+static constexpr int64_t leastMatmuls = 4;
 
 /// Whether `op` ends a scheduling region.
 static bool endsRegion(Operation *op) {
@@ -63,43 +63,42 @@ static int64_t countHalfReads(Operation *op) {
   return bits <= 64 ? 1 : 2;
 }
 
-/// Specifies an order for `lastProduct` and the ops before it, with the given
+/// Specifies an order for `lastMatmul` and the ops before it, with the given
 /// numbers of matmuls and reads, if that is beneficial.
-static void orderRegion(Operation *lastProduct, int64_t products,
-                        int64_t reads) {
-  if (products < leastProducts || reads == 0)
+static void orderRegion(Operation *lastMatmul, int64_t matmuls, int64_t reads) {
+  if (matmuls < leastMatmuls || reads == 0)
     return;
-  OpBuilder builder(lastProduct->getContext());
-  builder.setInsertionPointAfter(lastProduct);
+  OpBuilder builder(lastMatmul->getContext());
+  builder.setInsertionPointAfter(lastMatmul);
   auto group = [&](int32_t kind, int64_t count) {
-    ROCDL::SchedGroupBarrier::create(builder, lastProduct->getLoc(), kind,
+    ROCDL::SchedGroupBarrier::create(builder, lastMatmul->getLoc(), kind,
                                      static_cast<int32_t>(count),
                                      /*groupId=*/0);
   };
-  int64_t first = std::max({reads / 3, reads - products * 3 / 4, int64_t(1)});
+  int64_t first = std::max({reads / 3, reads - matmuls * 3 / 4, int64_t(1)});
   group(ldsReadKind, first);
   for (int64_t read = first; read < reads; ++read) {
     group(matrixKind, 1);
     group(ldsReadKind, 1);
   }
-  group(matrixKind, products);
+  group(matrixKind, matmuls);
 }
 
-void mlir::tessera::orderProducts(Operation *kernel) {
+void mlir::tessera::orderMatmuls(Operation *kernel) {
   kernel->walk([](Block *block) {
-    Operation *lastProduct = nullptr;
-    int64_t products = 0, halfReads = 0;
+    Operation *lastMatmul = nullptr;
+    int64_t matmuls = 0, halfReads = 0;
     auto finish = [&] {
-      orderRegion(lastProduct, products, llvm::divideCeil(halfReads, 2));
-      lastProduct = nullptr;
-      products = halfReads = 0;
+      orderRegion(lastMatmul, matmuls, llvm::divideCeil(halfReads, 2));
+      lastMatmul = nullptr;
+      matmuls = halfReads = 0;
     };
     for (Operation &op : *block) {
       if (endsRegion(&op)) {
         finish();
       } else if (isa<amdgpu::MFMAOp>(op)) {
-        lastProduct = &op;
-        ++products;
+        lastMatmul = &op;
+        ++matmuls;
       } else {
         halfReads += countHalfReads(&op);
       }

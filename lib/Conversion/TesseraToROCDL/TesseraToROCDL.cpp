@@ -11,7 +11,7 @@
 //                           (TransposingReads.cpp), or by quads of lanes
 //                           (QuadTranspose.cpp)
 //   exchange between lanes  rocdl.ds_bpermute
-//   tessera.async_copy      async copy to LDS              (DirectLoads.cpp)
+//   tessera.async_copy      async copy to LDS              (LdsLoads.cpp)
 //   gpu.barrier             amdgpu.lds_barrier, where that does (Barriers.cpp)
 //   order within a step     groups of the scheduler  (SchedulingGroups.cpp)
 //   math functions          those that LLVM has code for (CheckMath.cpp)
@@ -151,15 +151,15 @@ struct ConvertTesseraToROCDLPass
     AmdTarget target(**found);
     orderAccesses(getOperation(), target);
     if (failed(checkMath(getOperation())) ||
-        failed(convertFragmentsToVectors(getOperation(), target,
-                                         flags.directCopies)))
+        failed(
+            convertFragmentsToVectors(getOperation(), target, flags.ldsCopies)))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);
       setWorkgroupSize(kernel, **found);
     }
     for (gpu::GPUFuncOp kernel : lean)
-      orderProducts(kernel);
+      orderMatmuls(kernel);
   }
 };
 

@@ -75,7 +75,7 @@ private:
   OpBuilder &builder;
   Location loc;
   IndexMath math;
-  const Flavour &flavour;
+  const SpirvEnvironment &environment;
   LoadOp op;
   SmallVector<Value> indices;
   const TileLayout &layout;
@@ -98,7 +98,7 @@ BlockLoader::BlockLoader(OpBuilder &builder, const Chip &chip, LoadOp op,
                          ValueRange indices, const TileLayout &layout,
                          const BlockLoad &block)
     : builder(builder), loc(op.getLoc()), math(builder, loc),
-      flavour(*getFlavour(chip.target)), op(op), indices(indices),
+      environment(*getSpirvEnvironment(chip.target)), op(op), indices(indices),
       layout(layout), block(block), memory(op.getMemRefType()),
       bytes(getElementBits(memory.getElementType()) / 8),
       pitchMultiple(chip.blockLoads->pitchMultiple) {
@@ -123,7 +123,7 @@ Value BlockLoader::emitBase(int64_t elementBytes) {
   llvm::append_range(inputs, ArrayRef(indices).drop_back(2));
   inputs.append({math.constant(0), math.constant(0)});
   auto getType = [&](Type element) {
-    return spirv::PointerType::get(element, flavour.global);
+    return spirv::PointerType::get(element, environment.global);
   };
   Value base =
       UnrealizedConversionCastOp::create(
@@ -316,19 +316,20 @@ static Value emitWith(OpBuilder &builder, Value value, scf::ForOp loop,
 
 /// Prefetches the blocks that `op` will load some iterations later.
 static void emitPrefetch(LoadOp op, const Chip &chip) {
-  int64_t turns = chip.blockLoads->prefetchTurns;
+  int64_t iterations = chip.blockLoads->prefetchIterations;
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (turns == 0 || !loop)
+  if (iterations == 0 || !loop)
     return;
   if (std::optional<APInt> count = loop.getStaticTripCount();
-      count && count->sle(turns))
+      count && count->sle(iterations))
     return;
   OpBuilder builder(op);
   Location loc = op.getLoc();
   IndexMath math(builder, loc);
   IRMapping map;
-  map.map(loop.getInductionVar(),
-          math.add(loop.getInductionVar(), math.mul(loop.getStep(), turns)));
+  map.map(
+      loop.getInductionVar(),
+      math.add(loop.getInductionVar(), math.mul(loop.getStep(), iterations)));
   SmallVector<Value> indices;
   for (Value index : op.getIndices()) {
     Value later = emitWith(builder, index, loop, map);

@@ -47,11 +47,12 @@ static spirv::CooperativeMatrixType getMatrixType(const Chip &chip,
 }
 
 /// A pointer to an element of `memory`, which LowerMemory makes one.
-static Value emitPlace(OpBuilder &builder, Location loc, const Flavour &flavour,
-                       Value memory, ValueRange indices, int64_t alignment) {
+static Value emitPlace(OpBuilder &builder, Location loc,
+                       const SpirvEnvironment &environment, Value memory,
+                       ValueRange indices, int64_t alignment) {
   auto type = cast<MemRefType>(memory.getType());
-  auto storage =
-      isWorkgroupMemory(type) ? spirv::StorageClass::Workgroup : flavour.global;
+  auto storage = isWorkgroupMemory(type) ? spirv::StorageClass::Workgroup
+                                         : environment.global;
   SmallVector<Value> inputs{memory};
   inputs.append(indices.begin(), indices.end());
   auto place = UnrealizedConversionCastOp::create(
@@ -67,15 +68,16 @@ namespace {
 
 /// The common description of the memory of a matrix load or store.
 struct MatrixAccess {
-  MatrixAccess(OpBuilder &builder, Location loc, const Flavour &flavour,
-               Value memory, ValueRange indices, bool transposed, int64_t bytes)
-      : place(emitPlace(builder, loc, flavour, memory, indices, bytes)),
+  MatrixAccess(OpBuilder &builder, Location loc,
+               const SpirvEnvironment &environment, Value memory,
+               ValueRange indices, bool transposed, int64_t bytes)
+      : place(emitPlace(builder, loc, environment, memory, indices, bytes)),
         layout(spirv::CooperativeMatrixLayoutKHRAttr::get(
             builder.getContext(),
             transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
                        : spirv::CooperativeMatrixLayoutKHR::RowMajor)) {
     bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
-    if (isWorkgroup && !flavour.saysVisible)
+    if (isWorkgroup && !environment.saysVisible)
       return;
     access = spirv::MemoryAccessAttr::get(
         builder.getContext(), isWorkgroup
@@ -96,11 +98,11 @@ struct MatrixAccess {
 } // namespace
 
 static Value emitMatrixLoad(OpBuilder &builder, Location loc,
-                            const Flavour &flavour,
+                            const SpirvEnvironment &environment,
                             spirv::CooperativeMatrixType type, Value memory,
                             ValueRange indices, Value stride, bool transposed,
                             int64_t alignment) {
-  MatrixAccess from(builder, loc, flavour, memory, indices, transposed,
+  MatrixAccess from(builder, loc, environment, memory, indices, transposed,
                     alignment);
   return spirv::KHRCooperativeMatrixLoadOp::create(
       builder, loc, type, from.place, from.layout, stride, from.access,
@@ -108,10 +110,10 @@ static Value emitMatrixLoad(OpBuilder &builder, Location loc,
 }
 
 static void emitMatrixStore(OpBuilder &builder, Location loc,
-                            const Flavour &flavour, Value matrix, Value memory,
-                            ValueRange indices, Value stride, bool transposed,
-                            int64_t alignment) {
-  MatrixAccess to(builder, loc, flavour, memory, indices, transposed,
+                            const SpirvEnvironment &environment, Value matrix,
+                            Value memory, ValueRange indices, Value stride,
+                            bool transposed, int64_t alignment) {
+  MatrixAccess to(builder, loc, environment, memory, indices, transposed,
                   alignment);
   spirv::KHRCooperativeMatrixStoreOp::create(builder, loc, to.place, matrix,
                                              to.layout, stride, to.access,
@@ -229,10 +231,10 @@ protected:
     for (int64_t i = 0; i < type.getRows(); i += rows)
       for (int64_t j = 0; j < type.getCols(); j += cols) {
         SmallVector<Value> indices(op.getIndices());
-        bool turned = op.getTranspose();
+        bool transposed = op.getTranspose();
         Value &row = indices[indices.size() - 2], &col = indices.back();
-        row = math.add(row, turned ? j : i);
-        col = math.add(col, turned ? i : j);
+        row = math.add(row, transposed ? j : i);
+        col = math.add(col, transposed ? i : j);
         visit(indices);
       }
   }
@@ -253,9 +255,10 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
     SmallVector<Value> tiles;
     forEachTile(rewriter, op, type, [&](ValueRange indices) {
-      tiles.push_back(emitMatrixLoad(
-          rewriter, loc, target.getFlavour(), getMatrixType(target.chip, type),
-          op.getMemory(), indices, stride, op.getTranspose(), alignment));
+      tiles.push_back(
+          emitMatrixLoad(rewriter, loc, target.getSpirvEnvironment(),
+                         getMatrixType(target.chip, type), op.getMemory(),
+                         indices, stride, op.getTranspose(), alignment));
     });
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
@@ -276,9 +279,9 @@ struct MatrixStorePattern : MatrixPattern<StoreOp> {
     ValueRange tiles = adaptor.getValue();
     size_t next = 0;
     forEachTile(rewriter, op, type, [&](ValueRange indices) {
-      emitMatrixStore(rewriter, loc, target.getFlavour(), tiles[next++],
-                      op.getMemory(), indices, stride, op.getTranspose(),
-                      alignment);
+      emitMatrixStore(rewriter, loc, target.getSpirvEnvironment(),
+                      tiles[next++], op.getMemory(), indices, stride,
+                      op.getTranspose(), alignment);
     });
     rewriter.eraseOp(op);
     return success();
@@ -388,7 +391,8 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     for (int64_t r = 0; r < from.getRows(); r += rows)
       for (int64_t c = 0; c < from.getCols(); c += cols) {
         // Waits until all lanes have read the previous contents.
-        emitBarrier(rewriter, loc, spirv::Scope::Subgroup, target.getFlavour());
+        emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
+                    target.getSpirvEnvironment());
         for (int64_t i = 0; i < rows; i += fromTile[0])
           for (int64_t j = 0; j < cols; j += fromTile[1]) {
             Value tile =
@@ -396,7 +400,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                         (c + j) / fromTile[1]];
             if (fromMatrix) {
               emitMatrixStore(
-                  rewriter, loc, target.getFlavour(),
+                  rewriter, loc, target.getSpirvEnvironment(),
                   castMatrix(rewriter, loc, tile, passed, op.getIsUnsigned()),
                   memory, ValueRange{math.add(begin, i * cols + j)}, stride,
                   /*transposed=*/false,
@@ -414,7 +418,8 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                   getIndex(math.add(row, i), math.add(col, j)));
             }
           }
-        emitBarrier(rewriter, loc, spirv::Scope::Subgroup, target.getFlavour());
+        emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
+                    target.getSpirvEnvironment());
         for (int64_t i = 0; i < rows; i += toTile[0])
           for (int64_t j = 0; j < cols; j += toTile[1]) {
             Value &tile =
@@ -422,8 +427,9 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                         (c + j) / toTile[1]];
             if (toMatrix) {
               tile = emitMatrixLoad(
-                  rewriter, loc, target.getFlavour(), getMatrixType(chip, to),
-                  memory, ValueRange{math.add(begin, i * cols + j)}, stride,
+                  rewriter, loc, target.getSpirvEnvironment(),
+                  getMatrixType(chip, to), memory,
+                  ValueRange{math.add(begin, i * cols + j)}, stride,
                   /*transposed=*/false,
                   std::min<int64_t>(alignment,
                                     toTile[1] * getStorageBytes(passed)));
@@ -498,27 +504,27 @@ Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
   // Use signed matmuls, the alternative with fewer sign changes.
   bool isSigned = row.signs == Signs::Signed ||
                   (row.signs == Signs::Both && !(unsignedA && unsignedB));
-  bool turnsA = unsignedA == isSigned, turnsB = unsignedB == isSigned;
+  bool flipsA = unsignedA == isSigned, flipsB = unsignedB == isSigned;
   O operands = isSigned ? O::ASigned | O::BSigned | O::CSigned | O::ResultSigned
                         : O::None;
-  auto turn = [&](Value x) -> Value {
+  auto flip = [&](Value x) -> Value {
     return spirv::ISubOp::create(builder, loc, x,
                                  emitSplat(builder, loc, x, -128));
   };
-  if (turnsA)
-    a = turn(a);
-  if (turnsB)
-    b = turn(b);
-  Value product = multiply(a, b, acc, operands);
-  if (!turnsA && !turnsB)
-    return product;
+  if (flipsA)
+    a = flip(a);
+  if (flipsB)
+    b = flip(b);
+  Value matmul = multiply(a, b, acc, operands);
+  if (!flipsA && !flipsB)
+    return matmul;
   Value excess =
-      emitSplat(builder, loc, acc, turnsA && turnsB ? -(row.k << 14) : 0);
-  if (turnsB)
+      emitSplat(builder, loc, acc, flipsA && flipsB ? -(row.k << 14) : 0);
+  if (flipsB)
     excess = multiply(a, emitSplat(builder, loc, b, -128), excess, operands);
-  if (turnsA)
+  if (flipsA)
     excess = multiply(emitSplat(builder, loc, a, -128), b, excess, operands);
-  return spirv::ISubOp::create(builder, loc, product, excess);
+  return spirv::ISubOp::create(builder, loc, matmul, excess);
 }
 
 void SpirvTarget::populateOpaque(TypeConverter &converter,

@@ -101,10 +101,10 @@ Value mlir::tessera::emitDpas(OpBuilder &builder, Location loc,
   std::string name =
       subgroup_matrix::getFunctionName(row.name, getMatrixOperands(row, op));
   FlatSymbolRefAttr function = getImportedFunction(builder, loc, name, type);
-  Value product = spirv::FunctionCallOp::create(builder, loc, sums.getType(),
-                                                function, operands)
-                      .getResult(0);
+  Value matmul = spirv::FunctionCallOp::create(builder, loc, sums.getType(),
+                                               function, operands)
+                     .getResult(0);
   return single ? Value(vector::FromElementsOp::create(builder, loc, vector,
-                                                       product))
-                : product;
+                                                       matmul))
+                : matmul;
 }

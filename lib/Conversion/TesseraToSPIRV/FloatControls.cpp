@@ -1,4 +1,4 @@
-//===- FloatControls.cpp - Floating-point guarantees of kernels ---------===//
+//===- FloatControls.cpp - Floating-point guarantees of kernels -----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- GpuPatterns.cpp - The gpu dialect in kernels ---------------------===//
+//===- GpuPatterns.cpp - The gpu dialect in kernels -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -32,7 +32,7 @@ namespace {
 struct KernelShape {
   ArrayRef<int32_t> block;
   const Chip &chip;
-  const Flavour &flavour;
+  const SpirvEnvironment &environment;
 };
 
 /// Reads the position of a thread, by scalars of the index type.
@@ -67,7 +67,7 @@ Value PositionReader::read(spirv::BuiltIn builtin, unsigned dimension) {
   bool isNumber = builtin == spirv::BuiltIn::LocalInvocationId ||
                   builtin == spirv::BuiltIn::WorkgroupId ||
                   builtin == spirv::BuiltIn::NumWorkgroups;
-  Type word = b.getIntegerType(isNumber ? shape.flavour.numberBits : 32);
+  Type word = b.getIntegerType(isNumber ? shape.environment.numberBits : 32);
   Value vector = spirv::getBuiltinVariableValue(op, builtin, word, b);
   Value value = vector;
   if (isa<VectorType>(vector.getType()))
@@ -207,7 +207,8 @@ struct BarrierPattern : KernelPattern<gpu::BarrierOp> {
   using KernelPattern::KernelPattern;
   LogicalResult matchAndRewrite(gpu::BarrierOp op,
                                 PatternRewriter &rewriter) const override {
-    emitBarrier(rewriter, op.getLoc(), spirv::Scope::Workgroup, shape.flavour);
+    emitBarrier(rewriter, op.getLoc(), spirv::Scope::Workgroup,
+                shape.environment);
     rewriter.eraseOp(op);
     return success();
   }
@@ -260,7 +261,7 @@ private:
 LogicalResult mlir::tessera::convertGpuOps(spirv::FuncOp function,
                                            ArrayRef<int32_t> block,
                                            const Chip &chip) {
-  KernelShape shape{block, chip, *getFlavour(chip.target)};
+  KernelShape shape{block, chip, *getSpirvEnvironment(chip.target)};
   RewritePatternSet patterns(function.getContext());
   patterns.add<ThreadIdPattern, BlockIdPattern, GridDimPattern, BlockDimPattern,
                GlobalIdPattern, LaneIdPattern, SubgroupIdPattern,
@@ -272,7 +273,7 @@ LogicalResult mlir::tessera::convertGpuOps(spirv::FuncOp function,
     if (!isa_and_nonnull<gpu::GPUDialect>(op->getDialect()))
       return WalkResult::advance();
     InFlightDiagnostic diagnostic = op->emitError();
-    diagnostic << "target " << shape.flavour.target << " does not support ";
+    diagnostic << "target " << shape.environment.target << " does not support ";
     if (isa<gpu::ShuffleOp>(op))
       diagnostic << "the `valid` result of a shuffle";
     else
@@ -283,13 +284,14 @@ LogicalResult mlir::tessera::convertGpuOps(spirv::FuncOp function,
 }
 
 void mlir::tessera::emitBarrier(OpBuilder &builder, Location loc,
-                                spirv::Scope scope, const Flavour &flavour,
+                                spirv::Scope scope,
+                                const SpirvEnvironment &environment,
                                 bool ordersGlobal) {
   using S = spirv::MemorySemantics;
   auto semantics = S::AcquireRelease | S::WorkgroupMemory;
   if (ordersGlobal)
-    semantics = semantics | flavour.globalSemantics;
-  if (flavour.saysVisible)
+    semantics = semantics | environment.globalSemantics;
+  if (environment.saysVisible)
     semantics = semantics | S::MakeAvailable | S::MakeVisible;
   spirv::ControlBarrierOp::create(builder, loc, scope, scope, semantics);
 }

@@ -1,4 +1,4 @@
-//===- KernelBodies.cpp - Bodies of kernels by upstream's patterns ------===//
+//===- KernelBodies.cpp - Bodies of kernels by upstream's patterns --------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -48,9 +48,9 @@ struct TruncPattern : OpConversionPattern<math::TruncOp> {
 
 } // namespace
 
-LogicalResult mlir::tessera::convertBodies(spirv::ModuleOp module,
-                                           spirv::TargetEnvAttr env,
-                                           const Flavour &flavour) {
+LogicalResult
+mlir::tessera::convertBodies(spirv::ModuleOp module, spirv::TargetEnvAttr env,
+                             const SpirvEnvironment &environment) {
   MLIRContext *context = module.getContext();
   SPIRVConversionOptions options;
   options.use64bitIndex = true;
@@ -64,7 +64,7 @@ LogicalResult mlir::tessera::convertBodies(spirv::ModuleOp module,
   populateMathToSPIRVPatterns(converter, patterns);
   populateSCFToSPIRVPatterns(converter, scfContext, patterns);
   index::populateIndexToSPIRVPatterns(converter, patterns);
-  if (flavour.isKernel)
+  if (environment.isKernel)
     populateKernelMath(converter, patterns);
   else
     patterns.add<FunctionPattern<math::Exp2Op, spirv::GLExp2Op>,

@@ -1,4 +1,4 @@
-//===- KernelMemory.cpp - Parameters and variables of a kernel ----------===//
+//===- KernelMemory.cpp - Parameters and variables of a kernel ------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -54,7 +54,7 @@ LogicalResult MemoryLowering::lowerParameters() {
   b.setInsertionPointToStart(&entry);
   if (!kernel.getFunctionType().getNumInputs())
     return success();
-  if (flavour.isKernel)
+  if (environment.isKernel)
     return lowerParameters([&](int64_t place, Type type, Value from) -> Value {
       // Those that something reads become the function's.
       auto cast = UnrealizedConversionCastOp::create(b, type, from);
@@ -93,9 +93,10 @@ LogicalResult MemoryLowering::lowerParameters() {
 LogicalResult MemoryLowering::lowerParameters(ReadField read) {
   Block &entry = kernel.getBody().front();
   Type word = b.getI64Type();
-  Type base = flavour.isKernel
-                  ? Type(spirv::PointerType::get(b.getI8Type(), flavour.global))
-                  : word;
+  Type base =
+      environment.isKernel
+          ? Type(spirv::PointerType::get(b.getI8Type(), environment.global))
+          : word;
   int64_t next = 0;
   for (unsigned i = 0; i < kernel.getFunctionType().getNumInputs(); ++i) {
     BlockArgument argument = entry.getArgument(i);
@@ -105,7 +106,7 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
       if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8 ||
           isPacked(argument.getType()))
         return kernel.emitError()
-               << "target " << flavour.target
+               << "target " << environment.target
                << " does not support kernel parameters of type "
                << argument.getType();
       Value field = read(next++, storage, argument), value = field;
@@ -126,7 +127,7 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
                                         read(next + place, word, argument));
     };
     Memory memory;
-    memory.storage = flavour.global;
+    memory.storage = environment.global;
     // Allocated pointer, aligned pointer, offset, sizes, strides.
     memory.base = read(next + 1, base, argument);
     setShape(

@@ -25,7 +25,8 @@ namespace mlir::tessera {
 /// All capabilities that a kernel may need: without a capability here,
 /// upstream's type conversion changes types silently. The capabilities that are
 /// used are determined afterwards (ModuleRequirements.cpp).
-spirv::TargetEnvAttr getTargetEnv(MLIRContext *context, const Flavour &flavour);
+spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
+                                  const SpirvEnvironment &environment);
 
 /// Converts the ops of the gpu dialect in a kernel with workgroups of `block`
 /// threads: positions of threads become scalars of the index type
@@ -40,7 +41,7 @@ void guardLoops(Operation *root);
 /// Converts arith, math, scf, index and ub by upstream's patterns
 /// (KernelBodies.cpp).
 LogicalResult convertBodies(spirv::ModuleOp module, spirv::TargetEnvAttr env,
-                            const Flavour &flavour);
+                            const SpirvEnvironment &environment);
 
 /// Upstream's loops have their bodies, with all barriers and branches, in the
 /// continue construct, unlike loops of other front ends. This moves the body
@@ -64,14 +65,15 @@ void keepNans(spirv::ModuleOp module, const Chip &chip);
 /// From SPIR-V 1.4 on, an entry point lists all variables that it uses; in
 /// earlier versions, as OpenCL requires, it lists its inputs
 /// (ModuleRequirements.cpp).
-void addInterfaces(spirv::ModuleOp module, const Flavour &flavour);
+void addInterfaces(spirv::ModuleOp module, const SpirvEnvironment &environment);
 
 using RunPipeline =
     llvm::function_ref<LogicalResult(OpPassManager &, Operation *)>;
 
 /// Records the capabilities and extensions that the module needs. `run` runs
 /// upstream's pass, which determines most of them (ModuleRequirements.cpp).
-LogicalResult setRequirements(spirv::ModuleOp module, const Flavour &flavour,
+LogicalResult setRequirements(spirv::ModuleOp module,
+                              const SpirvEnvironment &environment,
                               RunPipeline run);
 
 } // namespace mlir::tessera

@@ -47,18 +47,19 @@ struct ConvertKernelsToSPIRVPass
     FailureOr<const Chip *> found = getSpirvChip(module);
     if (failed(found))
       return signalPassFailure();
-    const Flavour &flavour = *getFlavour((*found)->target);
+    const SpirvEnvironment &environment =
+        *getSpirvEnvironment((*found)->target);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
       if (!kernel.isKernel()) {
-        kernel.emitError() << "target " << flavour.target
+        kernel.emitError() << "target " << environment.target
                            << " does not support calls: inline the function";
         return signalPassFailure();
       }
     OpBuilder b(&getContext());
     b.setInsertionPointToEnd(module.getBody());
-    auto result = spirv::ModuleOp::create(b, module.getLoc(),
-                                          flavour.addressing, flavour.memory);
-    spirv::TargetEnvAttr env = getTargetEnv(&getContext(), flavour);
+    auto result = spirv::ModuleOp::create(
+        b, module.getLoc(), environment.addressing, environment.memory);
+    spirv::TargetEnvAttr env = getTargetEnv(&getContext(), environment);
     result->setAttr(spirv::getTargetEnvAttrName(), env);
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
       // A function here is one that is imported.
@@ -66,7 +67,7 @@ struct ConvertKernelsToSPIRVPass
         op.moveBefore(result.getBody(), result.getBody()->end());
       else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
         InFlightDiagnostic diagnostic = op.emitError();
-        diagnostic << "target " << flavour.target << " does not support ";
+        diagnostic << "target " << environment.target << " does not support ";
         if (auto function = dyn_cast<FunctionOpInterface>(op))
           diagnostic << "calls in kernels, and '" << function.getName()
                      << "' cannot be inlined: it calls itself, or has no body";
@@ -77,19 +78,19 @@ struct ConvertKernelsToSPIRVPass
     }
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>())) {
       LDBG() << kernel.getName() << ": for " << (*found)->name;
-      narrowDivisions(kernel, /*trustsWide=*/flavour.isKernel);
+      narrowDivisions(kernel, /*trustsWide=*/environment.isKernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();
     }
     guardLoops(result);
-    if (failed(convertBodies(result, env, flavour)))
+    if (failed(convertBodies(result, env, environment)))
       return signalPassFailure();
     separateContinues(result);
-    if (!flavour.isKernel)
+    if (!environment.isKernel)
       keepArithmetic(result);
     keepNans(result, **found);
-    addInterfaces(result, flavour);
-    if (failed(setRequirements(result, flavour,
+    addInterfaces(result, environment);
+    if (failed(setRequirements(result, environment,
                                [&](OpPassManager &passes, Operation *op) {
                                  return runPipeline(passes, op);
                                })))
@@ -154,7 +155,7 @@ struct ConvertKernelsToSPIRVPass
     b.setInsertionPointToEnd(module.getBody());
     spirv::ExecutionModeOp::create(b, kernel.getLoc(), function,
                                    spirv::ExecutionMode::LocalSize, block);
-    if (getFlavour(chip.target)->isKernel && chip.hasLanes())
+    if (getSpirvEnvironment(chip.target)->isKernel && chip.hasLanes())
       spirv::ExecutionModeOp::create(b, kernel.getLoc(), function,
                                      spirv::ExecutionMode::SubgroupSize,
                                      {static_cast<int32_t>(chip.subgroupSize)});
@@ -174,7 +175,7 @@ struct ConvertKernelsToSPIRVPass
 
   /// On a device without f64, the driver would reject the kernel.
   LogicalResult checkTypes(gpu::GPUFuncOp kernel, const Chip &chip) {
-    bool isKernel = getFlavour(chip.target)->isKernel;
+    bool isKernel = getSpirvEnvironment(chip.target)->isKernel;
     auto isMissing = [&](Type type) {
       return getElementTypeOrSelf(type).isF64() && !chip.hasF64;
     };
@@ -259,7 +260,7 @@ struct ConvertKernelsToSPIRVPass
     }
     llvm::stable_sort(
         fields, [](const auto &l, const auto &r) { return l.first < r.first; });
-    if (getFlavour(chip.target)->isKernel)
+    if (getSpirvEnvironment(chip.target)->isKernel)
       kernel->setAttr(
           TesseraDialect::TakenArgumentsAttrHelper::getNameStr(),
           DenseI64ArrayAttr::get(

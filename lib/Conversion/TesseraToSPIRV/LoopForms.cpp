@@ -1,4 +1,4 @@
-//===- LoopForms.cpp - Loops as SPIR-V and drivers expect them ----------===//
+//===- LoopForms.cpp - Loops as SPIR-V and drivers expect them ------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -88,7 +88,7 @@ void MemoryLowering::groupCopies() {
         continue;
       }
       auto load = dyn_cast<spirv::LoadOp>(op);
-      if ((load && storage(load.getPtr()) == flavour.global) ||
+      if ((load && storage(load.getPtr()) == environment.global) ||
           isa<spirv::ConvertUToPtrOp>(op) ||
           (isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>()))
         continue;
@@ -124,7 +124,7 @@ LogicalResult MemoryLowering::run() {
     for (Value value : op->getResults())
       if (auto type = dyn_cast<MemRefType>(value.getType());
           type && !type.getElementType().isIntOrIndexOrFloat()) {
-        op->emitError() << "target " << flavour.target
+        op->emitError() << "target " << environment.target
                         << " does not support memory of "
                         << type.getElementType() << ": use memory of scalars";
         return WalkResult::interrupt();
@@ -152,8 +152,8 @@ LogicalResult MemoryLowering::run() {
   WalkResult result = kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (isa<BaseMemRefType>(type)) {
-        op->emitError() << "target " << flavour.target << " does not support "
-                        << op->getName();
+        op->emitError() << "target " << environment.target
+                        << " does not support " << op->getName();
         return WalkResult::interrupt();
       }
     return WalkResult::advance();

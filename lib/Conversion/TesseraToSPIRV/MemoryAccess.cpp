@@ -1,4 +1,4 @@
-//===- MemoryAccess.cpp - Loads and stores by SPIR-V pointers -----------===//
+//===- MemoryAccess.cpp - Loads and stores by SPIR-V pointers -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -27,9 +27,9 @@ void LinearSum::add(Value value, int64_t factor) {
     add(sum.getRhs(), factor);
     return;
   }
-  if (auto product = value.getDefiningOp<arith::MulIOp>())
-    if (std::optional<int64_t> by = getConstantIntValue(product.getRhs())) {
-      add(product.getLhs(), factor * *by);
+  if (auto matmul = value.getDefiningOp<arith::MulIOp>())
+    if (std::optional<int64_t> by = getConstantIntValue(matmul.getRhs())) {
+      add(matmul.getLhs(), factor * *by);
       return;
     }
   terms[value] += factor;
@@ -82,14 +82,14 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
   sum.add(element, 1);
   if (isGlobal(memory)) {
     LinearSum varying = sum.takeVarying();
-    Value address = flavour.isKernel ? i64(0) : memory.base;
+    Value address = environment.isKernel ? i64(0) : memory.base;
     for (const LinearSum *part : {&sum, &varying}) {
       Value distance = b.createOrFold<arith::IndexCastOp>(
           b.getI64Type(), emitSum(*part, 1, b.getIndexType()));
       address = add(address, mul(distance, i64(bytes)));
     }
     address = add(address, i64(sum.constant * bytes));
-    if (!flavour.isKernel)
+    if (!environment.isKernel)
       return spirv::ConvertUToPtrOp::create(b, type, address);
     // Bytes from a pointer, rather than an address: it stays known which
     // buffer this is.
@@ -121,14 +121,14 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
 
 /// The memory operands of an access of `bytes` bytes to `memory`.
 static std::pair<spirv::MemoryAccessAttr, IntegerAttr>
-getAccess(ImplicitLocOpBuilder &b, const Flavour &flavour, StorageClass storage,
-          int64_t bytes) {
-  if (storage == flavour.global)
+getAccess(ImplicitLocOpBuilder &b, const SpirvEnvironment &environment,
+          StorageClass storage, int64_t bytes) {
+  if (storage == environment.global)
     return {spirv::MemoryAccessAttr::get(b.getContext(),
                                          spirv::MemoryAccess::Aligned),
             b.getI32IntegerAttr(bytes)};
   // Other threads of the workgroup see the write after a barrier.
-  if (storage == StorageClass::Workgroup && flavour.saysVisible)
+  if (storage == StorageClass::Workgroup && environment.saysVisible)
     return {spirv::MemoryAccessAttr::get(
                 b.getContext(), spirv::MemoryAccess::NonPrivatePointer),
             IntegerAttr()};
@@ -137,14 +137,14 @@ getAccess(ImplicitLocOpBuilder &b, const Flavour &flavour, StorageClass storage,
 
 Value MemoryLowering::loadRaw(const Memory &memory, Value element, Type type,
                               int64_t bytes) {
-  auto [access, alignment] = getAccess(b, flavour, memory.storage, bytes);
+  auto [access, alignment] = getAccess(b, environment, memory.storage, bytes);
   return spirv::LoadOp::create(b, getPointer(memory, element, type), access,
                                alignment);
 }
 
 void MemoryLowering::storeRaw(const Memory &memory, Value element, Value value,
                               int64_t bytes) {
-  auto [access, alignment] = getAccess(b, flavour, memory.storage, bytes);
+  auto [access, alignment] = getAccess(b, environment, memory.storage, bytes);
   spirv::StoreOp::create(b, getPointer(memory, element, value.getType()), value,
                          access, alignment);
 }

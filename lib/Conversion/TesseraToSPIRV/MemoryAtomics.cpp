@@ -1,4 +1,4 @@
-//===- MemoryAtomics.cpp - Atomic accesses by SPIR-V pointers -----------===//
+//===- MemoryAtomics.cpp - Atomic accesses by SPIR-V pointers -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -71,7 +71,7 @@ LogicalResult MemoryLowering::lower(memref::AtomicRMWOp op) {
     break;
   }
   if (!result)
-    return op.emitError() << "target " << flavour.target
+    return op.emitError() << "target " << environment.target
                           << " does not support atomic "
                           << arith::stringifyAtomicRMWKind(op.getKind())
                           << " of " << type;

@@ -47,7 +47,8 @@ struct Memory {
 class MemoryLowering {
 public:
   MemoryLowering(gpu::GPUFuncOp kernel, const Chip &chip)
-      : kernel(kernel), chip(chip), flavour(*getFlavour(chip.target)),
+      : kernel(kernel), chip(chip),
+        environment(*getSpirvEnvironment(chip.target)),
         b(kernel.getLoc(), kernel.getContext()) {}
   LogicalResult run();
 
@@ -140,7 +141,7 @@ private:
     return getStorageType(element);
   }
   bool isGlobal(const Memory &memory) const {
-    return memory.storage == flavour.global;
+    return memory.storage == environment.global;
   }
   /// Reads argument `place` of the launch as a value of `type`; `from` is the
   /// kernel's parameter that it belongs to.
@@ -150,7 +151,7 @@ private:
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;
-  const Flavour &flavour;
+  const SpirvEnvironment &environment;
   ImplicitLocOpBuilder b;
   llvm::DenseMap<Value, Memory> memories;
   SmallVector<Operation *> erased;

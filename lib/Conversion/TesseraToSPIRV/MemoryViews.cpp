@@ -1,4 +1,4 @@
-//===- MemoryViews.cpp - Views of memory as SPIR-V pointers -------------===//
+//===- MemoryViews.cpp - Views of memory as SPIR-V pointers ---------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -116,7 +116,7 @@ LogicalResult MemoryLowering::lowerMatrixPointer(UnrealizedConversionCastOp op,
                                                  const Memory &memory) {
   Value element = getElement(memory, op.getInputs().drop_front());
   Value pointer;
-  if (flavour.isKernel && isGlobal(memory)) {
+  if (environment.isKernel && isGlobal(memory)) {
     pointer = getPointer(memory, element, getStorage(memory.element));
   } else if (isGlobal(memory)) {
     // It must point into an array.

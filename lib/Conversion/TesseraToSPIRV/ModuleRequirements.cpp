@@ -1,4 +1,4 @@
-//===- ModuleRequirements.cpp - What a SPIR-V module declares -----------===//
+//===- ModuleRequirements.cpp - What a SPIR-V module declares -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,8 +14,9 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-spirv::TargetEnvAttr mlir::tessera::getTargetEnv(MLIRContext *context,
-                                                 const Flavour &flavour) {
+spirv::TargetEnvAttr
+mlir::tessera::getTargetEnv(MLIRContext *context,
+                            const SpirvEnvironment &environment) {
   using C = spirv::Capability;
   using E = spirv::Extension;
   SmallVector<C> capabilities = {C::Matrix,
@@ -36,7 +37,7 @@ spirv::TargetEnvAttr mlir::tessera::getTargetEnv(MLIRContext *context,
   SmallVector<E> extensions = {E::SPV_KHR_cooperative_matrix,
                                E::SPV_EXT_shader_atomic_float_add,
                                E::SPV_KHR_bfloat16};
-  if (flavour.isKernel) {
+  if (environment.isKernel) {
     capabilities.append({C::Kernel, C::Addresses, C::Vector16,
                          C::SubgroupDispatch, C::Linkage,
                          C::TensorFloat32RoundingINTEL});
@@ -56,7 +57,7 @@ spirv::TargetEnvAttr mlir::tessera::getTargetEnv(MLIRContext *context,
   auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_6, capabilities,
                                           extensions, context);
   return spirv::TargetEnvAttr::get(
-      triple, spirv::getDefaultResourceLimits(context), flavour.api);
+      triple, spirv::getDefaultResourceLimits(context), environment.api);
 }
 
 /// Whether a kernel requests registers, for which SPIR-V 1.4 has a
@@ -70,7 +71,7 @@ static bool hasRequest(spirv::ModuleOp module) {
 }
 
 void mlir::tessera::addInterfaces(spirv::ModuleOp module,
-                                  const Flavour &flavour) {
+                                  const SpirvEnvironment &environment) {
   OpBuilder b(module.getContext());
   for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {
     if (function.isExternal())
@@ -79,20 +80,21 @@ void mlir::tessera::addInterfaces(spirv::ModuleOp module,
     function.walk([&](spirv::AddressOfOp op) {
       auto type = cast<spirv::PointerType>(op.getType());
       // From SPIR-V 1.4 on all that is used.
-      if (flavour.isKernel && !hasRequest(module) &&
+      if (environment.isKernel && !hasRequest(module) &&
           type.getStorageClass() != spirv::StorageClass::Input)
         return;
       variables.insert(SymbolRefAttr::get(op.getContext(), op.getVariable()));
     });
     b.setInsertionPointAfter(function);
-    spirv::EntryPointOp::create(b, function.getLoc(), flavour.execution,
+    spirv::EntryPointOp::create(b, function.getLoc(), environment.execution,
                                 function, variables.getArrayRef());
   }
 }
 
-LogicalResult mlir::tessera::setRequirements(spirv::ModuleOp module,
-                                             const Flavour &flavour,
-                                             RunPipeline run) {
+LogicalResult
+mlir::tessera::setRequirements(spirv::ModuleOp module,
+                               const SpirvEnvironment &environment,
+                               RunPipeline run) {
   PassManager pm(module.getContext(), spirv::ModuleOp::getOperationName());
   pm.addPass(spirv::createSPIRVUpdateVCEPass());
   if (failed(run(pm, module)))
@@ -106,7 +108,7 @@ LogicalResult mlir::tessera::setRequirements(spirv::ModuleOp module,
     extensions.insert(extension);
   using C = spirv::Capability;
   capabilities.insert(C::Int64);
-  if (flavour.isKernel) {
+  if (environment.isKernel) {
     // Buffers are pointers to bytes.
     for (C capability : {C::Kernel, C::Addresses, C::Int8})
       capabilities.insert(capability);
@@ -139,11 +141,12 @@ LogicalResult mlir::tessera::setRequirements(spirv::ModuleOp module,
   };
   module.walk([&](Operation *op) {
     if (auto scope = op->getAttrOfType<spirv::ScopeAttr>("memory_scope");
-        scope && scope.getValue() == spirv::Scope::Device && !flavour.isKernel)
+        scope && scope.getValue() == spirv::Scope::Device &&
+        !environment.isKernel)
       capabilities.insert(C::VulkanMemoryModelDeviceScope);
     if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
       if (auto builtin = variable->getAttrOfType<StringAttr>("built_in");
-          !flavour.isKernel && builtin &&
+          !environment.isKernel && builtin &&
           builtin.getValue().starts_with("Subgroup"))
         capabilities.insert(C::GroupNonUniform);
       auto pointer = cast<spirv::PointerType>(variable.getType());
@@ -176,7 +179,7 @@ LogicalResult mlir::tessera::setRequirements(spirv::ModuleOp module,
   });
   // Upstream marks arithmetic that does not wrap, which requires SPIR-V 1.4
   // or an extension that a driver may lack.
-  if (flavour.isKernel)
+  if (environment.isKernel)
     module.walk([](Operation *op) {
       op->removeAttr("no_signed_wrap");
       op->removeAttr("no_unsigned_wrap");
@@ -190,8 +193,9 @@ LogicalResult mlir::tessera::setRequirements(spirv::ModuleOp module,
   // Drivers of OpenCL accept the oldest version most widely; OpenCL 2.2 has
   // 1.2.
   spirv::Version version =
-      flavour.isKernel ? std::max(triple.getVersion(), spirv::Version::V_1_2)
-                       : spirv::Version::V_1_6;
+      environment.isKernel
+          ? std::max(triple.getVersion(), spirv::Version::V_1_2)
+          : spirv::Version::V_1_6;
   if (hasRequest(module))
     version = std::max(version, spirv::Version::V_1_4);
   module.setVceTripleAttr(

@@ -47,8 +47,9 @@ static std::optional<bool> hasSigns(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-LogicalResult mlir::tessera::widenNarrowIntegers(Operation *root,
-                                                 const Flavour &flavour) {
+LogicalResult
+mlir::tessera::widenNarrowIntegers(Operation *root,
+                                   const SpirvEnvironment &environment) {
   SmallVector<Operation *> operations;
   root->walk([&](Operation *op) {
     // Ops that forward values, and ops that change the width.
@@ -65,7 +66,7 @@ LogicalResult mlir::tessera::widenNarrowIntegers(Operation *root,
     std::optional<bool> isSigned = hasSigns(op);
     if (!isSigned)
       return op->emitError()
-             << "target " << flavour.target << " does not support "
+             << "target " << environment.target << " does not support "
              << op->getName() << " of i4: extend its operands to i8";
     OpBuilder b(op);
     Location loc = op->getLoc();

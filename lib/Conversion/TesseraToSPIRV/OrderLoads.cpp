@@ -30,16 +30,15 @@ static bool isPassable(Operation *op) {
 
 /// The first matmul of `load`'s block that uses it; null if it has other uses,
 /// or is not an operand a.
-static Operation *findFirstProduct(spirv::KHRCooperativeMatrixLoadOp load) {
+static Operation *findFirstMatmul(spirv::KHRCooperativeMatrixLoadOp load) {
   Operation *first = nullptr;
   for (OpOperand &use : load.getResult().getUses()) {
-    auto product =
-        dyn_cast<spirv::KHRCooperativeMatrixMulAddOp>(use.getOwner());
-    if (!product || product.getA() != load.getResult() ||
-        product->getBlock() != load->getBlock())
+    auto matmul = dyn_cast<spirv::KHRCooperativeMatrixMulAddOp>(use.getOwner());
+    if (!matmul || matmul.getA() != load.getResult() ||
+        matmul->getBlock() != load->getBlock())
       return nullptr;
-    if (!first || product->isBeforeInBlock(first))
-      first = product;
+    if (!first || matmul->isBeforeInBlock(first))
+      first = matmul;
   }
   return first;
 }
@@ -49,11 +48,11 @@ void mlir::tessera::orderLoads(gpu::GPUFuncOp kernel) {
   kernel.walk(
       [&](spirv::KHRCooperativeMatrixLoadOp op) { loads.push_back(op); });
   for (spirv::KHRCooperativeMatrixLoadOp load : loads) {
-    Operation *product = findFirstProduct(load);
-    if (!product)
+    Operation *matmul = findFirstMatmul(load);
+    if (!matmul)
       continue;
     Operation *next = load->getNextNode();
-    while (next != product && isPassable(next))
+    while (next != matmul && isPassable(next))
       next = next->getNextNode();
     load->moveBefore(next);
   }

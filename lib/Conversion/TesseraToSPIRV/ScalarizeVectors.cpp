@@ -437,8 +437,8 @@ struct ScalarizeVectorsPass
     FailureOr<const Chip *> found = getSpirvChip(getOperation());
     if (failed(found))
       return signalPassFailure();
-    if (failed(
-            widenNarrowIntegers(getOperation(), *getFlavour((*found)->target))))
+    if (failed(widenNarrowIntegers(getOperation(),
+                                   *getSpirvEnvironment((*found)->target))))
       return signalPassFailure();
     LDBG() << getOperation().getName() << ": for " << (*found)->name;
     widenNarrowFloats(getOperation(), **found);

@@ -29,7 +29,7 @@ Type getRawType(MLIRContext *context, int64_t bytes);
 /// The differences between SPIR-V for Vulkan and for OpenCL ("Client API" in
 /// the SPIR-V specification, section 2.16.2, "Validation Rules for Shader
 /// Capabilities" and "for Kernel Capabilities").
-struct Flavour {
+struct SpirvEnvironment {
   /// In diagnostics: "vulkan", "opencl".
   llvm::StringRef target;
   spirv::ClientAPI api;
@@ -51,7 +51,7 @@ struct Flavour {
 
 /// That of the target `vulkan`, or of `opencl`, which is that of `level-zero`
 /// as well; null for another.
-const Flavour *getFlavour(llvm::StringRef target);
+const SpirvEnvironment *getSpirvEnvironment(llvm::StringRef target);
 
 /// A chip of a SPIR-V target; emits an error at `op` if there is none.
 FailureOr<const Chip *> getSpirvChip(Operation *op);
@@ -59,7 +59,7 @@ FailureOr<const Chip *> getSpirvChip(Operation *op);
 /// Emits a barrier for the threads of `scope`, after which they see the others'
 /// earlier writes to workgroup memory and, with `ordersGlobal`, to any memory.
 void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope,
-                 const Flavour &flavour, bool ordersGlobal = true);
+                 const SpirvEnvironment &environment, bool ordersGlobal = true);
 
 /// A device of SPIR-V: fragments of its matrix unit are cooperative matrices
 /// (CooperativeMatrix.cpp), or vectors by a lane map.
@@ -67,8 +67,8 @@ class SpirvTarget : public FragmentTarget {
 public:
   using FragmentTarget::FragmentTarget;
 
-  const Flavour &getFlavour() const {
-    return *tessera::getFlavour(chip.target);
+  const SpirvEnvironment &getSpirvEnvironment() const {
+    return *tessera::getSpirvEnvironment(chip.target);
   }
 
   /// Gives each kernel the workgroup memory through which matrices become
@@ -121,7 +121,8 @@ void widenNarrowFloats(Operation *root, const Chip &chip);
 
 /// Computes ops on i4 in i8, except extensions and truncations of i4. An op
 /// whose result depends on the width is an error (NarrowIntegers.cpp).
-LogicalResult widenNarrowIntegers(Operation *root, const Flavour &flavour);
+LogicalResult widenNarrowIntegers(Operation *root,
+                                  const SpirvEnvironment &environment);
 
 /// Whether a fragment of an opaque instruction can consist of cooperative
 /// matrices: whole tiles, of elements for which the device has some matmul.

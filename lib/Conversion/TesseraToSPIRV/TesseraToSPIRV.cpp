@@ -46,7 +46,7 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-static const Flavour flavours[] = {
+static const SpirvEnvironment environments[] = {
     {"vulkan", spirv::ClientAPI::Vulkan,
      spirv::AddressingModel::PhysicalStorageBuffer64,
      spirv::MemoryModel::Vulkan, spirv::ExecutionModel::GLCompute,
@@ -60,16 +60,16 @@ static const Flavour flavours[] = {
      /*numberBits=*/64, /*isKernel=*/true},
 };
 
-const Flavour *mlir::tessera::getFlavour(StringRef target) {
-  for (const Flavour &flavour : flavours)
-    if (flavour.target == getChipTarget(target))
-      return &flavour;
+const SpirvEnvironment *mlir::tessera::getSpirvEnvironment(StringRef target) {
+  for (const SpirvEnvironment &environment : environments)
+    if (environment.target == getChipTarget(target))
+      return &environment;
   return nullptr;
 }
 
 FailureOr<const Chip *> mlir::tessera::getSpirvChip(Operation *op) {
   FailureOr<const Chip *> chip = getChip(op);
-  if (succeeded(chip) && !getFlavour((*chip)->target))
+  if (succeeded(chip) && !getSpirvEnvironment((*chip)->target))
     return op->emitError()
            << "target " << (*chip)->target
            << " does not use SPIR-V (expected vulkan, opencl or level-zero)";
@@ -77,7 +77,8 @@ FailureOr<const Chip *> mlir::tessera::getSpirvChip(Operation *op) {
 }
 
 /// Barriers that need not order accesses to global memory become such.
-static void relaxBarriers(gpu::GPUFuncOp kernel, const Flavour &flavour) {
+static void relaxBarriers(gpu::GPUFuncOp kernel,
+                          const SpirvEnvironment &environment) {
   // Copies are synchronous: waiting for them does not access memory.
   auto touchesNoMemory = [](Operation *op) {
     return isa<WaitOp, AwaitOp, spirv::ControlBarrierOp>(op);
@@ -85,14 +86,14 @@ static void relaxBarriers(gpu::GPUFuncOp kernel, const Flavour &flavour) {
   for (gpu::BarrierOp barrier :
        findWorkgroupBarriers(kernel, touchesNoMemory)) {
     OpBuilder builder(barrier);
-    emitBarrier(builder, barrier.getLoc(), spirv::Scope::Workgroup, flavour,
+    emitBarrier(builder, barrier.getLoc(), spirv::Scope::Workgroup, environment,
                 /*ordersGlobal=*/false);
     barrier.erase();
   }
 }
 
 void SpirvTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
-  emitBarrier(builder, loc, spirv::Scope::Subgroup, getFlavour());
+  emitBarrier(builder, loc, spirv::Scope::Subgroup, getSpirvEnvironment());
 }
 
 namespace {
@@ -111,7 +112,7 @@ struct ConvertTesseraToSPIRVPass
     LDBG() << module.getName() << ": for " << (*found)->name;
     orderAccesses(module, device);
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
-      relaxBarriers(kernel, *getFlavour((*found)->target));
+      relaxBarriers(kernel, *getSpirvEnvironment((*found)->target));
     if (failed(separateOpaque(module, **found)))
       return signalPassFailure();
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {

@@ -290,8 +290,8 @@ void Batch::select(int64_t index, bool withNorms) {
 
 double Batch::estimateSigns(int64_t row, int64_t column, double sum) const {
   auto terms = static_cast<double>(k);
-  double product = aNorms.values[row] * bNorms.values[column] / terms;
-  double likely = product > 0 ? 2 * std::fabs(sum) / product : 0;
+  double matmul = aNorms.values[row] * bNorms.values[column] / terms;
+  double likely = matmul > 0 ? 2 * std::fabs(sum) / matmul : 0;
   return std::min(terms, likely + 4 * std::sqrt(terms));
 }
 

@@ -451,10 +451,10 @@ bool LazyProgram::executeReshape(const Step &step) {
     shape->sizes = step.sizes.get(owner->frame);
     auto groups = expand.getReassociationIndices();
     for (size_t i = 0; i < groups.size(); ++i) {
-      int64_t product = 1;
+      int64_t matmul = 1;
       for (int64_t dim : groups[i])
-        product *= shape->sizes[dim];
-      if (product != from[i])
+        matmul *= shape->sizes[dim];
+      if (matmul != from[i])
         return reject(op);
     }
     // Lists of the dimensions of a group make a list of the one.
@@ -481,10 +481,10 @@ bool LazyProgram::executeReshape(const Step &step) {
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     auto groups = collapse.getReassociationIndices();
     for (const auto &group : groups) {
-      int64_t product = 1;
+      int64_t matmul = 1;
       for (int64_t dim : group)
-        product *= from[dim];
-      shape->sizes.push_back(product);
+        matmul *= from[dim];
+      shape->sizes.push_back(matmul);
     }
     // A list stays one where only one dimension of the group is not 1;
     // otherwise all of the group is evaluated.
@@ -509,10 +509,10 @@ bool LazyProgram::executeReshape(const Step &step) {
         return nullptr;
       SmallVector<int64_t, 4> sizes;
       for (const auto &group : groups) {
-        int64_t product = 1;
+        int64_t matmul = 1;
         for (int64_t dim : group)
-          product *= view->sizes[dim];
-        sizes.push_back(product);
+          matmul *= view->sizes[dim];
+        sizes.push_back(matmul);
       }
       view = withSizes(view, sizes);
       return isAll(rest) ? view : gatherElements(*view, rest);

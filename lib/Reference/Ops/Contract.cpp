@@ -31,14 +31,14 @@ tessera::reference::makeContractCode(Operation *operation, Scope &scope) {
   code->firstInput[1] = code->firstInput[0] + op.getLhsInputs().size();
   code->firstInput[2] = code->firstInput[1] + op.getRhsInputs().size();
   for (unsigned side : {0, 1}) {
-    code->productFormats[side] = Format::get(op.getProductType(side));
+    code->factorFormats[side] = Format::get(op.getFactorType(side));
     if (!op.getProducer(side).empty())
       code->producers[side] =
           scope.compileFunction(op.getProducer(side).front());
-    if (!code->productFormats[side])
+    if (!code->factorFormats[side])
       return nullptr;
   }
-  Type a = op.getProductType(0), b = op.getProductType(1);
+  Type a = op.getFactorType(0), b = op.getFactorType(1);
   if (op.getUnsignedA())
     code->convertA.unsignedWidth = Format::get(a)->width;
   if (op.getUnsignedB())
@@ -141,7 +141,7 @@ ViewRef ContractCode::produce(Frame &frame, unsigned side,
     }
   if (!checkSizes(run, op, sizes))
     return nullptr;
-  ViewRef result = View::make(*productFormats[side], sizes);
+  ViewRef result = View::make(*factorFormats[side], sizes);
   access.view = result.get();
   access.strides.assign(numDims, 0);
   access.uses.resize(numDims);
@@ -183,10 +183,10 @@ ViewRef ContractCode::produce(Frame &frame, unsigned side,
 bool ContractCode::setFactors(Frame &frame, ArrayRef<ViewRef> views,
                               ArrayRef<int64_t> extents,
                               ArrayRef<ArrayRef<int64_t>> indexLists,
-                              Contraction &product,
+                              Contraction &contraction,
                               SmallVectorImpl<ViewRef> &owned) const {
   for (unsigned side : {0, 1}) {
-    Access &access = side ? product.b : product.a;
+    Access &access = side ? contraction.b : contraction.a;
     if (producers[side]) {
       owned.push_back(produce(frame, side, views, extents, indexLists, access));
       if (!owned.back())
@@ -201,10 +201,10 @@ bool ContractCode::setFactors(Frame &frame, ArrayRef<ViewRef> views,
     for (auto [count, stride] : llvm::zip_equal(before, owned.back()->strides))
       access.base += count * stride;
   }
-  product.convertA = convertA;
-  product.convertB = convertB;
-  product.arithmetic = accumulator;
-  product.tf32 = usesTf32 || (mayUseTf32 && frame.run->options.allowTf32);
+  contraction.convertA = convertA;
+  contraction.convertB = convertB;
+  contraction.arithmetic = accumulator;
+  contraction.tf32 = usesTf32 || (mayUseTf32 && frame.run->options.allowTf32);
   return true;
 }
 

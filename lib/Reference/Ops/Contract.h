@@ -22,7 +22,7 @@ struct ContractCode {
   /// Computes an element of lhs (rhs) from those of the operand and of its
   /// inputs; null for the identity.
   std::unique_ptr<Function> producers[2];
-  const Format *productFormats[2] = {};
+  const Format *factorFormats[2] = {};
   /// The first of the inputs of lhs and rhs among the operands, and the last.
   unsigned firstInput[3] = {};
   const Format *accumulator = nullptr;
@@ -49,7 +49,8 @@ struct ContractCode {
   /// that they need in addition to the operands.
   bool setFactors(Frame &frame, ArrayRef<ViewRef> views,
                   ArrayRef<int64_t> extents,
-                  ArrayRef<ArrayRef<int64_t>> indexLists, Contraction &product,
+                  ArrayRef<ArrayRef<int64_t>> indexLists,
+                  Contraction &contraction,
                   SmallVectorImpl<ViewRef> &owned) const;
 
 private:

@@ -441,9 +441,9 @@ void Nest::copyFrom(unsigned level, int64_t source, int64_t target) const {
 }
 
 /// As a batch of matrix products.
-bool StructuredOp::evaluateProduct(Frame &frame, ArrayRef<Access> accesses,
-                                   ArrayRef<Number> scalars,
-                                   ArrayRef<int64_t> extents) const {
+bool StructuredOp::evaluateContraction(Frame &frame, ArrayRef<Access> accesses,
+                                       ArrayRef<Number> scalars,
+                                       ArrayRef<int64_t> extents) const {
   Contraction contraction;
   contraction.extents.assign(extents.begin(), extents.end());
   contraction.a = accesses[factorA];
@@ -497,7 +497,7 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
           !nest.accesses.back().uses.test(dim))
         size *= extents[dim];
     if (size >= 16)
-      return evaluateProduct(frame, nest.accesses, scalars, extents);
+      return evaluateContraction(frame, nest.accesses, scalars, extents);
   }
 
   if (!run.spend(getCost(extents), op))

@@ -61,9 +61,9 @@ struct StructuredOp {
   void setFactors(Contraction &contraction, ArrayRef<Number> scalars) const;
 
 private:
-  bool evaluateProduct(Frame &frame, ArrayRef<Access> accesses,
-                       ArrayRef<Number> scalars,
-                       ArrayRef<int64_t> extents) const;
+  bool evaluateContraction(Frame &frame, ArrayRef<Access> accesses,
+                           ArrayRef<Number> scalars,
+                           ArrayRef<int64_t> extents) const;
 };
 
 /// The extents of an iteration space whose maps index operands of these shapes

@@ -112,12 +112,12 @@ static InstrPtr compileCompute(gpu::SubgroupMmaComputeOp op, Scope &scope) {
   Slot result = scope.define(op.getRes());
   Operation *operation = op;
   return makeShared({a, b, c}, {}, result, [=](Frame &frame) {
-    MatrixProduct product;
-    product.a = frame.view(a).get();
-    product.b = frame.view(b).get();
-    product.accumulator = frame.view(c).get();
-    product.arithmetic = format;
-    ViewRef output = multiplyMatrices(*frame.run, operation, product);
+    MatrixMultiply matmul;
+    matmul.a = frame.view(a).get();
+    matmul.b = frame.view(b).get();
+    matmul.accumulator = frame.view(c).get();
+    matmul.arithmetic = format;
+    ViewRef output = multiplyMatrices(*frame.run, operation, matmul);
     if (!output)
       return false;
     frame.view(result) = std::move(output);

@@ -87,7 +87,7 @@ static double addSumError(const SumFormat &sums, int64_t length,
 }
 
 ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
-                                             const MatrixProduct &p) {
+                                             const MatrixMultiply &p) {
   int64_t rows = p.a->sizes[0], length = p.a->sizes[1];
   int64_t columns = p.b->sizes[1];
   bool fits = p.b->sizes[0] == length && p.accumulator->sizes[0] == rows &&

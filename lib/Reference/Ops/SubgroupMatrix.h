@@ -12,7 +12,7 @@
 namespace mlir::tessera::reference {
 
 /// accumulator + a * b, all dense.
-struct MatrixProduct {
+struct MatrixMultiply {
   const View *a = nullptr, *b = nullptr, *accumulator = nullptr;
   Conversion convertA, convertB;
   const Format *arithmetic = nullptr;
@@ -20,7 +20,7 @@ struct MatrixProduct {
 };
 
 /// Null with an error.
-ViewRef multiplyMatrices(Run &run, Operation *op, const MatrixProduct &product);
+ViewRef multiplyMatrices(Run &run, Operation *op, const MatrixMultiply &matmul);
 
 /// An instruction in which threads with the same operands get the same result:
 /// it runs in the first of their frames, and the others copy what it made.

@@ -323,15 +323,15 @@ static InstrPtr compileMma(MmaOp op, Scope &scope) {
     convertB.unsignedWidth = getWidth(op.getB().getType());
   Operation *operation = op;
   return makeShared({a, b, c}, {}, result, [=](Frame &frame) {
-    MatrixProduct product;
-    product.a = frame.view(a).get();
-    product.b = frame.view(b).get();
-    product.accumulator = frame.view(c).get();
-    product.convertA = convertA;
-    product.convertB = convertB;
-    product.arithmetic = format;
-    product.tf32 = isF32 && (!precise || frame.run->options.allowTf32);
-    ViewRef output = multiplyMatrices(*frame.run, operation, product);
+    MatrixMultiply matmul;
+    matmul.a = frame.view(a).get();
+    matmul.b = frame.view(b).get();
+    matmul.accumulator = frame.view(c).get();
+    matmul.convertA = convertA;
+    matmul.convertB = convertB;
+    matmul.arithmetic = format;
+    matmul.tf32 = isF32 && (!precise || frame.run->options.allowTf32);
+    ViewRef output = multiplyMatrices(*frame.run, operation, matmul);
     if (!output)
       return false;
     frame.view(result) = std::move(output);
@@ -480,10 +480,10 @@ static InstrPtr compileConvert(ConvertOp op, Scope &scope) {
 }
 
 static InstrPtr compileAwait(AwaitOp op, Scope &scope) {
-  Slot product = scope.slot(op.getProduct());
+  Slot matmul = scope.slot(op.getProduct());
   Slot result = scope.define(op.getResult());
   return makeInstr([=](Frame &frame) {
-    frame.view(result) = frame.view(product);
+    frame.view(result) = frame.view(matmul);
     return true;
   });
 }

@@ -220,7 +220,7 @@ Status CpuDevice::launch(const LaunchRequest &request) {
   if (__builtin_mul_overflow(request.block[0], request.block[1], &total) ||
       __builtin_mul_overflow(total, request.block[2], &total) ||
       total > maxBlockThreads)
-    return refuse(request,
+    return reject(request,
                   "a block of " + formatDims(request.block) +
                       " threads, but the cpu device supports at most " +
                       std::to_string(maxBlockThreads) + " per workgroup");
@@ -228,7 +228,7 @@ Status CpuDevice::launch(const LaunchRequest &request) {
   if (__builtin_mul_overflow(request.grid[0], request.grid[1], &total) ||
       __builtin_mul_overflow(total, request.grid[2], &total) ||
       total > INT64_MAX / 2)
-    return refuse(request,
+    return reject(request,
                   "a grid of " + formatDims(request.grid) +
                       " workgroups, but the cpu device supports at most 2^62");
   job.workgroups = total;

@@ -57,7 +57,7 @@ const RuntimeBackend tessera::runtime::cudaBackend = {
     },
     rateFit,
     /*openNative=*/nullptr,
-    [](Device &device, const LibraryProduct &product) {
-      return prepareBlasLt(device, product, getCublasLt());
+    [](Device &device, const LibraryMatmul &matmul) {
+      return prepareBlasLt(device, matmul, getCublasLt());
     },
     openClock};

@@ -367,7 +367,7 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
   CUlinkState state = nullptr;
   if (CUresult result =
           driver.linkCreate(JitLogs::count, logs.options, logs.values, &state))
-    return refuseImage(image, {"cuLinkCreate", result}, logs.str());
+    return rejectImage(image, {"cuLinkCreate", result}, logs.str());
   // The driver only reads it; the zero byte at its end is a part of PTX.
   std::string ptx = image.bytes;
   const char *call = "cuLinkAddData";
@@ -388,7 +388,7 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
     assembled.bytes.assign(static_cast<const char *>(cubin), bytes);
   driver.linkDestroy(state);
   if (result != CUDA_SUCCESS)
-    return refuseImage(image, {call, result}, logs.str());
+    return rejectImage(image, {call, result}, logs.str());
   if (assembled.bytes.empty())
     return Status(StatusCode::Internal, "cuLinkComplete returned no cubin");
   return assembled;
@@ -412,7 +412,7 @@ Status CudaDevice::loadImage(const KernelImage &image) {
   CUresult result = driver.moduleLoadDataEx(
       &module, image.bytes.c_str(), JitLogs::count, logs.options, logs.values);
   if (result != CUDA_SUCCESS)
-    return refuseImage(image, {"cuModuleLoadDataEx", result}, logs.str());
+    return rejectImage(image, {"cuModuleLoadDataEx", result}, logs.str());
   return addModule(image.name, module);
 }
 

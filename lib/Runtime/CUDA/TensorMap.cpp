@@ -66,7 +66,7 @@ private:
   Status setStride(int64_t dim);
   Status setSwizzle();
   Status setWindows();
-  Status refuse(const std::string &what) const;
+  Status reject(const std::string &what) const;
 
   const TensorMapRequest &request;
   const ElementRow &row;
@@ -84,7 +84,7 @@ static Status invalid(std::string message) {
 
 static long long wide(int64_t value) { return value; }
 
-Status Description::refuse(const std::string &what) const {
+Status Description::reject(const std::string &what) const {
   std::string shape;
   for (int64_t dim = 0; dim <= last; ++dim)
     shape += std::to_string(request.sizes[dim]) + "x";
@@ -94,7 +94,7 @@ Status Description::refuse(const std::string &what) const {
 Status Description::checkSize(int64_t dim) const {
   if (size(dim) >= 1 && size(dim) <= maxSize)
     return Status::success();
-  return refuse(
+  return reject(
       format("the size of dimension %lld must be 1 to 2^32", wide(dim)));
 }
 
@@ -104,7 +104,7 @@ Status Description::checkBox(int64_t dim) const {
                                                         : maxTensorMapBox;
   if (extent >= 1 && extent <= most)
     return Status::success();
-  return refuse(format(
+  return reject(format(
       "one copy moves %lld elements of dimension %lld; it must move 1 to %lld",
       wide(extent), wide(dim), wide(most)));
 }
@@ -112,15 +112,15 @@ Status Description::checkBox(int64_t dim) const {
 Status Description::checkInnermost() const {
   int64_t bytes = request.box[last] * row.bytes;
   if (size(last) > 1 && request.strides[last] != 1)
-    return refuse(format("the elements of the last dimension have stride %lld; "
+    return reject(format("the elements of the last dimension have stride %lld; "
                          "they must be contiguous",
                          wide(request.strides[last])));
   if (bytes % unit != 0)
-    return refuse(format("one copy moves rows of %lld bytes; the row size must "
+    return reject(format("one copy moves rows of %lld bytes; the row size must "
                          "be a multiple of %lld",
                          wide(bytes), wide(unit)));
   if (request.swizzle != 0 && bytes > request.swizzle)
-    return refuse(format("one copy moves rows of %lld bytes, more than the "
+    return reject(format("one copy moves rows of %lld bytes, more than the "
                          "swizzle's span of %lld",
                          wide(bytes), wide(request.swizzle)));
   return Status::success();
@@ -133,7 +133,7 @@ Status Description::setAddress() {
     result.address &= ~CUdeviceptr(unit - 1);
   if (result.address % unit == 0)
     return Status::success();
-  return refuse(
+  return reject(
       format("it starts at 0x%llx, which is not aligned to %lld bytes",
              result.address, wide(unit)));
 }
@@ -155,13 +155,13 @@ Status Description::setStride(int64_t dim) {
   }
   int64_t elements = request.strides[dim];
   if (elements < 0 || elements >= maxStrideBytes / row.bytes)
-    return refuse(format("the stride of dimension %lld is %lld elements; it "
+    return reject(format("the stride of dimension %lld is %lld elements; it "
                          "must be at least 0 and below 2^40 bytes",
                          wide(dim), wide(elements)));
   stride = elements * row.bytes;
   if (stride % unit == 0)
     return Status::success();
-  return refuse(format("the stride of dimension %lld is %llu bytes; it must be "
+  return reject(format("the stride of dimension %lld is %llu bytes; it must be "
                        "a multiple of %lld: pad the rows",
                        wide(dim), stride, wide(unit)));
 }
@@ -181,7 +181,7 @@ Status Description::setSwizzle() {
     result.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
     return Status::success();
   default:
-    return refuse(
+    return reject(
         format("the swizzle spans %lld bytes; it must span 0, 32, 64 or 128",
                wide(request.swizzle)));
   }
@@ -191,7 +191,7 @@ Status Description::setWindows() {
   if (!request.windowLower)
     return Status::success();
   if (last < 2)
-    return refuse("windows require at least one spatial dimension between the "
+    return reject("windows require at least one spatial dimension between the "
                   "batch and the channel dimension");
   result.isImage = true;
   result.pixels = static_cast<unsigned>(request.box[last - 1]);
@@ -204,13 +204,13 @@ Status Description::setWindows() {
             upper = lower + extent - size(dim),
             stride = request.windowStride[dim - 1];
     if (extent < 1 || stride < 1 || stride > maxWindowStride)
-      return refuse(format("windows over dimension %lld cover %lld elements in "
+      return reject(format("windows over dimension %lld cover %lld elements in "
                            "steps of %lld; steps must be 1 to %lld",
                            wide(dim), wide(extent), wide(stride),
                            wide(maxWindowStride)));
     for (int64_t place : {lower, upper})
       if (place < -corner - 1 || place > corner)
-        return refuse(
+        return reject(
             format("windows over dimension %lld start %lld elements from the "
                    "image border; the offset must be %lld to %lld",
                    wide(dim), wide(place), wide(-corner - 1), wide(corner)));

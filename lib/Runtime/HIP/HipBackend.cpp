@@ -31,6 +31,6 @@ const RuntimeBackend tessera::runtime::hipBackend = {
     },
     rateFit,
     /*openNative=*/nullptr,
-    [](Device &device, const LibraryProduct &product) {
-      return prepareBlasLt(device, product, getHipblasLt(device.info()));
+    [](Device &device, const LibraryMatmul &matmul) {
+      return prepareBlasLt(device, matmul, getHipblasLt(device.info()));
     }};

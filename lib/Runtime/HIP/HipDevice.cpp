@@ -266,7 +266,7 @@ size_t HipDevice::lastCacheBytes() const {
 
 Expected<HipDevice::Module>
 HipDevice::chooseCode(const KernelImage &image) const {
-  auto refuse = [&](const std::string &why) {
+  auto reject = [&](const std::string &why) {
     return Status(StatusCode::Rejected, "image '" + image.name +
                                             "' cannot be loaded on " +
                                             info().name + ": " + why);
@@ -275,20 +275,20 @@ HipDevice::chooseCode(const KernelImage &image) const {
   if (isOffloadBundle(code)) {
     Expected<std::vector<BundleEntry>> entries = readOffloadBundle(code);
     if (!entries.ok())
-      return refuse(entries.status().message());
+      return reject(entries.status().message());
     Expected<BundleEntry> entry = selectBundleEntry(*entries, info().targetId);
     if (!entry.ok())
-      return refuse(entry.status().message());
+      return reject(entry.status().message());
     code = entry->code;
   }
   Expected<CodeObject> object = readCodeObject(code);
   if (!object.ok())
-    return refuse(object.status().message());
+    return reject(object.status().message());
   std::optional<TargetId> target = parseTargetId(object->target),
                           device = parseTargetId(info().targetId);
   // HIP returns only hipErrorNoBinaryForGpu.
   if (target && device && !runsOnTarget(*target, *device))
-    return refuse("it contains code for " + target->str() +
+    return reject("it contains code for " + target->str() +
                   ", but the device is " + info().targetId +
                   "; compile for --target=hip:" + device->processor);
   Module module;
@@ -315,7 +315,7 @@ Status HipDevice::loadImage(const KernelImage &image) {
   auto held = std::make_unique<Module>(chosen.take());
   hipModule_t module = nullptr;
   if (hipError_t result = driver.moduleLoadData(&module, held->bytes.data()))
-    return refuseImage(image, {"hipModuleLoadData", result});
+    return rejectImage(image, {"hipModuleLoadData", result});
   modules[module] = std::move(held);
   return addModule(image.name, module);
 }
@@ -362,7 +362,7 @@ Status HipDevice::checkOwnLimits(const LaunchRequest &request,
   // A dispatch counts threads, not workgroups, in 32 bits.
   for (int dim = 0; dim < 3; ++dim)
     if (request.grid[dim] > int64_t(UINT32_MAX) / request.block[dim])
-      return refuse(request,
+      return reject(request,
                     format("%lld workgroups of %lld threads in %c, but HIP "
                            "supports at most %u threads in a grid dimension: "
                            "use a persistent schedule, or another axis",

@@ -22,7 +22,7 @@
 #include "../Format.h"
 #include "../OpenOrdinal.h"
 #include "../SpirvDevice.h"
-#include "LevelZeroAbilities.h"
+#include "LevelZeroCapabilities.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,11 +43,11 @@ constexpr uint32_t maxNotes = 16;
 
 class LevelZeroDevice final : public SpirvDevice {
 public:
-  LevelZeroDevice(const LevelZeroDriver &driver, LevelZeroAbilities abilities,
-                  DeviceInfo info)
+  LevelZeroDevice(const LevelZeroDriver &driver,
+                  LevelZeroCapabilities capabilities, DeviceInfo info)
       : SpirvDevice(std::move(info),
                     {"zeKernelCreate", ZE_RESULT_ERROR_INVALID_KERNEL_NAME}),
-        driver(driver), abilities(std::move(abilities)) {}
+        driver(driver), capabilities(std::move(capabilities)) {}
   ~LevelZeroDevice() override;
 
   /// Second half of construction. With a context of the caller's, in that.
@@ -113,7 +113,7 @@ private:
   std::string takeBuildLog(ze_module_build_log_handle_t log) const;
 
   const LevelZeroDriver &driver;
-  LevelZeroAbilities abilities;
+  LevelZeroCapabilities capabilities;
   ze_context_handle_t context = nullptr;
   bool ownsContext = false;
   ze_command_list_handle_t ownList = nullptr;
@@ -143,14 +143,14 @@ Status LevelZeroDevice::open(ze_context_handle_t callers) {
   if (!callers) {
     ze_context_desc_t contextDesc;
     if (ze_result_t result =
-            driver.contextCreate(abilities.driver, &contextDesc, &context))
+            driver.contextCreate(capabilities.driver, &contextDesc, &context))
       return fail("zeContextCreate", result);
     ownsContext = true;
   }
   ze_command_queue_desc_t queueDesc;
-  queueDesc.ordinal = static_cast<uint32_t>(abilities.queueGroup);
+  queueDesc.ordinal = static_cast<uint32_t>(capabilities.queueGroup);
   if (ze_result_t result = driver.commandListCreateImmediate(
-          context, abilities.device, &queueDesc, &ownList))
+          context, capabilities.device, &queueDesc, &ownList))
     return fail("zeCommandListCreateImmediate", result);
   list = ownList;
   ze_event_pool_desc_t poolDesc;
@@ -158,7 +158,7 @@ Status LevelZeroDevice::open(ze_context_handle_t callers) {
       ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
   poolDesc.count = EventCount + 2 * maxNotes;
   if (ze_result_t result = driver.eventPoolCreate(context, &poolDesc, 1,
-                                                  &abilities.device, &pool))
+                                                  &capabilities.device, &pool))
     return fail("zeEventPoolCreate", result);
   for (uint32_t index = 0; index < EventCount; ++index)
     if (DriverResult result = createEvent(index, events[index]);
@@ -168,7 +168,7 @@ Status LevelZeroDevice::open(ze_context_handle_t callers) {
   if (ze_result_t result = driver.memAllocHost(context, &hostDesc, stagingBytes,
                                                allocationAlignment, &staging))
     return fail("zeMemAllocHost", result);
-  const ze_device_compute_properties_t &limits = abilities.compute;
+  const ze_device_compute_properties_t &limits = capabilities.compute;
   const int64_t grid[3] = {limits.maxGroupCountX, limits.maxGroupCountY,
                            limits.maxGroupCountZ};
   const int64_t block[3] = {limits.maxGroupSizeX, limits.maxGroupSizeY,
@@ -205,7 +205,7 @@ std::string LevelZeroDevice::describe(DriverResult result) const {
   std::string text = LevelZeroDriver::describe(result.call, result.code);
   const char *more = nullptr;
   if (driver.driverGetLastErrorDescription &&
-      driver.driverGetLastErrorDescription(abilities.driver, &more) ==
+      driver.driverGetLastErrorDescription(capabilities.driver, &more) ==
           ZE_RESULT_SUCCESS &&
       more && *more)
     text += std::string(": ") + more;
@@ -270,11 +270,11 @@ DriverResult LevelZeroDevice::elapsed(float *milliseconds) {
     if (ze_result_t result =
             driver.eventQueryKernelTimestamp(events[event], time))
       return {"zeEventQueryKernelTimestamp", result};
-  if (abilities.ticksPerSecond <= 0)
+  if (capabilities.ticksPerSecond <= 0)
     return {"zeDeviceGetProperties (timerResolution is 0)",
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE};
   *milliseconds = static_cast<float>(getElapsedMilliseconds(
-      abilities, begin.global.kernelEnd, end.global.kernelEnd));
+      capabilities, begin.global.kernelEnd, end.global.kernelEnd));
   return success();
 }
 
@@ -314,7 +314,7 @@ Status LevelZeroDevice::checkQueue(void *other) {
     return invalid("the command list belongs to another ze_context_handle_t "
                    "than the device; open the device on that one "
                    "(tesseraDeviceOpenNative)");
-  if (itsDevice != abilities.device)
+  if (itsDevice != capabilities.device)
     return invalid("the command list belongs to another device than " +
                    info().name);
   return Status::success();
@@ -381,7 +381,7 @@ DriverResult LevelZeroDevice::memAlloc(void **ptr, size_t bytes) {
   ze_device_mem_alloc_desc_t desc;
   return {"zeMemAllocDevice",
           driver.memAllocDevice(context, &desc, std::max<size_t>(bytes, 1),
-                                allocationAlignment, abilities.device, ptr)};
+                                allocationAlignment, capabilities.device, ptr)};
 }
 
 DriverResult LevelZeroDevice::memFree(void *ptr) {
@@ -469,11 +469,11 @@ Status LevelZeroDevice::addFunction(const KernelImage &image,
   std::string note = " (kernel '" + kernel.name + "')";
   ze_kernel_handle_t made = nullptr;
   if (ze_result_t result = driver.kernelCreate(handle, &desc, &made))
-    return refuseImage(image, {"zeKernelCreate", result}, note);
+    return rejectImage(image, {"zeKernelCreate", result}, note);
   module.functions.push_back({made, kernel});
   ze_kernel_properties_t properties;
   if (ze_result_t result = driver.kernelGetProperties(made, &properties))
-    return refuseImage(image, {"zeKernelGetProperties", result}, note);
+    return rejectImage(image, {"zeKernelGetProperties", result}, note);
   module.functions.back().spillBytes = properties.spillMemSize;
   std::string what = format("kernel '%s' of image '%s' ", kernel.name.c_str(),
                             image.name.c_str());
@@ -497,7 +497,7 @@ Status LevelZeroDevice::addFunction(const KernelImage &image,
   if (ze_result_t result = driver.kernelSetGroupSize(
           made, static_cast<uint32_t>(block[0]),
           static_cast<uint32_t>(block[1]), static_cast<uint32_t>(block[2])))
-    return refuseImage(image, {"zeKernelSetGroupSize", result},
+    return rejectImage(image, {"zeKernelSetGroupSize", result},
                        " (kernel '" + kernel.name + "', " +
                            formatDims(block.data()) + " threads)");
   return Status::success();
@@ -512,10 +512,10 @@ Status LevelZeroDevice::build(const KernelImage &image, const SpirvModule &code,
   ze_module_handle_t handle = nullptr;
   ze_module_build_log_handle_t log = nullptr;
   ze_result_t result =
-      driver.moduleCreate(context, abilities.device, &desc, &handle, &log);
+      driver.moduleCreate(context, capabilities.device, &desc, &handle, &log);
   std::string text = takeBuildLog(log);
   if (result)
-    return refuseImage(image, {"zeModuleCreate", result}, text);
+    return rejectImage(image, {"zeModuleCreate", result}, text);
   module.handles.push_back(handle);
   for (const SpirvKernel &kernel : code.kernels)
     if (Status status = addFunction(image, kernel, handle, module);
@@ -600,14 +600,14 @@ static std::string forEachDevice(const LevelZeroDriver &driver, Visit visit) {
       continue;
     }
     for (ze_device_handle_t device : devices) {
-      LevelZeroAbilities abilities =
+      LevelZeroCapabilities capabilities =
           queryLevelZeroDevice(driver, handle, device);
       found = true;
-      std::string unfit = explainUnfit(abilities);
-      std::string name = abilities.properties.name;
+      std::string unfit = explainUnfit(capabilities);
+      std::string name = capabilities.properties.name;
       if (!unfit.empty())
         add((name.empty() ? "a device" : name) + " is not usable: " + unfit);
-      else if (!visit(abilities))
+      else if (!visit(capabilities))
         return reason;
     }
   }
@@ -620,8 +620,8 @@ std::string
 tessera::runtime::listLevelZeroDevices(const LevelZeroDriver &driver,
                                        std::vector<DeviceInfo> &devices) {
   int next = 0;
-  return forEachDevice(driver, [&](const LevelZeroAbilities &abilities) {
-    devices.push_back(describeDevice(abilities));
+  return forEachDevice(driver, [&](const LevelZeroCapabilities &capabilities) {
+    devices.push_back(describeDevice(capabilities));
     devices.back().ordinal = next++;
     return true;
   });
@@ -633,10 +633,10 @@ tessera::runtime::openLevelZeroDevice(const LevelZeroDriver &driver,
   return openOrdinal<LevelZeroDevice>(
       "level-zero", ordinal,
       [&](auto visit) { return forEachDevice(driver, visit); },
-      [&](const LevelZeroAbilities &abilities) {
-        DeviceInfo info = describeDevice(abilities);
+      [&](const LevelZeroCapabilities &capabilities) {
+        DeviceInfo info = describeDevice(capabilities);
         info.ordinal = ordinal;
-        return std::make_unique<LevelZeroDevice>(driver, abilities,
+        return std::make_unique<LevelZeroDevice>(driver, capabilities,
                                                  std::move(info));
       });
 }
@@ -652,14 +652,14 @@ tessera::runtime::openLevelZeroDeviceOn(const LevelZeroDriver &driver,
   int next = 0;
   std::unique_ptr<LevelZeroDevice> made;
   std::string reason =
-      forEachDevice(driver, [&](const LevelZeroAbilities &abilities) {
-        if (abilities.device != device) {
+      forEachDevice(driver, [&](const LevelZeroCapabilities &capabilities) {
+        if (capabilities.device != device) {
           ++next;
           return true;
         }
-        DeviceInfo info = describeDevice(abilities);
+        DeviceInfo info = describeDevice(capabilities);
         info.ordinal = next;
-        made = std::make_unique<LevelZeroDevice>(driver, abilities,
+        made = std::make_unique<LevelZeroDevice>(driver, capabilities,
                                                  std::move(info));
         return false;
       });

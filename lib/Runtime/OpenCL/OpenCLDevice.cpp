@@ -32,7 +32,7 @@ using namespace tessera::runtime;
 namespace {
 
 /// The properties of a device.
-struct Abilities {
+struct Capabilities {
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   std::string platformName, name, version, driver, intermediate;
@@ -79,9 +79,9 @@ static cl_int getOne(Function function, Handle handle, cl_uint which,
                   nullptr);
 }
 
-static Abilities query(const OpenCLDriver &driver, cl_platform_id platform,
-                       cl_device_id device) {
-  Abilities result;
+static Capabilities query(const OpenCLDriver &driver, cl_platform_id platform,
+                          cl_device_id device) {
+  Capabilities result;
   result.platform = platform;
   result.device = device;
   auto text = [&](cl_uint which) {
@@ -141,80 +141,82 @@ static Abilities query(const OpenCLDriver &driver, cl_platform_id platform,
 }
 
 /// Why Tessera's kernels cannot run on a device; empty if they can.
-static std::string explainUnfit(const Abilities &abilities) {
+static std::string explainUnfit(const Capabilities &capabilities) {
   bool takesSpirv = false;
   for (int minor = 2; minor <= 6; ++minor)
-    takesSpirv |= abilities.takes(minor);
+    takesSpirv |= capabilities.takes(minor);
   if (!takesSpirv)
-    return abilities.intermediate.empty()
+    return capabilities.intermediate.empty()
                ? "it does not accept SPIR-V"
-               : "it accepts " + abilities.intermediate +
+               : "it accepts " + capabilities.intermediate +
                      ", but SPIR-V 1.2 is required";
-  if (abilities.addressBits != 64)
+  if (capabilities.addressBits != 64)
     return format("it has %u-bit addresses, but 64-bit ones are required",
-                  abilities.addressBits);
-  if (!abilities.hasUsm() &&
-      !(abilities.svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
+                  capabilities.addressBits);
+  if (!capabilities.hasUsm() &&
+      !(capabilities.svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
     return "it has neither cl_intel_unified_shared_memory nor shared virtual "
            "memory";
-  if (abilities.maxBlock.size() < 3)
+  if (capabilities.maxBlock.size() < 3)
     return "it supports workgroups of fewer than three dimensions only";
   return "";
 }
 
 /// The lanes that a subgroup is asked to have; 1 where the device has none that
 /// exchange values.
-static int chooseSubgroupSize(const Abilities &abilities) {
-  if (abilities.maxSubgroups == 0 || !abilities.takes(3) ||
-      !abilities.has("cl_khr_subgroup_shuffle"))
+static int chooseSubgroupSize(const Capabilities &capabilities) {
+  if (capabilities.maxSubgroups == 0 || !capabilities.takes(3) ||
+      !capabilities.has("cl_khr_subgroup_shuffle"))
     return 1;
   auto isFit = [](size_t size) {
     return size >= 8 && size <= 128 && (size & (size - 1)) == 0;
   };
-  if (abilities.subgroupSizes.empty())
-    return isFit(abilities.multiple) ? static_cast<int>(abilities.multiple) : 1;
+  if (capabilities.subgroupSizes.empty())
+    return isFit(capabilities.multiple)
+               ? static_cast<int>(capabilities.multiple)
+               : 1;
   // Intel's compiler has 8, 16 and 32, of which 16 leaves most registers to a
   // thread without wasting lanes.
   for (size_t size : {16, 32, 8, 64, 128})
-    if (std::find(abilities.subgroupSizes.begin(),
-                  abilities.subgroupSizes.end(),
-                  size) != abilities.subgroupSizes.end())
+    if (std::find(capabilities.subgroupSizes.begin(),
+                  capabilities.subgroupSizes.end(),
+                  size) != capabilities.subgroupSizes.end())
       return static_cast<int>(size);
   return 1;
 }
 
 /// The device properties that the compiler needs, in the format of the
 /// compiler's table reads it.
-static std::string describeChip(const Abilities &abilities) {
+static std::string describeChip(const Capabilities &capabilities) {
   std::string text =
-      format("s%d-w%llu-t%zu", chooseSubgroupSize(abilities),
-             static_cast<unsigned long long>(abilities.localBytes),
-             abilities.maxThreads);
-  if (abilities.has("cl_khr_fp16"))
+      format("s%d-w%llu-t%zu", chooseSubgroupSize(capabilities),
+             static_cast<unsigned long long>(capabilities.localBytes),
+             capabilities.maxThreads);
+  if (capabilities.has("cl_khr_fp16"))
     text += "-f16";
-  if (abilities.has("cl_khr_fp64"))
+  if (capabilities.has("cl_khr_fp64"))
     text += "-f64";
-  if (abilities.addsF32)
+  if (capabilities.addsF32)
     text += "-a32";
-  if (abilities.addsF64)
+  if (capabilities.addsF64)
     text += "-a64";
   return text;
 }
 
-static DeviceInfo describe(const Abilities &abilities) {
+static DeviceInfo describe(const Capabilities &capabilities) {
   DeviceInfo info;
   info.target = "opencl";
-  info.chip = describeChip(abilities);
-  info.name = abilities.name;
-  info.driver = abilities.platformName + " " + abilities.driver + ", " +
-                abilities.version;
-  info.subgroupSize = chooseSubgroupSize(abilities);
-  info.memoryBytes = abilities.memoryBytes;
-  info.workgroupMemoryBytes = abilities.localBytes;
-  info.l2Bytes = abilities.cacheBytes;
-  info.computeUnits = static_cast<int>(abilities.computeUnits);
-  info.clockMHz = static_cast<int>(abilities.clock);
-  info.isSoftware = abilities.type & CL_DEVICE_TYPE_CPU;
+  info.chip = describeChip(capabilities);
+  info.name = capabilities.name;
+  info.driver = capabilities.platformName + " " + capabilities.driver + ", " +
+                capabilities.version;
+  info.subgroupSize = chooseSubgroupSize(capabilities);
+  info.memoryBytes = capabilities.memoryBytes;
+  info.workgroupMemoryBytes = capabilities.localBytes;
+  info.l2Bytes = capabilities.cacheBytes;
+  info.computeUnits = static_cast<int>(capabilities.computeUnits);
+  info.clockMHz = static_cast<int>(capabilities.clock);
+  info.isSoftware = capabilities.type & CL_DEVICE_TYPE_CPU;
   return info;
 }
 
@@ -250,12 +252,12 @@ static std::string forEachDevice(const OpenCLDriver &driver, Visit visit) {
     driver.getDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, ids.data(),
                         nullptr);
     for (cl_device_id id : ids) {
-      Abilities abilities = query(driver, platform, id);
+      Capabilities capabilities = query(driver, platform, id);
       found = true;
-      std::string unfit = explainUnfit(abilities);
+      std::string unfit = explainUnfit(capabilities);
       if (!unfit.empty())
-        add(abilities.name + " is not usable: " + unfit);
-      else if (!visit(abilities))
+        add(capabilities.name + " is not usable: " + unfit);
+      else if (!visit(capabilities))
         return reason;
     }
   }
@@ -272,10 +274,11 @@ namespace {
 
 class OpenCLDevice final : public SpirvDevice {
 public:
-  OpenCLDevice(const OpenCLDriver &driver, Abilities abilities, DeviceInfo info)
+  OpenCLDevice(const OpenCLDriver &driver, Capabilities capabilities,
+               DeviceInfo info)
       : SpirvDevice(std::move(info),
                     {"clCreateKernel", CL_INVALID_KERNEL_NAME}),
-        driver(driver), abilities(std::move(abilities)) {}
+        driver(driver), capabilities(std::move(capabilities)) {}
   ~OpenCLDevice() override;
 
   /// Second half of construction. With a context of the caller's, in that.
@@ -369,7 +372,7 @@ private:
 
   const OpenCLDriver &driver;
   OpenCLExtensions extensions;
-  Abilities abilities;
+  Capabilities capabilities;
   cl_context context = nullptr;
   cl_command_queue ownQueue = nullptr;
   /// Which work goes to: `ownQueue`, or the caller's.
@@ -399,19 +402,19 @@ Status OpenCLDevice::open(cl_context callers) {
       return fail("clRetainContext", result);
     context = callers;
   } else {
-    context = driver.createContext(nullptr, 1, &abilities.device, nullptr,
+    context = driver.createContext(nullptr, 1, &capabilities.device, nullptr,
                                    nullptr, &result);
     if (!context)
       return fail("clCreateContext", result);
   }
   const cl_ulong properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
                                  0};
-  queue = ownQueue =
-      driver.createCommandQueue(context, abilities.device, properties, &result);
+  queue = ownQueue = driver.createCommandQueue(context, capabilities.device,
+                                               properties, &result);
   if (!ownQueue)
     return fail("clCreateCommandQueueWithProperties", result);
-  if (abilities.hasUsm()) {
-    extensions.find(driver, abilities.platform);
+  if (capabilities.hasUsm()) {
+    extensions.find(driver, capabilities.platform);
     if (!extensions.deviceMemAlloc || !extensions.memBlockingFree ||
         !extensions.setKernelArgMem || !extensions.enqueueMemcpy ||
         !extensions.enqueueMemFill)
@@ -421,11 +424,11 @@ Status OpenCLDevice::open(cl_context callers) {
   }
   int64_t block[3];
   for (int dim = 0; dim < 3; ++dim)
-    block[dim] = static_cast<int64_t>(abilities.maxBlock[dim]);
+    block[dim] = static_cast<int64_t>(capabilities.maxBlock[dim]);
   // OpenCL limits the number of threads, which must fit a size_t, not that of
   // workgroups.
   const int64_t grid[3] = {INT32_MAX, INT32_MAX, INT32_MAX};
-  setLimits(grid, block, static_cast<int64_t>(abilities.maxThreads));
+  setLimits(grid, block, static_cast<int64_t>(capabilities.maxThreads));
   return Status::success();
 }
 
@@ -468,8 +471,8 @@ DriverResult OpenCLDevice::memAlloc(void **ptr, size_t bytes) {
   cl_int result = CL_SUCCESS;
   size_t whole = std::max<size_t>(bytes, 1) + alignment - 1;
   if (usesUsm()) {
-    base = extensions.deviceMemAlloc(context, abilities.device, nullptr, whole,
-                                     0, &result);
+    base = extensions.deviceMemAlloc(context, capabilities.device, nullptr,
+                                     whole, 0, &result);
   } else {
     base = driver.svmAlloc(context, CL_MEM_READ_WRITE, whole, 0);
     result = base ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -615,7 +618,7 @@ Status OpenCLDevice::checkQueue(void *other) {
     return Status(StatusCode::InvalidArgument,
                   "the queue belongs to another cl_context than the device; "
                   "open the device on that one (tesseraDeviceOpenNative)");
-  if (itsDevice != abilities.device)
+  if (itsDevice != capabilities.device)
     return Status(StatusCode::InvalidArgument,
                   "the queue belongs to another device than " + info().name);
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
@@ -661,8 +664,9 @@ DriverResult OpenCLDevice::elapsed(float *milliseconds) {
 
 std::string OpenCLDevice::buildLog(cl_program program) const {
   std::string log = getText([&](size_t size, void *value, size_t *needed) {
-    return driver.getProgramBuildInfo(
-        program, abilities.device, CL_PROGRAM_BUILD_LOG, size, value, needed);
+    return driver.getProgramBuildInfo(program, capabilities.device,
+                                      CL_PROGRAM_BUILD_LOG, size, value,
+                                      needed);
   });
   log.erase(log.find_last_not_of(" \r\n\t") + 1);
   return log.empty() ? "; its build log is empty" : "; build log:\n" + log;
@@ -684,7 +688,7 @@ Status OpenCLDevice::checkSubgroups(const KernelImage &image,
   for (int dim = 0; dim < 3; ++dim)
     block[dim] = static_cast<size_t>(kernel.block[dim]);
   cl_int result = driver.getKernelSubGroupInfo(
-      handle, abilities.device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
+      handle, capabilities.device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
       sizeof(block), block, sizeof(lanes), &lanes, nullptr);
   if (result == CL_SUCCESS && lanes == static_cast<size_t>(kernel.subgroupSize))
     return Status::success();
@@ -708,24 +712,24 @@ Status OpenCLDevice::build(const KernelImage &image, const SpirvModule &code,
       driver.createProgramWithIL(context, code.words.data(),
                                  code.words.size() * sizeof(uint32_t), &result);
   if (!program)
-    return refuseImage(image, {"clCreateProgramWithIL", result});
+    return rejectImage(image, {"clCreateProgramWithIL", result});
   module.handles.push_back(program);
-  result =
-      driver.buildProgram(program, 1, &abilities.device, "", nullptr, nullptr);
+  result = driver.buildProgram(program, 1, &capabilities.device, "", nullptr,
+                               nullptr);
   if (result)
-    return refuseImage(image, {"clBuildProgram", result}, buildLog(program));
+    return rejectImage(image, {"clBuildProgram", result}, buildLog(program));
   for (const SpirvKernel &kernel : code.kernels) {
     cl_kernel handle =
         driver.createKernel(program, kernel.name.c_str(), &result);
     if (!handle)
-      return refuseImage(image, {"clCreateKernel", result},
+      return rejectImage(image, {"clCreateKernel", result},
                          " (kernel '" + kernel.name + "')" + buildLog(program));
     module.functions.push_back({handle, kernel});
     if (Status status = checkSubgroups(image, kernel, handle); !status.ok())
       return status;
     cl_ulong privateBytes = 0;
     if (driver.getKernelWorkGroupInfo(
-            handle, abilities.device, CL_KERNEL_PRIVATE_MEM_SIZE,
+            handle, capabilities.device, CL_KERNEL_PRIVATE_MEM_SIZE,
             sizeof(privateBytes), &privateBytes, nullptr) == CL_SUCCESS)
       module.functions.back().spillBytes = static_cast<int64_t>(privateBytes);
   }
@@ -787,8 +791,8 @@ std::string
 tessera::runtime::listOpenCLDevices(const OpenCLDriver &driver,
                                     std::vector<DeviceInfo> &devices) {
   int next = 0;
-  return forEachDevice(driver, [&](const Abilities &abilities) {
-    devices.push_back(describe(abilities));
+  return forEachDevice(driver, [&](const Capabilities &capabilities) {
+    devices.push_back(describe(capabilities));
     devices.back().ordinal = next++;
     return true;
   });
@@ -799,10 +803,10 @@ tessera::runtime::openOpenCLDevice(const OpenCLDriver &driver, int ordinal) {
   return openOrdinal<OpenCLDevice>(
       "opencl", ordinal,
       [&](auto visit) { return forEachDevice(driver, visit); },
-      [&](const Abilities &abilities) {
-        DeviceInfo info = describe(abilities);
+      [&](const Capabilities &capabilities) {
+        DeviceInfo info = describe(capabilities);
         info.ordinal = ordinal;
-        return std::make_unique<OpenCLDevice>(driver, abilities,
+        return std::make_unique<OpenCLDevice>(driver, capabilities,
                                               std::move(info));
       });
 }
@@ -834,20 +838,20 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
   if (result)
     return invalid("not a cl_device_id: " +
                    OpenCLDriver::describe("clGetDeviceInfo", result));
-  Abilities abilities = query(driver, platform, device);
-  if (std::string unfit = explainUnfit(abilities); !unfit.empty())
+  Capabilities capabilities = query(driver, platform, device);
+  if (std::string unfit = explainUnfit(capabilities); !unfit.empty())
     return Status(StatusCode::NoDevice,
-                  abilities.name + " is not usable: " + unfit);
-  DeviceInfo info = describe(abilities);
+                  capabilities.name + " is not usable: " + unfit);
+  DeviceInfo info = describe(capabilities);
   // By its place among all; a part of a device has none.
   info.ordinal = -1;
   int next = 0;
-  (void)forEachDevice(driver, [&](const Abilities &other) {
+  (void)forEachDevice(driver, [&](const Capabilities &other) {
     if (other.device == device)
       info.ordinal = next;
     return other.device != device && ++next;
   });
-  auto opened = std::make_unique<OpenCLDevice>(driver, std::move(abilities),
+  auto opened = std::make_unique<OpenCLDevice>(driver, std::move(capabilities),
                                                std::move(info));
   if (Status status = opened->open(context); !status.ok())
     return status;

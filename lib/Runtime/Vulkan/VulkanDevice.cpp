@@ -288,13 +288,13 @@ Status VulkanDevice::timeBegin() {
 
 Status VulkanDevice::build(const KernelImage &image, const SpirvModule &code,
                            Module &module) {
-  if (Status status = testProducts(image.name, code.words); !status.ok())
+  if (Status status = testMatmuls(image.name, code.words); !status.ok())
     return status;
   auto words = std::make_shared<const std::vector<uint32_t>>(code.words);
   VkShaderModule handle = VK_NULL_HANDLE;
   if (DriverResult result = kernels.createModule(*words, handle);
       result.failed())
-    return refuseImage(image, result);
+    return rejectImage(image, result);
   Status status;
   for (const SpirvKernel &kernel : code.kernels) {
     auto compiled = std::make_unique<VulkanKernel>();
@@ -302,7 +302,7 @@ Status VulkanDevice::build(const KernelImage &image, const SpirvModule &code,
     DriverResult result =
         kernels.createPipeline(handle, kernel, /*flags=*/0, compiled->pipeline);
     if (result.failed()) {
-      status = refuseImage(image, result);
+      status = rejectImage(image, result);
       break;
     }
     module.functions.push_back({compiled.release(), kernel});
@@ -336,10 +336,10 @@ Status VulkanDevice::checkOwnLimits(const LaunchRequest &request,
     return status;
   if (static_cast<VkDeviceSize>(request.numArgs) >
       queue.getMaxParameterBytes() / 8)
-    return refuse(request, "too many arguments");
+    return reject(request, "too many arguments");
   for (int64_t i = 0; request.argSizes && i < request.numArgs; ++i)
     if (request.argSizes[i] > 8)
-      return refuse(
+      return reject(
           request,
           format("argument %lld has %lld bytes, but at most 8 can be passed",
                  static_cast<long long>(i),
@@ -396,17 +396,17 @@ Expected<KernelResources> VulkanDevice::resources(const char *kernel,
 // Self-tests
 //===----------------------------------------------------------------------===//
 
-Status VulkanDevice::testProducts(const std::string &image,
-                                  const std::vector<uint32_t> &code) {
+Status VulkanDevice::testMatmuls(const std::string &image,
+                                 const std::vector<uint32_t> &code) {
   if (isTesting)
     return Status::success();
   auto lanes = static_cast<uint32_t>(info().subgroupSize);
   bool fails = getVulkanSettings().failsSelfTests;
-  for (const MatrixProduct &product : readMatrixProducts(code)) {
-    std::string name = product.getName();
-    if (!canTest(product) || (tested.contains(name) && !fails))
+  for (const MatrixMultiply &matmul : readMatrixMultiplies(code)) {
+    std::string name = matmul.getName();
+    if (!canTest(matmul) || (tested.contains(name) && !fails))
       continue;
-    Status status = runSelfTest(product, lanes, fails,
+    Status status = runSelfTest(matmul, lanes, fails,
                                 [this](const auto &test, auto &contents) {
                                   return runTest(test, contents);
                                 });
@@ -418,7 +418,7 @@ Status VulkanDevice::testProducts(const std::string &image,
                  "matrix unit, use --target=vulkan:%s",
                  image.c_str(), name.c_str(), info().name.c_str(),
                  status.message().c_str(),
-                 getChipWithoutProducts(info().chip).c_str()));
+                 getChipWithoutMatmuls(info().chip).c_str()));
     tested.add(name);
   }
   return Status::success();

@@ -14,7 +14,7 @@
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANDEVICE_H
 
 #include "../SpirvDevice.h"
-#include "TestedProducts.h"
+#include "TestedMatmuls.h"
 #include "VulkanKernels.h"
 #include "VulkanQueue.h"
 
@@ -86,8 +86,8 @@ private:
   /// `InvalidArgument` for bytes that are not in a known buffer.
   Status checkRange(const void *ptr, size_t bytes) const;
   /// Makes the device compute each matmul of a module that is not yet tested.
-  Status testProducts(const std::string &image,
-                      const std::vector<uint32_t> &code);
+  Status testMatmuls(const std::string &image,
+                     const std::vector<uint32_t> &code);
   /// Runs the kernel of a self-test: see `RunSelfTest`.
   Status runTest(const std::vector<uint32_t> &code,
                  std::vector<std::vector<uint8_t>> &contents);
@@ -98,7 +98,7 @@ private:
   VulkanKernels kernels;
   /// A buffer between the host and the device.
   VulkanBuffer staging;
-  TestedProducts tested;
+  TestedMatmuls tested;
   /// Whether the image that is being loaded is a self-test.
   bool isTesting = false;
   uint64_t allocationsBefore = 0;

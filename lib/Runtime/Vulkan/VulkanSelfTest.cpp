@@ -22,7 +22,7 @@
 
 using namespace tessera::runtime;
 
-bool tessera::runtime::canTest(const MatrixProduct &product) {
+bool tessera::runtime::canTest(const MatrixMultiply &matmul) {
   auto isKnown = [](ComponentType type) {
     if (type.kind == ComponentType::BFloat)
       return type.bits == 16;
@@ -31,15 +31,14 @@ bool tessera::runtime::canTest(const MatrixProduct &product) {
   };
   // Integer accumulators require integer operands, and float accumulators float
   // operands.
-  bool integers = product.a.isInteger();
+  bool integers = matmul.a.isInteger();
   constexpr uint32_t subgroup = 3, maxExtent = 1024;
-  return product.scope == subgroup && isKnown(product.a) &&
-         isKnown(product.b) && isKnown(product.c) && isKnown(product.result) &&
-         product.b.isInteger() == integers &&
-         product.c.isInteger() == integers &&
-         product.result.isInteger() == integers && product.m && product.n &&
-         product.k && product.m <= maxExtent && product.n <= maxExtent &&
-         product.k <= maxExtent;
+  return matmul.scope == subgroup && isKnown(matmul.a) && isKnown(matmul.b) &&
+         isKnown(matmul.c) && isKnown(matmul.result) &&
+         matmul.b.isInteger() == integers && matmul.c.isInteger() == integers &&
+         matmul.result.isInteger() == integers && matmul.m && matmul.n &&
+         matmul.k && matmul.m <= maxExtent && matmul.n <= maxExtent &&
+         matmul.k <= maxExtent;
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,7 +126,7 @@ void TestMatrix::decode(const std::vector<uint8_t> &bytes) {
     }
 }
 
-TestOperands tessera::runtime::makeTestOperands(const MatrixProduct &product) {
+TestOperands tessera::runtime::makeTestOperands(const MatrixMultiply &matmul) {
   TestOperands test;
   auto shape = [](TestMatrix &matrix, ComponentType type, bool isSigned,
                   uint32_t rows, uint32_t cols) {
@@ -137,24 +136,23 @@ TestOperands tessera::runtime::makeTestOperands(const MatrixProduct &product) {
     matrix.cols = cols;
     matrix.values.resize(size_t(rows) * cols);
   };
-  using P = MatrixProduct;
-  shape(test.a, product.a, product.operands & P::signedA, product.m, product.k);
-  shape(test.b, product.b, product.operands & P::signedB, product.k, product.n);
-  shape(test.c, product.c, product.operands & P::signedC, product.m, product.n);
-  shape(test.result, product.result, product.operands & P::signedResult,
-        product.m, product.n);
+  using P = MatrixMultiply;
+  shape(test.a, matmul.a, matmul.operands & P::signedA, matmul.m, matmul.k);
+  shape(test.b, matmul.b, matmul.operands & P::signedB, matmul.k, matmul.n);
+  shape(test.c, matmul.c, matmul.operands & P::signedC, matmul.m, matmul.n);
+  shape(test.result, matmul.result, matmul.operands & P::signedResult, matmul.m,
+        matmul.n);
 
   // No sum of floats is larger than what both C and the result hold; integers
   // take all values for which the sums of k terms and C fit.
   uint32_t sumBits = std::min(
-      product.c.isInteger() ? product.c.bits - 1
-                            : getMantissaBits(product.c) + 1,
-      product.result.isInteger() ? product.result.bits - 1
-                                 : getMantissaBits(product.result) + 1);
+      matmul.c.isInteger() ? matmul.c.bits - 1 : getMantissaBits(matmul.c) + 1,
+      matmul.result.isInteger() ? matmul.result.bits - 1
+                                : getMantissaBits(matmul.result) + 1);
   int64_t most = int64_t(1) << std::min(sumBits, 40u), limit = 1;
-  int64_t bound = product.a.isInteger() ? 255 : 3;
+  int64_t bound = matmul.a.isInteger() ? 255 : 3;
   while (limit < bound &&
-         (limit + 1) * (limit + 1) * product.k + limit + 1 <= most)
+         (limit + 1) * (limit + 1) * matmul.k + limit + 1 <= most)
     ++limit;
   // A generator of Lehmer's: numbers without a pattern.
   uint64_t state = 1;
@@ -176,13 +174,13 @@ TestOperands tessera::runtime::makeTestOperands(const MatrixProduct &product) {
   };
   for (TestMatrix *matrix : {&test.a, &test.b, &test.c})
     fill(*matrix);
-  for (size_t i = 0; i < product.m; ++i)
-    for (size_t j = 0; j < product.n; ++j) {
-      double sum = test.c.values[i * product.n + j];
-      for (size_t l = 0; l < product.k; ++l)
+  for (size_t i = 0; i < matmul.m; ++i)
+    for (size_t j = 0; j < matmul.n; ++j) {
+      double sum = test.c.values[i * matmul.n + j];
+      for (size_t l = 0; l < matmul.k; ++l)
         sum +=
-            test.a.values[i * product.k + l] * test.b.values[l * product.n + j];
-      test.result.values[i * product.n + j] = sum;
+            test.a.values[i * matmul.k + l] * test.b.values[l * matmul.n + j];
+      test.result.values[i * matmul.n + j] = sum;
     }
   return test;
 }
@@ -355,14 +353,14 @@ uint32_t Assembler::component(ComponentType type) {
 }
 
 std::vector<uint32_t>
-tessera::runtime::assembleSelfTest(const MatrixProduct &product, uint32_t lanes,
-                                   bool turnB) {
+tessera::runtime::assembleSelfTest(const MatrixMultiply &matmul, uint32_t lanes,
+                                   bool transposeB) {
   using Words = Assembler::Words;
   Assembler m;
   m.capabilities = {capabilityShader, capabilityInt64,
                     capabilityPhysicalStorageBuffer,
                     capabilityVulkanMemoryModel, capabilityCooperativeMatrix};
-  TestOperands shapes = makeTestOperands(product);
+  TestOperands shapes = makeTestOperands(matmul);
   const TestMatrix *matrices[] = {&shapes.a, &shapes.b, &shapes.c,
                                   &shapes.result};
   constexpr uint32_t uses[] = {0, 1, 2, 2};
@@ -411,15 +409,15 @@ tessera::runtime::assembleSelfTest(const MatrixProduct &product, uint32_t lanes,
                {memory, zero, zero});
     types[i] = m.matrix(matrix.type, matrix.rows, matrix.cols, uses[i]);
     // MemoryLayout: RowMajorKHR 0, ColumnMajorKHR 1.
-    uint32_t layout = m.constant(turnB && i == 1 ? 1 : 0);
+    uint32_t layout = m.constant(transposeB && i == 1 ? 1 : 0);
     if (i < 3)
       values[i] = m.emit(opCooperativeMatrixLoad, types[i],
                          {places[i], layout, m.constant(matrix.getStride()),
                           accessAligned, 16});
   }
   Words operands = {values[0], values[1], values[2]};
-  if (product.operands)
-    operands.push_back(product.operands);
+  if (matmul.operands)
+    operands.push_back(matmul.operands);
   values[3] = m.emit(opCooperativeMatrixMulAdd, types[3], operands);
   Assembler::add(m.body, opCooperativeMatrixStore,
                  {places[3], values[3], zero,
@@ -478,15 +476,15 @@ std::string tessera::runtime::describeDifference(const TestMatrix &result,
                 expected.values[worst]);
 }
 
-Status tessera::runtime::runSelfTest(const MatrixProduct &product,
-                                     uint32_t lanes, bool turnB,
+Status tessera::runtime::runSelfTest(const MatrixMultiply &matmul,
+                                     uint32_t lanes, bool transposeB,
                                      const RunSelfTest &run) {
-  TestOperands test = makeTestOperands(product);
+  TestOperands test = makeTestOperands(matmul);
   // Elements that are not written are detected.
   std::vector<std::vector<uint8_t>> buffers = {
       test.a.encode(), test.b.encode(), test.c.encode(),
       std::vector<uint8_t>(test.result.encode().size(), 0xAA)};
-  if (Status status = run(assembleSelfTest(product, lanes, turnB), buffers);
+  if (Status status = run(assembleSelfTest(matmul, lanes, transposeB), buffers);
       !status.ok())
     return status;
   TestMatrix result = test.result;
@@ -496,6 +494,6 @@ Status tessera::runtime::runSelfTest(const MatrixProduct &product,
                             : Status(StatusCode::Rejected, difference);
 }
 
-std::string tessera::runtime::getChipWithoutProducts(const std::string &chip) {
+std::string tessera::runtime::getChipWithoutMatmuls(const std::string &chip) {
   return chip.substr(0, chip.find("-m"));
 }

@@ -14,7 +14,7 @@
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANSELFTEST_H
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANSELFTEST_H
 
-#include "MatrixProduct.h"
+#include "MatrixMultiply.h"
 
 #include "Runtime/Status.h"
 
@@ -47,22 +47,22 @@ struct TestOperands {
   TestMatrix a, b, c, result;
 };
 
-/// Whether there is a test for `product`: its scope must be a subgroup, and its
+/// Whether there is a test for `matmul`: its scope must be a subgroup, and its
 /// elements integers of 8 to 64 bits, f16, bf16, f32 or f64.
-bool canTest(const MatrixProduct &product);
+bool canTest(const MatrixMultiply &matmul);
 
 /// Operands in which no two rows, columns or neighbours are alike. Every sum,
 /// in whatever order, is exact in the types of C and of the result. Where these
 /// leave the room, integers of 8 bits take all their values, so that a wrong
 /// sign shows.
-TestOperands makeTestOperands(const MatrixProduct &product);
+TestOperands makeTestOperands(const MatrixMultiply &matmul);
 
 /// The kernel, for one subgroup of `lanes` lanes. It has the form that compiled
 /// modules have: the push constant is the address of a block, in which are
-/// those of A, B, C and the result, 8 bytes each. With `turnB`, for tests of
-/// the test, B is read by columns.
-std::vector<uint32_t> assembleSelfTest(const MatrixProduct &product,
-                                       uint32_t lanes, bool turnB = false);
+/// those of A, B, C and the result, 8 bytes each. With `transposeB`, for tests
+/// of the test, B is read by columns.
+std::vector<uint32_t> assembleSelfTest(const MatrixMultiply &matmul,
+                                       uint32_t lanes, bool transposeB = false);
 
 /// Describes the difference of `result` from `expected`: how many elements
 /// differ, and the one that does most. Empty where none does.
@@ -75,13 +75,13 @@ using RunSelfTest =
     std::function<Status(const std::vector<uint32_t> &code,
                          std::vector<std::vector<uint8_t>> &buffers)>;
 
-/// Has `run` compute `product`. `Rejected` where it is wrong, with
+/// Has `run` compute `matmul`. `Rejected` where it is wrong, with
 /// `describeDifference`'s words; any other status is `run`'s.
-Status runSelfTest(const MatrixProduct &product, uint32_t lanes, bool turnB,
-                   const RunSelfTest &run);
+Status runSelfTest(const MatrixMultiply &matmul, uint32_t lanes,
+                   bool transposeB, const RunSelfTest &run);
 
 /// The chip's name without its matmuls: "s8-w32768-t1024-n32".
-std::string getChipWithoutProducts(const std::string &chip);
+std::string getChipWithoutMatmuls(const std::string &chip);
 
 } // namespace tessera::runtime
 

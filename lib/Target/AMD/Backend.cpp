@@ -52,7 +52,7 @@ public:
     addIndexPasses(kernels);
     kernels.addPass(createSCFToControlFlowPass());
     kernels.addPass(createConvertKernelsToROCDL());
-    kernels.addPass(createScopeDirectLoads());
+    kernels.addPass(createScopeLdsLoads());
     kernels.addPass(createReconcileUnrealizedCastsPass());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());

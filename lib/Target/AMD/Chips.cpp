@@ -328,13 +328,13 @@ Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
   // processor of RDNA has the LDS of two compute units.
   chip.unit = {/*subgroups=*/rdna ? 64 : 32, /*workgroups=*/0,
                /*memoryBytes=*/chip.workgroupMemoryBytes * (rdna ? 2 : 1)};
-  chip.interleavesColumns = true;
+  chip.packsColumns = true;
   // CDNA3 and CDNA4 ISA, "Memory buffer load to LDS": a dword, on CDNA4 three
   // and four of them as well.
   if (of.bit & Gfx942)
-    chip.directCopyBytes = {4};
+    chip.ldsCopyBytes = {4};
   if (of.bit & Gfx950) {
-    chip.directCopyBytes = {4, 16};
+    chip.ldsCopyBytes = {4, 16};
     chip.transposingReadBits = 16;
   }
   setAmdSchedules(chip, of);

@@ -34,7 +34,7 @@ static LaneMap getRowMajorMap(int64_t rows, int64_t cols) {
 }
 
 void mlir::tessera::addVectorInstructions(Chip &chip, int64_t vectorBytes) {
-  for (auto [a, b, acc] : getScalarProducts()) {
+  for (auto [a, b, acc] : getScalarMatmuls()) {
     int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
                     : llvm::StringRef(acc) == "f16" ? 2
                                                     : 4;

@@ -195,7 +195,7 @@ std::string mlir::tessera::explainNoBlocks(ContractOp op,
   if (form.gather[side])
     return "its elements are gathered";
   if (!op.getProducer(side).empty() ||
-      op.getProductType(side) !=
+      op.getFactorType(side) !=
           getElementTypeOrSelf(op.getMappedOperands()[side].getType()))
     return "a producer computes its elements";
   MemRefType type = getMatrixType(op, form, side);

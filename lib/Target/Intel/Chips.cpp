@@ -150,7 +150,7 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
                                  /*widthMultiple=*/4,
                                  /*pitchMultiple=*/16,
                                  /*mostRows=*/int64_t(1) << 24,
-                                 /*prefetchTurns=*/2};
+                                 /*prefetchIterations=*/2};
   }
   setSchedules(chip);
   std::vector<MatrixInstruction> others = std::move(chip.instructions);

@@ -29,7 +29,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::subgroup_matrix;
 
-static constexpr llvm::StringLiteral productExtension =
+static constexpr llvm::StringLiteral matmulExtension =
     "SPV_INTEL_subgroup_matrix_multiply_accumulate";
 static constexpr llvm::StringLiteral blocksExtension = "SPV_INTEL_2d_block_io";
 
@@ -80,9 +80,9 @@ static void declare(const std::set<uint32_t> &opcodes,
   std::set<uint32_t> capabilities;
   std::set<StringRef> extensions;
   for (uint32_t opcode : opcodes) {
-    bool isProduct = opcode == OpSubgroupMatrixMultiplyAccumulateINTEL;
-    extensions.insert(isProduct ? productExtension : blocksExtension);
-    if (isProduct)
+    bool isMatmul = opcode == OpSubgroupMatrixMultiplyAccumulateINTEL;
+    extensions.insert(isMatmul ? matmulExtension : blocksExtension);
+    if (isMatmul)
       capabilities.insert(capabilitySubgroupMatrixMultiplyAccumulateINTEL);
     else
       capabilities.insert(capabilitySubgroup2DBlockIOINTEL);

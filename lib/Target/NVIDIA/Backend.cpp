@@ -44,7 +44,7 @@ public:
   void addVendorPasses(OpPassManager &kernels,
                        const CompileFlags &) const override {
     kernels.addPass(createUseTensorMemory());
-    kernels.addPass(createOverlapProducts());
+    kernels.addPass(createOverlapMatmuls());
     kernels.addPass(createUseBulkCopies());
     kernels.addPass(createTesseraPackWorkgroupMemory());
     kernels.addPass(createConvertTesseraToNVVM());

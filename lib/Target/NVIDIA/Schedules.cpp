@@ -67,7 +67,7 @@ static void setTensorMemoryPolicy(SchedulePolicy &policy) {
 
 /// Measured on an H200: docs/benchmarks/h200-schedules.md.
 static void setWarpgroupModel(PerformanceModel &model) {
-  model.products = 3170;
+  model.mma = 3170;
   model.tile = 600;
   model.epilogue = 0.012;
   // Not measured: about what two barriers and an empty wgmma pipeline take.
@@ -85,7 +85,7 @@ static void setWarpgroupModel(PerformanceModel &model) {
   model.sharing = 0.03;
   model.copyStart = 2000;
   model.copies = 2500;
-  model.turnedElements = 700;
+  model.transposedElements = 700;
   // At 4096 cubed, bf16 with such rows took 0.9 ms, and 0.2 by groups; by
   // single subgroups i8 took 0.42 ms and tf32 1.05 ms, and by groups 0.12 and
   // 0.36.
@@ -100,7 +100,7 @@ static void setWarpgroupModel(PerformanceModel &model) {
 static void setTensorMemoryModel(PerformanceModel &model) {
   // Those of sm_90a, by the ratio of the datasheets' figures (dense f16 and
   // memory of B200 and H200).
-  model.products = 6400;
+  model.mma = 6400;
   model.tile = 600;
   model.epilogue = 0.012;
   model.step = 30;
@@ -113,7 +113,7 @@ static void setTensorMemoryModel(PerformanceModel &model) {
   model.start = 5000;
   model.copyStart = 2000;
   model.copies = 4100;
-  model.turnedElements = 1200;
+  model.transposedElements = 1200;
   model.savedByRows = 0.5e-5;
   model.savedByOrder = 0.2e-5;
   model.savedByOrderOfWords = 0.5e-5;

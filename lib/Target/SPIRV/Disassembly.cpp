@@ -51,8 +51,8 @@ enum class Kind {
   /// A mask of memory operands, with what its bits ask for.
   Memory,
   /// Masks of the operands of a matrix instruction.
-  ProductKHR,
-  ProductINTEL
+  MatmulKHR,
+  MatmulINTEL
 };
 
 /// An instruction newer than SPIRV-Tools of 2023: from
@@ -70,18 +70,17 @@ constexpr Kind typeKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::Id, Kind::Id};
 constexpr Kind loadKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::Memory};
 constexpr Kind storeKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::Id,
                                Kind::Memory};
-constexpr Kind productKinds[] = {Kind::Id, Kind::Id, Kind::Id,
-                                 Kind::ProductKHR};
+constexpr Kind matmulKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::MatmulKHR};
 constexpr Kind lengthKinds[] = {Kind::Id};
 constexpr Kind dpasKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::Id,
-                              Kind::ProductINTEL};
+                              Kind::MatmulINTEL};
 constexpr Kind blockKinds[] = {Kind::Ids};
 
 const Newer newerInstructions[] = {
     {4456, "OpTypeCooperativeMatrixKHR", false, true, typeKinds},
     {4457, "OpCooperativeMatrixLoadKHR", true, true, loadKinds},
     {4458, "OpCooperativeMatrixStoreKHR", false, false, storeKinds},
-    {4459, "OpCooperativeMatrixMulAddKHR", true, true, productKinds},
+    {4459, "OpCooperativeMatrixMulAddKHR", true, true, matmulKinds},
     {4460, "OpCooperativeMatrixLengthKHR", true, true, lengthKinds},
     {6231, "OpSubgroup2DBlockLoadINTEL", false, false, blockKinds},
     {6232, "OpSubgroup2DBlockLoadTransformINTEL", false, false, blockKinds},
@@ -99,24 +98,24 @@ const std::pair<uint32_t, StringRef> newerCapabilities[] = {
     {6236, "SubgroupMatrixMultiplyAccumulateINTEL"},
 };
 
-const StringRef productBitsKHR[] = {
+const StringRef matmulBitsKHR[] = {
     "MatrixASignedComponentsKHR", "MatrixBSignedComponentsKHR",
     "MatrixCSignedComponentsKHR", "MatrixResultSignedComponentsKHR",
     "SaturatingAccumulationKHR"};
-const StringRef productBitsINTEL[] = {"MatrixASignedComponentsINTEL",
-                                      "MatrixBSignedComponentsINTEL",
-                                      "MatrixCBFloat16INTEL",
-                                      "MatrixResultBFloat16INTEL",
-                                      "MatrixAPackedInt8INTEL",
-                                      "MatrixBPackedInt8INTEL",
-                                      "MatrixAPackedInt4INTEL",
-                                      "MatrixBPackedInt4INTEL",
-                                      "MatrixATF32INTEL",
-                                      "MatrixBTF32INTEL",
-                                      "MatrixAPackedFloat16INTEL",
-                                      "MatrixBPackedFloat16INTEL",
-                                      "MatrixAPackedBFloat16INTEL",
-                                      "MatrixBPackedBFloat16INTEL"};
+const StringRef matmulBitsINTEL[] = {"MatrixASignedComponentsINTEL",
+                                     "MatrixBSignedComponentsINTEL",
+                                     "MatrixCBFloat16INTEL",
+                                     "MatrixResultBFloat16INTEL",
+                                     "MatrixAPackedInt8INTEL",
+                                     "MatrixBPackedInt8INTEL",
+                                     "MatrixAPackedInt4INTEL",
+                                     "MatrixBPackedInt4INTEL",
+                                     "MatrixATF32INTEL",
+                                     "MatrixBTF32INTEL",
+                                     "MatrixAPackedFloat16INTEL",
+                                     "MatrixBPackedFloat16INTEL",
+                                     "MatrixAPackedBFloat16INTEL",
+                                     "MatrixBPackedBFloat16INTEL"};
 const StringRef memoryBits[] = {"Volatile",           "Aligned",
                                 "Nontemporal",        "MakePointerAvailable",
                                 "MakePointerVisible", "NonPrivatePointer"};
@@ -184,12 +183,12 @@ static bool readOperands(const Newer &row, ArrayRef<uint32_t> all,
         if ((word & bit) && !rest.empty())
           takeId();
       break;
-    case Kind::ProductKHR:
-      operands.push_back(printMask(word, productBitsKHR));
+    case Kind::MatmulKHR:
+      operands.push_back(printMask(word, matmulBitsKHR));
       rest = rest.drop_front();
       break;
-    case Kind::ProductINTEL:
-      operands.push_back(printMask(word, productBitsINTEL));
+    case Kind::MatmulINTEL:
+      operands.push_back(printMask(word, matmulBitsINTEL));
       rest = rest.drop_front();
       break;
     }

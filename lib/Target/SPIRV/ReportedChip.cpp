@@ -48,8 +48,8 @@ static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
 /// both matmuls of a shape, "s32.s8" and "u32.u8", of which a device may
 /// support one.
 static std::optional<MatrixInstruction>
-parseProduct(llvm::StringRef text, int64_t lanes,
-             llvm::ArrayRef<llvm::StringRef> all) {
+parseMatmul(llvm::StringRef text, int64_t lanes,
+            llvm::ArrayRef<llvm::StringRef> all) {
   MatrixInstruction row;
   auto [shape, types] = text.split('.');
   llvm::StringRef extents = shape;
@@ -114,7 +114,7 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
     return nullptr;
   for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3))
     if (std::optional<MatrixInstruction> row =
-            parseProduct(field, chip->subgroupSize, fields))
+            parseMatmul(field, chip->subgroupSize, fields))
       chip->instructions.push_back(std::move(*row));
   // An eighth is for matrices on their way to vectors and back.
   if (!chip->instructions.empty())

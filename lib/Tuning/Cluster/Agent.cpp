@@ -91,7 +91,7 @@ private:
   json::Object makeHello(StringRef kind) const;
   void offer(const std::string &target, const std::string &chip);
   void start(int64_t number, const json::Array *list);
-  void tellEnd(int64_t number, const std::string &how) {
+  void reportEnd(int64_t number, const std::string &how) {
     (void)control.send(
         {json::Object{{"op", "died"}, {"worker", number}, {"how", how}}, ""});
   }
@@ -295,23 +295,24 @@ void Agent::start(int64_t number, const json::Array *list) {
   // Nothing but a worker is started for anyone.
   if (arguments.empty() ||
       (arguments.front() != "compile" && arguments.front() != "measure"))
-    return tellEnd(number, "not a worker command");
+    return reportEnd(number, "not a worker command");
   std::string why;
   bool isOtherKey = false;
   Channel line = call(place, why, isOtherKey);
   if (line.getFile() < 0)
-    return tellEnd(number, why);
+    return reportEnd(number, why);
   json::Object hello = makeHello("worker");
   hello["worker"] = number;
   if (!line.send({std::move(hello), ""}))
-    return tellEnd(number, "its connection ended");
+    return reportEnd(number, "its connection ended");
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return tellEnd(number, std::string("socketpair: ") + std::strerror(errno));
+    return reportEnd(number,
+                     std::string("socketpair: ") + std::strerror(errno));
   std::unique_ptr<Child> child = Child::start(arguments, ends[1], why);
   if (!child) {
     close(ends[0]);
-    return tellEnd(number, "cannot start it: " + why);
+    return reportEnd(number, "cannot start it: " + why);
   }
   Worker &worker = workers[number];
   worker.child = std::move(child);
@@ -355,7 +356,7 @@ bool Agent::run() {
         ++worker;
         continue;
       }
-      tellEnd(worker->first, worker->second.child->end(/*isGone=*/true));
+      reportEnd(worker->first, worker->second.child->end(/*isGone=*/true));
       worker = workers.erase(worker);
     }
     if (getInterrupt() && !options.ignoresInterrupt) {

@@ -91,8 +91,9 @@ Cluster::create(const std::string &place, const std::string &key) {
   llvm::Expected<int> listener = listenOn(place, port);
   if (!listener)
     return listener.takeError();
-  return std::unique_ptr<Cluster>(new Cluster(
-      *listener, llvm::join(getOwnPlaces(place, port), ","), std::move(*tls)));
+  return std::unique_ptr<Cluster>(
+      new Cluster(*listener, llvm::join(getOwnAddresses(place, port), ","),
+                  std::move(*tls)));
 }
 
 Cluster::~Cluster() {
@@ -128,7 +129,7 @@ void Cluster::makeRoom(const std::string &address) {
   if (!isFull && guests.size() < mostGuests)
     return;
   auto oldest = isFull ? llvm::find_if(guests, isOfAddress) : guests.begin();
-  tell(*oldest, "too many unauthenticated connections");
+  log(*oldest, "too many unauthenticated connections");
   guests.erase(oldest);
 }
 
@@ -159,33 +160,33 @@ void Cluster::accept() {
   }
 }
 
-void Cluster::tell(const Guest &guest, const std::string &why) {
+void Cluster::log(const Guest &guest, const std::string &why) {
   std::string line =
       "note: a connection from " + guest.address + " was rejected: " + why;
-  if (!report || told.size() > mostLines || !told.insert(line).second)
+  if (!report || reported.size() > mostLines || !reported.insert(line).second)
     return;
   report(line);
-  if (told.size() > mostLines)
+  if (reported.size() > mostLines)
     report("note: further rejected connections are not reported");
 }
 
-void Cluster::refuse(Guest &guest, const std::string &why) {
+void Cluster::reject(Guest &guest, const std::string &why) {
   (void)guest.channel.send(
       {json::Object{{"op", "refused"}, {"error", why}}, ""});
-  tell(guest, why);
+  log(guest, why);
 }
 
 void Cluster::greet(Guest &guest, const Message &message) {
   const json::Object &head = message.head;
   if (getText(head, "op") != "hello")
-    return refuse(guest, "it did not send hello");
+    return reject(guest, "it did not send hello");
   if (head.getInteger("protocol").value_or(0) != clusterProtocol)
-    return refuse(guest, "it uses another protocol version: start the same "
+    return reject(guest, "it uses another protocol version: start the same "
                          "build of gpu-tune on all hosts");
   std::string build = mlir::tessera::getCompilerIdentity().str(),
               other = getText(head, "build");
   if (build != other)
-    return refuse(guest, "it is another build of gpu-tune (" + other +
+    return reject(guest, "it is another build of gpu-tune (" + other +
                              ", but the run uses " + build +
                              "): start the same build on all hosts");
   guest.channel.setLimit(0);
@@ -247,11 +248,11 @@ bool Cluster::serve(Guest &guest) {
     switch (session.handshake()) {
     case TlsSession::State::Working:
       if (isOver)
-        tell(guest, "it did not authenticate itself in time");
+        log(guest, "it did not authenticate itself in time");
       return !isOver;
     case TlsSession::State::Failed:
-      tell(guest,
-           "its key is not the key of this run (" + session.getFailure() + ")");
+      log(guest,
+          "its key is not the key of this run (" + session.getFailure() + ")");
       return false;
     case TlsSession::State::Done:
       guest.isAuthenticated = true;
@@ -264,7 +265,7 @@ bool Cluster::serve(Guest &guest) {
     return false;
   }
   if (isThere && isOver)
-    tell(guest, "it did not send hello in time");
+    log(guest, "it did not send hello in time");
   return isThere && !isOver;
 }
 

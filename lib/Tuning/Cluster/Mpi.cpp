@@ -169,12 +169,12 @@ Ranks::~Ranks() {
   if (!functions)
     return;
   if (rank == 0)
-    tell("");
+    announce("");
   else
     (void)hear();
 }
 
-void Ranks::tell(const std::string &text) {
+void Ranks::announce(const std::string &text) {
   auto length = static_cast<int>(text.size());
   std::string bytes = text;
   functions->broadcast(&length, sizeof(length), functions->byte, 0,

@@ -51,7 +51,7 @@ static Place split(llvm::StringRef text) {
   return {address.str(), port.str()};
 }
 
-bool tune::isPlace(llvm::StringRef text) {
+bool tune::isAddress(llvm::StringRef text) {
   Place place = split(text);
   uint16_t port = 0;
   return !place.address.empty() &&
@@ -153,7 +153,7 @@ llvm::Expected<int> tune::connectTo(llvm::StringRef text, double seconds) {
   return makeError("cannot connect to " + text + ": " + why);
 }
 
-static std::string spell(const sockaddr *address, socklen_t size) {
+static std::string formatAddress(const sockaddr *address, socklen_t size) {
   char text[NI_MAXHOST] = {};
   if (getnameinfo(address, size, text, sizeof(text), nullptr, 0,
                   NI_NUMERICHOST) != 0)
@@ -169,11 +169,11 @@ std::string tune::getPeerAddress(int file) {
   socklen_t size = sizeof(peer);
   if (getpeername(file, reinterpret_cast<sockaddr *>(&peer), &size) != 0)
     return "";
-  return spell(reinterpret_cast<sockaddr *>(&peer), size);
+  return formatAddress(reinterpret_cast<sockaddr *>(&peer), size);
 }
 
-std::vector<std::string> tune::getOwnPlaces(llvm::StringRef text,
-                                            uint16_t port) {
+std::vector<std::string> tune::getOwnAddresses(llvm::StringRef text,
+                                               uint16_t port) {
   auto join = [&](llvm::StringRef address) {
     std::string end = ":" + std::to_string(port);
     return address.contains(':') ? "[" + address.str() + "]" + end
@@ -191,9 +191,9 @@ std::vector<std::string> tune::getOwnPlaces(llvm::StringRef text,
       int family = one->ifa_addr->sa_family;
       if (family != AF_INET && family != AF_INET6)
         continue;
-      std::string address =
-          spell(one->ifa_addr,
-                family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+      std::string address = formatAddress(
+          one->ifa_addr,
+          family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
       bool isLoopback = one->ifa_flags & IFF_LOOPBACK;
       // To use a link's own address, the other host would have to name the
       // link.

@@ -34,13 +34,13 @@ public:
   double getExpectedGain() override { return search.getExpectedGain(); }
   double getBest() const override { return search.getBest(); }
   size_t getPruned() const override { return search.getPruned(); }
-  void tell(const Point &point, std::optional<double> time) override {
-    search.tell(point, time);
+  void observe(const Point &point, std::optional<double> time) override {
+    search.observe(point, time);
   }
   void setOwnChoice(compiler::ScheduleAttr schedule) override {
     search.setOwnChoice(schedule);
   }
-  void tellOwnChoice(double time) override { search.tellOwnChoice(time); }
+  void observeOwnChoice(double time) override { search.observeOwnChoice(time); }
   void enumerate() override { space.enumerate(); }
 
 private:

@@ -23,24 +23,24 @@ std::vector<double> tune::getTimes(const json::Array *list) {
 }
 
 /// A matmul as a vendor's library takes it.
-static json::Object describe(const runtime::LibraryProduct &product) {
+static json::Object describe(const runtime::LibraryMatmul &matmul) {
   auto type = [](runtime::ElementType element) {
     return runtime::elementTypeName(element);
   };
-  return json::Object{{"m", product.m},
-                      {"n", product.n},
-                      {"k", product.k},
-                      {"matrices", product.matrices},
-                      {"turnedLhs", product.turnedLhs},
-                      {"turnedRhs", product.turnedRhs},
-                      {"lhsStride", product.lhsStride},
-                      {"rhsStride", product.rhsStride},
-                      {"outStride", product.outStride},
-                      {"lhs", type(product.lhs)},
-                      {"rhs", type(product.rhs)},
-                      {"out", type(product.out)},
-                      {"sum", type(product.sum)},
-                      {"tf32", product.tf32}};
+  return json::Object{{"m", matmul.m},
+                      {"n", matmul.n},
+                      {"k", matmul.k},
+                      {"matrices", matmul.matrices},
+                      {"transposedLhs", matmul.transposedLhs},
+                      {"transposedRhs", matmul.transposedRhs},
+                      {"lhsStride", matmul.lhsStride},
+                      {"rhsStride", matmul.rhsStride},
+                      {"outStride", matmul.outStride},
+                      {"lhs", type(matmul.lhs)},
+                      {"rhs", type(matmul.rhs)},
+                      {"out", type(matmul.out)},
+                      {"sum", type(matmul.sum)},
+                      {"tf32", matmul.tf32}};
 }
 
 Message tune::makeFinalRequest(const TaskState &state, unsigned leaders,
@@ -66,8 +66,8 @@ Message tune::makeFinalRequest(const TaskState &state, unsigned leaders,
                               {"candidates", std::move(list)},
                               {"rounds", 400},
                               {"seconds", seconds}};
-  if (state.task->product)
-    message.head["product"] = describe(*state.task->product);
+  if (state.task->matmul)
+    message.head["product"] = describe(*state.task->matmul);
   return message;
 }
 

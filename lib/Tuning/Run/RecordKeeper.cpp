@@ -51,7 +51,7 @@ bool RecordKeeper::flush() {
         waiting.front());
     if (error) {
       std::string why = llvm::toString(std::move(error));
-      if (!std::exchange(isTold, true))
+      if (!std::exchange(isReported, true))
         say("warning: " + why +
             "; the run continues, and its records stay in memory until they "
             "can be written");
@@ -59,7 +59,7 @@ bool RecordKeeper::flush() {
     }
     waiting.pop_front();
   }
-  if (std::exchange(isTold, false))
+  if (std::exchange(isReported, false))
     say("the database can be written again: " + std::to_string(count) +
         (count == 1 ? " pending record is" : " pending records are") +
         " in it");

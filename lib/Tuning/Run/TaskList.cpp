@@ -73,7 +73,7 @@ static std::optional<Types> getTypes(StringRef operand, StringRef out) {
 }
 
 /// "4x5xf16".
-static std::string spell(ArrayRef<int64_t> sizes, StringRef type) {
+static std::string formatOperand(ArrayRef<int64_t> sizes, StringRef type) {
   std::string text = "tensor<";
   for (int64_t size : sizes)
     text += std::to_string(size) + "x";
@@ -84,8 +84,10 @@ static std::string spell(ArrayRef<int64_t> sizes, StringRef type) {
 static std::string makeFunction(const Types &types, ArrayRef<int64_t> a,
                                 ArrayRef<int64_t> b, ArrayRef<int64_t> out,
                                 StringRef before, StringRef op) {
-  std::string aType = spell(a, types.operand), bType = spell(b, types.operand),
-              sumType = spell(out, types.sum), outType = spell(out, types.out);
+  std::string aType = formatOperand(a, types.operand),
+              bType = formatOperand(b, types.operand),
+              sumType = formatOperand(out, types.sum),
+              outType = formatOperand(out, types.out);
   bool isFloat = !types.sum.starts_with("i");
   std::string text =
       "func.func @main(%a: " + aType + ", %b: " + bType + ") -> " + outType +
@@ -109,9 +111,10 @@ static std::string makeConvolution(ArrayRef<int64_t> d, int64_t stride,
   int64_t top = r / 2, left = s / 2;
   int64_t oh = (h + 2 * top - r) / stride + 1,
           ow = (w + 2 * left - s) / stride + 1;
-  std::string image = spell({n, h, w, c}, types.operand),
-              padded = spell({n, h + 2 * top, w + 2 * left, c}, types.operand),
-              filters = spell({r, s, c, f}, types.operand);
+  std::string image = formatOperand({n, h, w, c}, types.operand),
+              padded = formatOperand({n, h + 2 * top, w + 2 * left, c},
+                                     types.operand),
+              filters = formatOperand({r, s, c, f}, types.operand);
   std::string pads = std::to_string(top) + ", " + std::to_string(left);
   bool isFloat = !types.operand.starts_with("i");
   std::string before, source = "%a", sourceType = image;
@@ -134,8 +137,8 @@ static std::string makeConvolution(ArrayRef<int64_t> d, int64_t stride,
 
 static std::string makeAttention(ArrayRef<int64_t> d, StringRef type,
                                  bool isCausal) {
-  std::string q = spell({d[0], d[1], d[3]}, type),
-              k = spell({d[0], d[2], d[3]}, type);
+  std::string q = formatOperand({d[0], d[1], d[3]}, type),
+              k = formatOperand({d[0], d[2], d[3]}, type);
   // A power of two near 1/sqrt(D), so that integers stay exact as scores.
   double scale = 1;
   while (scale * scale * static_cast<double>(d[3]) > 1)
@@ -156,7 +159,7 @@ static std::string makeAttention(ArrayRef<int64_t> d, StringRef type,
 
 std::optional<std::string> tune::makeProgram(StringRef shape,
                                              std::string &why) {
-  auto refuse = [&](const llvm::Twine &what) {
+  auto reject = [&](const llvm::Twine &what) {
     why = ("'" + shape + "' is not a shape: " + what + "; expected\n" +
            StringRef(shapeHelp).rtrim())
               .str();
@@ -170,44 +173,44 @@ std::optional<std::string> tune::makeProgram(StringRef shape,
     parts.erase(parts.begin());
   }
   if (parts.size() < 2 || parts.size() > 3)
-    return refuse("expected sizes and a type, separated by ':'");
+    return reject("expected sizes and a type, separated by ':'");
   auto [sizesText, strideText] = parts[0].split('/');
   int64_t stride = 1;
   if (parts[0].contains('/') &&
       (kind != "conv" || strideText.getAsInteger(10, stride) || stride < 1))
-    return refuse("'/' must precede the stride of a convolution");
+    return reject("'/' must precede the stride of a convolution");
   mlir::SmallVector<StringRef> words;
   sizesText.split(words, 'x');
   mlir::SmallVector<int64_t> sizes;
   for (StringRef word : words) {
     int64_t size;
     if (word.getAsInteger(10, size) || size < 1 || size > (int64_t(1) << 31))
-      return refuse("'" + word + "' is not a size");
+      return reject("'" + word + "' is not a size");
     sizes.push_back(size);
   }
   size_t wanted =
       llvm::StringSwitch<size_t>(kind).Case("gemm", 3).Case("conv", 7).Default(
           4);
   if (sizes.size() != wanted)
-    return refuse(kind + " has " + llvm::Twine(wanted) + " sizes");
+    return reject(kind + " has " + llvm::Twine(wanted) + " sizes");
   if (kind == "attention") {
     bool isCausal = parts.size() == 3;
     if (isCausal && parts[2] != "causal")
-      return refuse("expected nothing or 'causal' after the type");
+      return reject("expected nothing or 'causal' after the type");
     if (parts[1] != "f16" && parts[1] != "bf16")
-      return refuse("attention requires f16 or bf16");
+      return reject("attention requires f16 or bf16");
     return makeAttention(sizes, parts[1], isCausal);
   }
   std::optional<Types> types =
       getTypes(parts[1], parts.size() == 3 ? parts[2] : "");
   if (!types)
-    return refuse("'" + parts[1] +
+    return reject("'" + parts[1] +
                   "' is not one of f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2, "
                   "f8E4M3FNUZ, f8E5M2FNUZ");
   if (kind == "conv") {
     if (sizes[1] + sizes[5] / 2 * 2 < sizes[5] ||
         sizes[2] + sizes[6] / 2 * 2 < sizes[6])
-      return refuse("the filter is larger than the image");
+      return reject("the filter is larger than the image");
     return makeConvolution(sizes, stride, *types);
   }
   bool isBatch = kind == "batch";
@@ -223,8 +226,8 @@ std::optional<std::string> tune::makeProgram(StringRef shape,
                              out = shapeOf(m, n);
   std::string op =
       std::string(isBatch ? "linalg.batch_matmul" : "linalg.matmul") +
-      " ins(%a, %b : " + spell(a, types->operand) + ", " +
-      spell(b, types->operand) + ")";
+      " ins(%a, %b : " + formatOperand(a, types->operand) + ", " +
+      formatOperand(b, types->operand) + ")";
   return makeFunction(*types, a, b, out, "", op);
 }
 
@@ -251,8 +254,8 @@ static std::optional<runtime::ElementType> getElement(mlir::Type type) {
 }
 
 /// Describes `op` for a library: a batch of contiguous dense matrices.
-static std::optional<runtime::LibraryProduct>
-describeProduct(mlir::Operation *task) {
+static std::optional<runtime::LibraryMatmul>
+describeMatmul(mlir::Operation *task) {
   auto op = mlir::dyn_cast<compiler::ContractOp>(task);
   if (!op || !op.getInit())
     return std::nullopt;
@@ -282,31 +285,31 @@ describeProduct(mlir::Operation *task) {
   if (compiler::isStoredTransposed(op, form, 2))
     return std::nullopt;
   std::array<int64_t, 3> extents = compiler::getStaticExtents(op, form);
-  runtime::LibraryProduct product;
-  std::tie(product.m, product.n, product.k) =
+  runtime::LibraryMatmul matmul;
+  std::tie(matmul.m, matmul.n, matmul.k) =
       std::tie(extents[0], extents[1], extents[2]);
-  product.matrices = compiler::getLinearExtent(op, form.batch);
-  product.turnedLhs = compiler::isStoredTransposed(op, form, 0);
-  product.turnedRhs = compiler::isStoredTransposed(op, form, 1);
+  matmul.matrices = compiler::getLinearExtent(op, form.batch);
+  matmul.transposedLhs = compiler::isStoredTransposed(op, form, 0);
+  matmul.transposedRhs = compiler::isStoredTransposed(op, form, 1);
   auto hasBatch = [&](unsigned operand) {
     return !form.batch.empty() &&
            op.getMap(operand).isFunctionOfDim(form.batch[0]);
   };
-  product.lhsStride = hasBatch(0) ? product.m * product.k : 0;
-  product.rhsStride = hasBatch(1) ? product.k * product.n : 0;
-  product.outStride = product.m * product.n;
+  matmul.lhsStride = hasBatch(0) ? matmul.m * matmul.k : 0;
+  matmul.rhsStride = hasBatch(1) ? matmul.k * matmul.n : 0;
+  matmul.outStride = matmul.m * matmul.n;
   auto lhs = getElement(op.getLhs().getType()),
        rhs = getElement(op.getRhs().getType()),
        out = getElement(op.getOutput().getType()),
        sum = getElement(op.getAccumulatorType());
   if (!lhs || !rhs || !out || !sum)
     return std::nullopt;
-  product.lhs = *lhs;
-  product.rhs = *rhs;
-  product.out = *out;
-  product.sum = *sum;
-  product.tf32 = op.getPrecision() == compiler::Precision::Tf32;
-  return product;
+  matmul.lhs = *lhs;
+  matmul.rhs = *rhs;
+  matmul.out = *out;
+  matmul.sum = *sum;
+  matmul.tf32 = op.getPrecision() == compiler::Precision::Tf32;
+  return matmul;
 }
 
 /// Whether sums of products of small integers are exact in any order: they have
@@ -322,12 +325,12 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip) {
   task.text.text = compiler::getTaskText(op);
   task.text.key = compiler::getTaskKey(task.text.text);
   task.text.description = compiler::describeTask(op);
-  task.place = compiler::describePlace(op->getLoc());
+  task.place = compiler::describeLocation(op->getLoc());
   task.program = compiler::makeTaskProgram(op);
   auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
   task.isAdded = contract && !contract.getInit();
   task.isExact = isExactTask(op);
-  task.product = describeProduct(op);
+  task.matmul = describeMatmul(op);
   compiler::tuning::MachineModel model(op, chip);
   task.text.operations = model.getOperations();
   task.text.bytes = model.getBytes();
@@ -357,7 +360,7 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
     if (!compiler::isTuningTask(op))
       return;
     isAny = true;
-    std::string place = compiler::describePlace(op->getLoc());
+    std::string place = compiler::describeLocation(op->getLoc());
     auto leave = [&](const llvm::Twine &why) {
       messages << "note: " << (place.empty() ? name : place) << ": "
                << compiler::describeTask(op) << " is not tuned: " << why

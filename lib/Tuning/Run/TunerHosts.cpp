@@ -115,14 +115,14 @@ void Tuner::putBack(Pending work) {
 
 void Tuner::loseHost(const ClusterEvent &event) {
   size_t count = 0;
-  auto take = [&](Seat &seat) {
-    if (seat.isRemoved || seat.host != event.host)
+  auto take = [&](WorkerSlot &slot) {
+    if (slot.isRemoved || slot.host != event.host)
       return false;
-    seat.isRemoved = true;
-    if (seat.work) {
+    slot.isRemoved = true;
+    if (slot.work) {
       ++count;
-      Pending work = std::move(*seat.work);
-      seat.work.reset();
+      Pending work = std::move(*slot.work);
+      slot.work.reset();
       putBack(std::move(work));
     }
     return true;
@@ -159,7 +159,7 @@ void Tuner::noteWaiting() {
   bool isWaiting = measurers.empty() || (compilers.empty() && !isSearchOver);
   if (!isWaiting) {
     idleSince.reset();
-    isWaitSaid = false;
+    isWaitReported = false;
     return;
   }
   Clock::time_point now = Clock::now();
@@ -176,9 +176,9 @@ void Tuner::noteWaiting() {
     }
     return;
   }
-  if (isWaitSaid || waited < waitLimit)
+  if (isWaitReported || waited < waitLimit)
     return;
-  isWaitSaid = true;
+  isWaitReported = true;
   progress.say(std::string("note: no host ") +
                (measurers.empty() ? "measures" : "compiles") +
                "; the run waits for one to join");

@@ -62,11 +62,11 @@ void Tuner::finish(Pending work, tuning::Record record) {
   bool hasTime = record.outcome == Outcome::Measured ||
                  (record.outcome == Outcome::Slow && !record.times.empty());
   if (work.point)
-    state.source->tell(*work.point, hasTime
-                                        ? std::optional<double>(record.median)
-                                        : std::nullopt);
+    state.source->observe(*work.point,
+                          hasTime ? std::optional<double>(record.median)
+                                  : std::nullopt);
   else if (hasTime)
-    state.source->tellOwnChoice(record.median);
+    state.source->observeOwnChoice(record.median);
   if (record.outcome != Outcome::Measured)
     return;
   if (!work.point)
@@ -157,9 +157,9 @@ void Tuner::resume() {
       // Without a device nothing but whether it compiles is found out.
       if (!isSame || options.replay)
         continue;
-      state.source->tell(point, hasTime || record.outcome == Outcome::Slow
-                                    ? std::optional<double>(record.median)
-                                    : std::nullopt);
+      state.source->observe(point, hasTime || record.outcome == Outcome::Slow
+                                       ? std::optional<double>(record.median)
+                                       : std::nullopt);
       ++state.begun;
       ++resumed;
     }
@@ -170,9 +170,9 @@ void Tuner::resume() {
     for (const auto &[time, point] : fastest) {
       if (state.hints.size() == options.replay.value_or(options.leaders))
         break;
-      std::string text = tuning::spellPoint(point);
+      std::string text = tuning::formatPoint(point);
       if (llvm::none_of(state.hints, [&](const auto &other) {
-            return tuning::spellPoint(other) == text;
+            return tuning::formatPoint(other) == text;
           }))
         state.hints.push_back(point);
     }

@@ -68,8 +68,8 @@ void WorkerPool::removeEnded() {
 }
 
 void WorkerPool::addFiles(std::vector<pollfd> &files, bool withCompilers) {
-  auto add = [&](Seat &seat) {
-    if (Channel *channel = seat.getChannel())
+  auto add = [&](WorkerSlot &slot) {
+    if (Channel *channel = slot.getChannel())
       files.push_back({channel->getFile(), POLLIN, 0});
   };
   if (withCompilers)
@@ -84,8 +84,8 @@ static bool isPast(Clock::time_point since, double limit,
   return std::chrono::duration<double>(now - since).count() > limit;
 }
 
-bool WorkerPool::isOverdue(const Seat &seat, Clock::time_point now) {
-  return seat.dying && isPast(*seat.dying, dyingLimit, now);
+bool WorkerPool::isOverdue(const WorkerSlot &slot, Clock::time_point now) {
+  return slot.dying && isPast(*slot.dying, dyingLimit, now);
 }
 
 bool WorkerPool::isLate(const Compiler &compiler, Clock::time_point now) const {

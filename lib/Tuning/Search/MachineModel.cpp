@@ -65,7 +65,7 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
       extents[i] = static_cast<double>(known[i]);
     matrices = static_cast<double>(getLinearExtent(contract, form.batch));
     operations = 2 * matrices * extents[0] * extents[1] * extents[2];
-    operand = contract.getProductType(0);
+    operand = contract.getFactorType(0);
     auto size = [](Type type) {
       return static_cast<double>(getElementBits(getElementTypeOrSelf(type))) /
              8;

@@ -25,7 +25,7 @@ using namespace mlir::tessera::tuning;
 using Field = ScheduleField;
 using Pair = std::array<int64_t, 2>;
 
-std::string tuning::spellPoint(const ScheduleNumbers &point) {
+std::string tuning::formatPoint(const ScheduleNumbers &point) {
   std::string text;
   for (size_t i = 0; i < ScheduleNumbers::size; ++i)
     text += std::to_string(point[static_cast<Field>(i)]) + ",";
@@ -189,7 +189,7 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
   std::vector<int64_t> steps;
   int64_t bits = 0;
   for (unsigned side : {0, 1})
-    bits = std::max(bits, getElementBits(op.getProductType(side)));
+    bits = std::max(bits, getElementBits(op.getFactorType(side)));
   values.subgroupsPerFragment = getGroups(chip);
   llvm::erase_if(values.subgroupsPerFragment, [&](int64_t group) {
     return getPermittedInstructions(op, form, chip, group).empty();
@@ -202,9 +202,8 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
       leastM = std::min(leastM, row->m);
       leastN = std::min(leastN, row->n);
     }
-  bool isMatrix =
-      hasMatrixProduct(chip, op.getProductType(0), op.getProductType(1),
-                       op.getAccumulatorType());
+  bool isMatrix = hasMatrixMultiply(
+      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType());
   std::vector<int64_t> all = {16, 32, 64, 96, 128, 192, 256};
   if (leastM < 16 || leastN < 16)
     all.insert(all.begin(), 8);
@@ -298,12 +297,12 @@ ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
     options.push_back(getFieldValues(field));
   std::tie(extents, matrices) = getExtents(op);
   if (isa<ContractOp>(op) && !chip.policy.groupDefaults.empty()) {
-    repacked = OwningOpRef<ModuleOp>(task.clone());
+    packed = OwningOpRef<ModuleOp>(task.clone());
     PassManager pm(task.getContext());
-    attachChip(*repacked, chip);
-    pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands());
-    if (succeeded(pm.run(*repacked)))
-      repackedOp = findTask(*repacked);
+    attachChip(*packed, chip);
+    pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
+    if (succeeded(pm.run(*packed)))
+      packedOp = findTask(*packed);
   }
   if (isEnumerated)
     enumerateCores();
@@ -323,9 +322,9 @@ std::string ScheduleSpace::explain(ScheduleAttr schedule) const {
   };
   std::string why = explainFor(op);
   // Such a schedule has operands copied.
-  if (!why.empty() && repackedOp && schedule.getSubgroupsPerFragment() > 1 &&
+  if (!why.empty() && packedOp && schedule.getSubgroupsPerFragment() > 1 &&
       schedule.getSwizzle())
-    return explainFor(repackedOp);
+    return explainFor(packedOp);
   return why;
 }
 
@@ -366,7 +365,7 @@ bool ScheduleSpace::isLegal(const Point &point, std::string *why) const {
   std::string problem =
       explainWaste(point, extents, matrices, isa<AttentionOp>(op));
   if (problem.empty()) {
-    auto [place, isNew] = known.try_emplace(spellPoint(key));
+    auto [place, isNew] = known.try_emplace(formatPoint(key));
     if (isNew) {
       ScheduleAttr schedule = key.getAttr(op->getContext());
       place->second = schedule ? explain(schedule) : "schedule_c1 to c6";
@@ -625,7 +624,7 @@ ScheduleNumbers ScheduleSpace::mutate(const Point &from,
           (move.probability == 1 || toss(move.probability, random)))
         change(point, *move.second);
     }
-    if (spellPoint(point) != spellPoint(from) && isLegal(point))
+    if (formatPoint(point) != formatPoint(from) && isLegal(point))
       return point;
   }
   return draw(random);

@@ -47,7 +47,7 @@ bool TaskSearch::isPromising(const Point &point) {
 }
 
 bool TaskSearch::add(const Point &point) {
-  if (!tried.insert(spellPoint(point)).second)
+  if (!tried.insert(formatPoint(point)).second)
     return false;
   queue.push_back(point);
   return true;
@@ -133,7 +133,7 @@ void TaskSearch::refill() {
   std::vector<CostModel::Guess> guesses;
   std::unordered_set<std::string> seen;
   auto look = [&](const Point &point) {
-    std::string text = spellPoint(point);
+    std::string text = formatPoint(point);
     if (tried.count(text) || !seen.insert(text).second || !isPromising(point))
       return;
     choices.push_back(point);
@@ -164,11 +164,11 @@ std::optional<Point> TaskSearch::propose() {
   if (!isBegun)
     begin();
   // New results are worth more than pending candidates.
-  if (isStale && told >= taken && !isWhole) {
+  if (isStale && observed >= taken && !isWhole) {
     for (const Point &point : queue)
-      tried.erase(spellPoint(point));
+      tried.erase(formatPoint(point));
     queue.clear();
-    told = 0;
+    observed = 0;
   }
   if (queue.empty())
     refill();
@@ -181,18 +181,18 @@ std::optional<Point> TaskSearch::propose() {
   return point;
 }
 
-void TaskSearch::tellOwnChoice(double time) {
+void TaskSearch::observeOwnChoice(double time) {
   if (own)
-    tell(*own, time);
+    observe(*own, time);
 }
 
-void TaskSearch::tell(const Point &point, std::optional<double> time) {
-  tried.insert(spellPoint(point));
+void TaskSearch::observe(const Point &point, std::optional<double> time) {
+  tried.insert(formatPoint(point));
   isStale = true;
   if (!time) {
     failures.push_back(point);
     if (samples.size() + failures.size() > favourites + neighbours)
-      ++told;
+      ++observed;
     return;
   }
   samples.push_back({point, *time, machine.estimate(point)});
@@ -200,7 +200,7 @@ void TaskSearch::tell(const Point &point, std::optional<double> time) {
     best = *time;
   // The first points are tried as they are.
   if (samples.size() + failures.size() > favourites + neighbours)
-    ++told;
+    ++observed;
 }
 
 double TaskSearch::getExpectedGain() {

@@ -54,12 +54,12 @@ private:
 
 /// Gives the error, or nothing.
 std::string CompileWorker::compile(const json::Object &head, Message &reply) {
-  std::string said;
+  std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
-        if (said.empty() &&
+        if (diagnostics.empty() &&
             diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-          said = diagnostic.str();
+          diagnostics = diagnostic.str();
         return mlir::success();
       });
   mlir::OwningOpRef<mlir::ModuleOp> &program = programs[getText(head, "task")];
@@ -67,7 +67,7 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
     program = mlir::parseSourceString<mlir::ModuleOp>(getText(head, "program"),
                                                       &context);
   if (!program)
-    return "the task's program cannot be read: " + said;
+    return "the task's program cannot be read: " + diagnostics;
   mlir::OwningOpRef<mlir::ModuleOp> module(program->clone());
   std::string text = getText(head, "schedule");
   if (!text.empty()) {
@@ -98,7 +98,8 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   mlir::FailureOr<runtime::Bundle> bundle = compiler::compileBundle(
       *module, options, target, /*source=*/"", /*file=*/"", &kernels);
   if (failed(bundle))
-    return said.empty() ? "the compiler did not report a reason" : said;
+    return diagnostics.empty() ? "the compiler did not report a reason"
+                               : diagnostics;
   std::string chosen;
   for (const compiler::KernelReport &kernel : kernels) {
     if (!kernel.schedule.empty())

@@ -127,11 +127,10 @@ static std::vector<compiler::reference::CompiledSum>
 collectSums(const runtime::ProgramVariant &variant) {
   std::vector<compiler::reference::CompiledSum> sums;
   for (const runtime::KernelRecord &kernel : variant.kernels)
-    for (const runtime::ProductRecord &product : kernel.products) {
+    for (const runtime::MatmulRecord &matmul : kernel.matmuls) {
       // A task is one contraction, or attention: locations are not needed.
-      if (auto sum =
-              compiler::describeSum(product.product, /*location=*/"",
-                                    product.unitBits, product.unitLength))
+      if (auto sum = compiler::describeSum(matmul.types, /*location=*/"",
+                                           matmul.unitBits, matmul.unitLength))
         sums.push_back(*std::move(sum));
     }
   return sums;
@@ -147,11 +146,11 @@ checkByReference(const std::string &program,
   namespace reference = compiler::reference;
   mlir::MLIRContext context;
   compiler::prepareContext(context);
-  std::string said;
+  std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(&context,
                                         [&](mlir::Diagnostic &diagnostic) {
-                                          if (said.empty())
-                                            said = diagnostic.str();
+                                          if (diagnostics.empty())
+                                            diagnostics = diagnostic.str();
                                           return mlir::success();
                                         });
   mlir::OwningOpRef<mlir::ModuleOp> module =
@@ -159,7 +158,7 @@ checkByReference(const std::string &program,
   auto function =
       module ? module->lookupSymbol<mlir::func::FuncOp>("main") : nullptr;
   if (!function)
-    return "the task's program cannot be read: " + said;
+    return "the task's program cannot be read: " + diagnostics;
   llvm::SmallVector<reference::Array> arguments;
   llvm::SmallVector<reference::ComputedOutput> computed;
   size_t output = 0;
@@ -183,7 +182,8 @@ checkByReference(const std::string &program,
   reference::Verification verified =
       reference::verify(function, arguments, computed, options);
   if (verified.status != reference::Status::Done)
-    return "not checked: " + (said.empty() ? verified.message : said);
+    return "not checked: " +
+           (diagnostics.empty() ? verified.message : diagnostics);
   for (const reference::Comparison &comparison : verified.comparisons)
     if (!comparison.ok || comparison.unverifiedCount != 0)
       return comparison.describe();
@@ -341,9 +341,9 @@ void MeasureWorker::go(const json::Object &head) {
     runtime::LaunchRequest request;
     request.kernel = (*variant)->kernels.front().name.c_str();
     request.block[0] = int64_t(1) << 20;
-    Status refused = device->launch(request);
+    Status rejected = device->launch(request);
     trial.outcome = Outcome::NotRun;
-    trial.error = refused.message();
+    trial.error = rejected.message();
     candidates.erase(found);
     answerTrial(id, trial);
     return;
@@ -371,8 +371,8 @@ void MeasureWorker::go(const json::Object &head) {
   answerTrial(id, trial);
 }
 
-static runtime::LibraryProduct readProduct(const json::Object &object) {
-  runtime::LibraryProduct product;
+static runtime::LibraryMatmul readMatmul(const json::Object &object) {
+  runtime::LibraryMatmul matmul;
   auto number = [&](llvm::StringRef name) {
     return object.getInteger(name).value_or(0);
   };
@@ -380,21 +380,21 @@ static runtime::LibraryProduct readProduct(const json::Object &object) {
     auto parsed = runtime::parseElementType(getText(object, name));
     return parsed.ok() ? *parsed : runtime::ElementType::Index;
   };
-  product.m = number("m");
-  product.n = number("n");
-  product.k = number("k");
-  product.matrices = number("matrices");
-  product.turnedLhs = object.getBoolean("turnedLhs").value_or(false);
-  product.turnedRhs = object.getBoolean("turnedRhs").value_or(false);
-  product.lhsStride = number("lhsStride");
-  product.rhsStride = number("rhsStride");
-  product.outStride = number("outStride");
-  product.lhs = type("lhs");
-  product.rhs = type("rhs");
-  product.out = type("out");
-  product.sum = type("sum");
-  product.tf32 = object.getBoolean("tf32").value_or(false);
-  return product;
+  matmul.m = number("m");
+  matmul.n = number("n");
+  matmul.k = number("k");
+  matmul.matrices = number("matrices");
+  matmul.transposedLhs = object.getBoolean("transposedLhs").value_or(false);
+  matmul.transposedRhs = object.getBoolean("transposedRhs").value_or(false);
+  matmul.lhsStride = number("lhsStride");
+  matmul.rhsStride = number("rhsStride");
+  matmul.outStride = number("outStride");
+  matmul.lhs = type("lhs");
+  matmul.rhs = type("rhs");
+  matmul.out = type("out");
+  matmul.sum = type("sum");
+  matmul.tf32 = object.getBoolean("tf32").value_or(false);
+  return matmul;
 }
 
 void MeasureWorker::runFinal(Message message) {
@@ -439,7 +439,7 @@ void MeasureWorker::runFinal(Message message) {
   std::vector<runtime::Operand> operands = data.getOperands();
   if (const json::Object *object = message.head.getObject("product")) {
     auto prepared =
-        runtime::VendorLibrary::prepare(*device, readProduct(*object));
+        runtime::VendorLibrary::prepare(*device, readMatmul(*object));
     if (prepared.ok())
       library = prepared.take();
     else
@@ -499,8 +499,8 @@ void MeasureWorker::runFinal(Message message) {
       break;
     // Each begins a round once, so that its predecessor varies.
     size_t count = runners.size() + (library ? 1 : 0);
-    for (size_t turn = 0; turn < count; ++turn) {
-      size_t which = (turn + round) % count;
+    for (size_t iteration = 0; iteration < count; ++iteration) {
+      size_t which = (iteration + round) % count;
       if (which == runners.size()) {
         runtime::Expected<double> time = timeLibrary();
         if (time.ok() && round > 0)

@@ -102,16 +102,16 @@ Status TaskData::checkGuards(std::string &damage) {
   for (auto [i, slot] : llvm::enumerate(signature.arguments)) {
     if (!slot.isBuffer())
       continue;
-    for (bool isBehind : {false, true}) {
+    for (bool isAfter : {false, true}) {
       unsigned char bytes[guardBytes];
       char *place = buffers[i] +
-                    (isBehind ? guardBytes + arrays[i].data.size() : size_t(0));
+                    (isAfter ? guardBytes + arrays[i].data.size() : size_t(0));
       if (Status status = device.copyToHost(bytes, place, guardBytes);
           !status.ok())
         return status;
       if (llvm::all_of(bytes, [](uint8_t byte) { return byte == guardByte; }))
         continue;
-      damage = std::string("memory ") + (isBehind ? "behind" : "before") +
+      damage = std::string("memory ") + (isAfter ? "behind" : "before") +
                " argument " + std::to_string(i) + " (" + slot.str() +
                ") was overwritten";
       // The next candidate is to find it whole.

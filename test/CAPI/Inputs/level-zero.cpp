@@ -93,12 +93,12 @@ int main(int argc, char **argv) {
   check(tesseraExecutableRun(cube, &arguments[1], 1, &result, 1, &run), "cube");
   copy(host[3], tesseraBufferGetPointer(result.buffer));
   check(appendBarrier(list, done, 0, nullptr), "zeCommandListAppendBarrier");
-  auto *product = static_cast<float *>(host[2]);
+  auto *matmul = static_cast<float *>(host[2]);
   static float square[N * N], expected[N * N], c[N * N];
   multiplyOnHost(a, b, expected);
-  printf("before: %s\n", product[0] == expected[0] ? "done" : "not done");
+  printf("before: %s\n", matmul[0] == expected[0] ? "done" : "not done");
   check(eventHostSynchronize(done, UINT64_MAX), "zeEventHostSynchronize");
-  int wrong = compare("product", product, expected);
+  int wrong = compare("product", matmul, expected);
   multiplyOnHost(b, b, square);
   multiplyOnHost(square, b, expected);
   wrong += compare("cube", static_cast<float *>(host[3]), expected);

@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
                     *same = prepare(program, "same", device);
 
   /* Nothing waits between the first command and the last one. */
-  static float a[N * N], b[N * N], c[N * N], product[N * N], expected[N * N];
+  static float a[N * N], b[N * N], c[N * N], matmul[N * N], expected[N * N];
   fillMatrix(0, a);
   fillMatrix(1, b);
   int64_t sizes[] = {N, N};
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
   check(write(queue, buffers[0], 0, 0, BYTES, a, 0, NULL, NULL), "write");
   check(write(queue, buffers[1], 0, 0, BYTES, b, 0, NULL, NULL), "write");
   check(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &run), "run");
-  check(read(queue, buffers[2], 0, 0, BYTES, product, 0, NULL, NULL), "read");
+  check(read(queue, buffers[2], 0, 0, BYTES, matmul, 0, NULL, NULL), "read");
   /* A cube of what is there by then, with temporary memory; then a cube of
      that. */
   TesseraResult first = {0}, second = {0};
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
   check(tesseraExecutableRun(same, &kept, 1, &second, 1, &run), "same");
   check(finish(queue), "clFinish");
   multiplyOnHost(a, b, expected);
-  int wrong = compare("product", product, expected);
+  int wrong = compare("product", matmul, expected);
   static float square[N * N];
   multiplyOnHost(b, b, square);
   multiplyOnHost(square, b, expected);

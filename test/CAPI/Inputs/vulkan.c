@@ -80,7 +80,7 @@ static void submitCopy(VkQueue queue, VkBuffer from, VkBuffer to) {
 }
 
 /* What cannot be; gives whether it was. */
-static int refused(TesseraStatus status) {
+static int rejected(TesseraStatus status) {
   printf("%s\n", tesseraGetLastError());
   return status != TESSERA_INVALID_ARGUMENT;
 }
@@ -216,18 +216,18 @@ int main(int argc, char **argv) {
   TesseraArgument tooLarge[] = {arguments[0], arguments[1], arguments[2]};
   tooLarge[0].sizes = large;
   tooLarge[1].sizes = tall;
-  wrong += refused(tesseraExecutableRun(multiply, tooLarge, 3, NULL, 0, &run));
+  wrong += rejected(tesseraExecutableRun(multiply, tooLarge, 3, NULL, 0, &run));
   TesseraRun none = {sizeof(none), 1, NULL};
   wrong +=
-      refused(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &none));
+      rejected(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &none));
   TesseraDevice *refusedDevice;
   native.queueIndex = 1;
-  wrong += refused(tesseraDeviceOpenNative(&native, &refusedDevice));
+  wrong += rejected(tesseraDeviceOpenNative(&native, &refusedDevice));
   native.queueIndex = 0;
   features12.vulkanMemoryModel = features.features.shaderInt64 = 0;
-  wrong += refused(tesseraDeviceOpenNative(&native, &refusedDevice));
+  wrong += rejected(tesseraDeviceOpenNative(&native, &refusedDevice));
   native.createInfo = NULL;
-  wrong += refused(tesseraDeviceOpenNative(&native, &refusedDevice));
+  wrong += rejected(tesseraDeviceOpenNative(&native, &refusedDevice));
 
   tesseraBufferDestroy(first.buffer);
   tesseraExecutableDestroy(multiply);

@@ -282,14 +282,14 @@ func.func @outputs(%a: memref<64x48xf32>, %b: memref<64xf32>, %c: memref<64xf32>
 // CHECK-LABEL: func @pad_rows
 // CHECK:         vector.load %{{.+}} {alignment = 2 : i64} : memref<64x45xf16>, vector<8xf16>
 // CHECK:         vector.store %{{.+}} {alignment = 16 : i64} : memref<64x45xf16, strided<[48, 1]>>, vector<8xf16>
-// CHECK:         {tessera.repack = "for a test"}
+// CHECK:         {tessera.packing = "for a test"}
 
 // CPU-LABEL: func @pad_rows
-// CPU:         {tessera.repack = "for a test"}
+// CPU:         {tessera.packing = "for a test"}
 func.func @pad_rows(%a: memref<64x45xf16>, %b: memref<64x45xf16, strided<[48, 1]>>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
                   iterator_types = ["parallel", "parallel"]}
-      ins(%a : memref<64x45xf16>) outs(%b : memref<64x45xf16, strided<[48, 1]>>) attrs = {tessera.repack = "for a test"} {
+      ins(%a : memref<64x45xf16>) outs(%b : memref<64x45xf16, strided<[48, 1]>>) attrs = {tessera.packing = "for a test"} {
   ^bb0(%x: f16, %out: f16):
     linalg.yield %x : f16
   }

@@ -22,7 +22,7 @@
 // ONE-NOT: "SignedZeroInfNanPreserve", 16
 
 // Kernels with matmuls only are not affected.
-// RUN: sed 's/ELEMENT/f16/g; s/ACC/f32/g; s/ZERO/0.0/' %S/Inputs/product-4096.mlir > %t/product.mlir
+// RUN: sed 's/ELEMENT/f16/g; s/ACC/f32/g; s/ZERO/0.0/' %S/Inputs/matmul-4096.mlir > %t/product.mlir
 // RUN: gpu-runner %t/product.mlir --target=vulkan:nvidia-hopper --emit=llvm | FileCheck %s --check-prefix=PRODUCT --implicit-check-not=SignedZeroInfNanPreserve
 // PRODUCT: CooperativeMatrixMulAdd
 

@@ -24,8 +24,8 @@ func.func private @f() attributes {tessera.allow_fast_f8}
 
 // -----
 
-// expected-error @+1 {{attribute_c1: 'tessera.repack' must be on a linalg op, a memref.copy or a gpu.launch}}
-func.func private @f() attributes {tessera.repack = "x"}
+// expected-error @+1 {{attribute_c1: 'tessera.packing' must be on a linalg op, a memref.copy or a gpu.launch}}
+func.func private @f() attributes {tessera.packing = "x"}
 
 // -----
 
@@ -64,8 +64,8 @@ func.func private @f() attributes {tessera.plain_matmuls = {}}
 
 // -----
 
-// expected-error @+1 {{attribute_c1: 'tessera.repacks' must be on a module}}
-func.func private @f() attributes {tessera.repacks = {}}
+// expected-error @+1 {{attribute_c1: 'tessera.packings' must be on a module}}
+func.func private @f() attributes {tessera.packings = {}}
 
 // -----
 
@@ -94,18 +94,18 @@ func.func private @f() attributes {tessera.whole_bytes}
 
 // -----
 
-// expected-error @+1 {{attribute_c1: 'tessera.interleaved' must be on an op with a memref operand}}
-func.func private @f() attributes {tessera.interleaved = array<i64: 2, 4>}
+// expected-error @+1 {{attribute_c1: 'tessera.k_packed' must be on an op with a memref operand}}
+func.func private @f() attributes {tessera.k_packed = array<i64: 2, 4>}
 
 // -----
 
-// expected-error @+1 {{attribute_c1: 'tessera.direct_width' must be on a tessera.async_copy}}
-func.func private @f() attributes {tessera.direct_width = 1 : i64}
+// expected-error @+1 {{attribute_c1: 'tessera.lds_width' must be on a tessera.async_copy}}
+func.func private @f() attributes {tessera.lds_width = 1 : i64}
 
 // -----
 
-// expected-error @+1 {{attribute_c1: 'tessera.direct_loads' must be on a tessera.wait}}
-func.func private @f() attributes {tessera.direct_loads = 0 : i64}
+// expected-error @+1 {{attribute_c1: 'tessera.lds_loads' must be on a tessera.wait}}
+func.func private @f() attributes {tessera.lds_loads = 0 : i64}
 
 // -----
 
@@ -362,8 +362,8 @@ module attributes {tessera.plain_matmuls = {k = "1x2x3 f32 x f32 -> f32"}} {
 
 // -----
 
-// expected-error @+1 {{attribute_c2: 'tessera.repacks' must be a dictionary of strings}}
-module attributes {tessera.repacks = "x"} {
+// expected-error @+1 {{attribute_c2: 'tessera.packings' must be a dictionary of strings}}
+module attributes {tessera.packings = "x"} {
 }
 
 // -----
@@ -385,16 +385,16 @@ func.func @f(%x: f32, %a: memref<4xf32>) {
 // -----
 
 func.func @f(%x: f32, %a: memref<4xf32>) {
-  // expected-error @+1 {{attribute_c2: 'tessera.repack' must be a string, but is}}
-  linalg.fill {tessera.repack = 1} ins(%x : f32) outs(%a : memref<4xf32>)
+  // expected-error @+1 {{attribute_c2: 'tessera.packing' must be a string, but is}}
+  linalg.fill {tessera.packing = 1} ins(%x : f32) outs(%a : memref<4xf32>)
   return
 }
 
 // -----
 
 func.func @f(%x: f32, %a: memref<4xf32>) {
-  // expected-error @+1 {{attribute_c2: 'tessera.interleaved' must be an array<i64> of two positive entries, but is}}
-  linalg.fill {tessera.interleaved = array<i64: 0, 4>} ins(%x : f32) outs(%a : memref<4xf32>)
+  // expected-error @+1 {{attribute_c2: 'tessera.k_packed' must be an array<i64> of two positive entries, but is}}
+  linalg.fill {tessera.k_packed = array<i64: 0, 4>} ins(%x : f32) outs(%a : memref<4xf32>)
   return
 }
 
@@ -485,8 +485,8 @@ func.func @f(%a: memref<16x16xf32>, %w: memref<16x16xf32, #gpu.address_space<wor
 
 func.func @f(%a: memref<16x16xf32>, %w: memref<16x16xf32, #gpu.address_space<workgroup>>) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{attribute_c2: 'tessera.direct_width' must be a positive integer, but is}}
-  %t = tessera.async_copy %a[%c0, %c0], %w[%c0, %c0] shape [16, 16] {tessera.direct_width = 0 : i64}
+  // expected-error @+1 {{attribute_c2: 'tessera.lds_width' must be a positive integer, but is}}
+  %t = tessera.async_copy %a[%c0, %c0], %w[%c0, %c0] shape [16, 16] {tessera.lds_width = 0 : i64}
       : memref<16x16xf32>, memref<16x16xf32, #gpu.address_space<workgroup>>
   tessera.wait for %t
   return
@@ -495,8 +495,8 @@ func.func @f(%a: memref<16x16xf32>, %w: memref<16x16xf32, #gpu.address_space<wor
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{attribute_c2: 'tessera.direct_loads' must be an integer that is not negative, but is}}
-  tessera.wait pending 1 {tessera.direct_loads = -1 : i64}
+  // expected-error @+1 {{attribute_c2: 'tessera.lds_loads' must be an integer that is not negative, but is}}
+  tessera.wait pending 1 {tessera.lds_loads = -1 : i64}
   return
 }
 

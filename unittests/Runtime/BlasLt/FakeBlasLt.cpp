@@ -110,7 +110,7 @@ struct Preference {
 
 FakeBlasLt fake;
 
-const char *spellType(int type) {
+const char *formatType(int type) {
   switch (type) {
   case R_32F:
     return "R_32F";
@@ -139,7 +139,7 @@ const char *spellType(int type) {
   }
 }
 
-const char *spellCompute(int compute) {
+const char *formatCompute(int compute) {
   switch (compute) {
   case Compute16F:
     return "16F";
@@ -226,7 +226,7 @@ double readNumber(int type, const void *memory, int64_t index) {
     return read<float>(&bits, 0);
   }
   default:
-    complain(std::string("no arithmetic of ") + spellType(type));
+    complain(std::string("no arithmetic of ") + formatType(type));
     return 0;
   }
 }
@@ -250,7 +250,7 @@ void writeNumber(int type, void *memory, int64_t index, double value) {
                  static_cast<uint16_t>(read<uint32_t>(&number, 0) >> 16));
   }
   default:
-    return complain(std::string("no arithmetic of ") + spellType(type));
+    return complain(std::string("no arithmetic of ") + formatType(type));
   }
 }
 
@@ -266,9 +266,11 @@ constexpr uint64_t algorithmMark = 0x5A17A160A1B2C3D4;
 
 void checkSizes(const Desc &desc, const Layout &a, const Layout &b,
                 const Layout &d) {
-  bool turnedA = desc.transA == OpT, turnedB = desc.transB == OpT;
-  uint64_t m = turnedA ? a.cols : a.rows, kOfA = turnedA ? a.rows : a.cols,
-           n = turnedB ? b.rows : b.cols, kOfB = turnedB ? b.cols : b.rows;
+  bool transposedA = desc.transA == OpT, transposedB = desc.transB == OpT;
+  uint64_t m = transposedA ? a.cols : a.rows,
+           kOfA = transposedA ? a.rows : a.cols,
+           n = transposedB ? b.rows : b.cols,
+           kOfB = transposedB ? b.cols : b.rows;
   if (m != d.rows || n != d.cols || kOfA != kOfB)
     complain("the sizes do not fit");
   if (a.count != d.count || b.count != d.count)
@@ -315,7 +317,7 @@ int API(MatrixLayoutCreate)(void **layout, int type, uint64_t rows,
   made.cols = cols;
   made.leading = leading;
   return make(layout, made, "MatrixLayoutCreate",
-              spellType(type) + (", " + std::to_string(rows)) + ", " +
+              formatType(type) + (", " + std::to_string(rows)) + ", " +
                   std::to_string(cols) + ", " + std::to_string(leading));
 }
 
@@ -342,7 +344,7 @@ int API(MatrixLayoutSetAttribute)(void *layout, int attribute,
 
 int API(MatmulDescCreate)(void **desc, int compute, int scale) {
   return make(desc, Desc{compute, scale}, "MatmulDescCreate",
-              spellCompute(compute) + (", " + std::string(spellType(scale))));
+              formatCompute(compute) + (", " + std::string(formatType(scale))));
 }
 
 int API(MatmulDescDestroy)(void *desc) {
@@ -444,19 +446,19 @@ int MATMUL(void *handle, void *descriptor, const void *alpha, const void *aData,
   checkSizes(desc, a, b, d);
   if (result)
     return result;
-  bool turnedA = desc.transA == OpT, turnedB = desc.transB == OpT;
-  uint64_t k = turnedA ? a.rows : a.cols;
+  bool transposedA = desc.transA == OpT, transposedB = desc.transB == OpT;
+  uint64_t k = transposedA ? a.rows : a.cols;
   for (int32_t matrix = 0; matrix < d.count; ++matrix)
     for (uint64_t row = 0; row < d.rows; ++row)
       for (uint64_t col = 0; col < d.cols; ++col) {
         double sum = 0;
         for (uint64_t i = 0; i < k; ++i)
           sum += readNumber(a.type, aData,
-                            turnedA ? getPlace(a, i, row, matrix)
-                                    : getPlace(a, row, i, matrix)) *
+                            transposedA ? getPlace(a, i, row, matrix)
+                                        : getPlace(a, row, i, matrix)) *
                  readNumber(b.type, bData,
-                            turnedB ? getPlace(b, col, i, matrix)
-                                    : getPlace(b, i, col, matrix));
+                            transposedB ? getPlace(b, col, i, matrix)
+                                        : getPlace(b, i, col, matrix));
         writeNumber(d.type, dData, getPlace(d, row, col, matrix), sum);
       }
   return 0;

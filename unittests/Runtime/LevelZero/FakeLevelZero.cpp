@@ -366,9 +366,9 @@ zeDriverGetExtensionProperties(ze_driver_handle_t, uint32_t *count,
   const FakeZeDevice &device =
       state().devices.empty() ? none : state().devices.front();
   add(true, "ZE_extension_something");
-  add(device.tellsVersion, "ZE_extension_device_ip_version");
-  add(device.tellsAtomics, "ZE_extension_float_atomics");
-  add(device.tellsDpas, "ZE_intel_experimental_device_module_dp_properties");
+  add(device.reportsVersion, "ZE_extension_device_ip_version");
+  add(device.reportsAtomics, "ZE_extension_float_atomics");
+  add(device.reportsDpas, "ZE_intel_experimental_device_module_dp_properties");
   return giveList(all, count, extensions);
 }
 ze_result_t zeDriverGetLastErrorDescription(ze_driver_handle_t,
@@ -407,7 +407,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle,
     properties->timerResolution = 1000000000 / properties->timerResolution;
   if (auto *version = static_cast<ze_device_ip_version_ext_t *>(next)) {
     CHECK(version->stype == ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT &&
-          spec(device).tellsVersion);
+          spec(device).reportsVersion);
     version->ipVersion = spec(device).ipVersion;
   }
   return ZE_RESULT_SUCCESS;
@@ -437,11 +437,11 @@ zeDeviceGetModuleProperties(ze_device_handle_t handle,
        at; at = static_cast<ze_intel_device_module_dp_exp_properties_t *>(
                at->pNext)) {
     if (at->stype == ZE_STRUCTURE_INTEL_DEVICE_MODULE_DP_EXP_PROPERTIES) {
-      CHECK(from.tellsDpas);
+      CHECK(from.reportsDpas);
       at->flags = 1 | (from.hasDpas ? ZE_INTEL_DEVICE_MODULE_EXP_FLAG_DPAS : 0);
     } else {
       CHECK(at->stype == ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES &&
-            from.tellsAtomics);
+            from.reportsAtomics);
       auto *atomics = reinterpret_cast<ze_float_atomic_ext_properties_t *>(at);
       atomics->fp32Flags =
           from.addsF32 ? ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD : 0;
@@ -988,7 +988,7 @@ static FakeZeDevice makeFakeZeDevice(const std::string &name) {
     // The flags that PoCL itself reports.
     device.module.flags = ZE_DEVICE_MODULE_FLAG_FP64;
     device.module.spirvVersionSupported = 1 << 16 | 2;
-    device.tellsDpas = device.tellsVersion = false;
+    device.reportsDpas = device.reportsVersion = false;
     properties.vendorId = 0;
     useFakePrograms();
   }

@@ -34,10 +34,10 @@ struct FakeZeDevice {
   ze_device_compute_properties_t compute;
   ze_device_module_properties_t module;
   /// Extensions of the driver, and the device properties that they report.
-  bool tellsDpas = true, hasDpas = true;
-  bool tellsVersion = true;
+  bool reportsDpas = true, hasDpas = true;
+  bool reportsVersion = true;
   uint32_t ipVersion = 0;
-  bool tellsAtomics = true, addsF32 = true, addsF64 = true;
+  bool reportsAtomics = true, addsF32 = true, addsF64 = true;
   uint64_t memoryBytes = uint64_t(48) << 30, cacheBytes = 64 << 20;
   std::vector<ze_command_queue_group_properties_t> queueGroups;
 };

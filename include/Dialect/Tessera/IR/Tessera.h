@@ -39,7 +39,7 @@ namespace mlir::tessera {
 
 /// Whether `tessera.mma` supports these element types: a row of the table in
 /// its description.
-bool isValidProduct(Type a, Type b, Type accumulator);
+bool isValidMatmul(Type a, Type b, Type accumulator);
 
 /// Whether every target supports atomic adds of `type` in memory: f32, f64,
 /// i32.

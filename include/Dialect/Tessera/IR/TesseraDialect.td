@@ -58,13 +58,13 @@ def Tessera_Dialect : Dialect {
     | `allow_fast_f8` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
     | `tuned` | Dictionary: dictionaries of `schedule` and `origin`, by the keys of tasks | a module | the driver | `tessera-use-tuned-schedules` |
     | `tuned_source` | String: a text | a module | the driver | `tessera-use-tuned-schedules` |
-    | `repack` | String: a text | a linalg op, `memref.copy` or `gpu.launch` | `tessera-repack-operands` | `tessera-map-linalg-to-simt`, `tessera-name-kernels` |
+    | `packing` | String: a text | a linalg op, `memref.copy` or `gpu.launch` | `tessera-pack-operands` | `tessera-map-linalg-to-simt`, `tessera-name-kernels` |
     | `purpose` | String: a text | `gpu.launch` | tiling of attention | `tessera-name-kernels` |
     | `plain_matmul` | PlainMatmul: `#tessera.plain_matmul` | `gpu.launch` | `tessera-map-matvec` | `tessera-name-kernels` |
     | `schedules` | Dictionary: schedules, by the names of kernels | a module | `tessera-name-kernels` | `tessera-legalize-fragments`, conversions, reports |
     | `schedule_origins` | Dictionary: texts, by the names of kernels | a module | `tessera-name-kernels` | reports |
     | `plain_matmuls` | Dictionary: `#tessera.plain_matmul`, by the names of kernels | a module | `tessera-name-kernels` | reports |
-    | `repacks` | Dictionary: texts, by the names of kernels | a module | `tessera-name-kernels` | reports |
+    | `packings` | Dictionary: texts, by the names of kernels | a module | `tessera-name-kernels` | reports |
     | `group` | Integer: the number of subgroups that own a fragment together | a kernel | `tessera-legalize-fragments` | conversions |
     | `stages` | Integer: the number of stages of its schedule | a kernel | `tessera-legalize-fragments` | `tessera-use-bulk-copies` |
     | `cluster` | Integer: the number of workgroups along z in a cluster | a kernel | `tessera-legalize-fragments` | `convert-tessera-to-nvvm` |
@@ -82,15 +82,15 @@ def Tessera_Dialect : Dialect {
     | `alignment` | Integer: the provable alignment of the rows in bytes, or the required alignment for an argument | an access to memory, or a memref argument of a kernel | conversions | conversions |
     | `uniform` | Unit: the source indices are the same for all threads of the workgroup | `tessera.copy`, `tessera.async_copy` | conversions | conversions |
     | `whole_bytes` | Unit: rows of packed elements are whole bytes if the copy reaches their end | `tessera.copy`, `tessera.async_copy` | conversions | conversions |
-    | `interleaved` | DenseI64Array: rows and columns of the k-packed layout of the tile | an op on memory | conversions | conversions |
-    | `direct_width` | Integer: elements that one load writes directly to workgroup memory | `tessera.async_copy` | conversions | `convert-tessera-to-rocdl` |
-    | `direct_loads` | Integer: loads of a thread that may be pending | `tessera.wait` | conversions | `convert-tessera-to-rocdl` |
+    | `k_packed` | DenseI64Array: rows and columns of the k-packed layout of the tile | an op on memory | conversions | conversions |
+    | `lds_width` | Integer: elements that one load writes directly to workgroup memory | `tessera.async_copy` | conversions | `convert-tessera-to-rocdl` |
+    | `lds_loads` | Integer: loads of a thread that may be pending | `tessera.wait` | conversions | `convert-tessera-to-rocdl` |
     | `block_load` | Unit: block loads perform it | `tessera.load` | `convert-tessera-to-spirv` | `convert-tessera-to-spirv` |
     | `instruction` | String: the name of the instruction | `tessera.mma` | `tessera-legalize-fragments` | conversions, reports |
     | `widened` | Unit: operands of i4 were extended to i8 | `tessera.mma` | `tessera-legalize-fragments` | reports |
     | `transposed_a` | Unit: the tile of `a` in workgroup memory is transposed | `tessera.mma` | `tessera-legalize-fragments` | `convert-tessera-to-nvvm` |
     | `transposed_b` | Unit: the tile of `b` in workgroup memory is transposed | `tessera.mma` | `tessera-legalize-fragments` | `convert-tessera-to-nvvm` |
-    | `overlapped` | Unit: only a `tessera.await` uses the result | `tessera.mma` | `tessera-overlap-products` | `convert-tessera-to-nvvm` |
+    | `overlapped` | Unit: only a `tessera.await` uses the result | `tessera.mma` | `tessera-overlap-matmuls` | `convert-tessera-to-nvvm` |
     | `in_flight` | Unit: it is waited for after that of the next iteration has been issued | `tessera.mma` | `tessera-use-bulk-copies` | `convert-tessera-to-nvvm` |
     | `issuer` | Unit: one thread issues the matmuls of a step here | `scf.if` | `tessera-use-tensor-memory` | `tessera-use-bulk-copies` |
     | `step_await` | Unit: all threads wait for these matmuls here | `scf.execute_region` | `tessera-use-tensor-memory` | `tessera-use-bulk-copies` |
@@ -125,13 +125,13 @@ def Tessera_Dialect : Dialect {
     "::mlir::UnitAttr":$allow_fast_f8,
     "::mlir::DictionaryAttr":$tuned,
     "::mlir::StringAttr":$tuned_source,
-    "::mlir::StringAttr":$repack,
+    "::mlir::StringAttr":$packing,
     "::mlir::StringAttr":$purpose,
     "::mlir::tessera::PlainMatmulAttr":$plain_matmul,
     "::mlir::DictionaryAttr":$schedules,
     "::mlir::DictionaryAttr":$schedule_origins,
     "::mlir::DictionaryAttr":$plain_matmuls,
-    "::mlir::DictionaryAttr":$repacks,
+    "::mlir::DictionaryAttr":$packings,
     "::mlir::IntegerAttr":$group,
     "::mlir::IntegerAttr":$stages,
     "::mlir::IntegerAttr":$cluster,
@@ -149,9 +149,9 @@ def Tessera_Dialect : Dialect {
     "::mlir::IntegerAttr":$alignment,
     "::mlir::UnitAttr":$uniform,
     "::mlir::UnitAttr":$whole_bytes,
-    "::mlir::DenseI64ArrayAttr":$interleaved,
-    "::mlir::IntegerAttr":$direct_width,
-    "::mlir::IntegerAttr":$direct_loads,
+    "::mlir::DenseI64ArrayAttr":$k_packed,
+    "::mlir::IntegerAttr":$lds_width,
+    "::mlir::IntegerAttr":$lds_loads,
     "::mlir::UnitAttr":$block_load,
     "::mlir::StringAttr":$instruction,
     "::mlir::UnitAttr":$widened,

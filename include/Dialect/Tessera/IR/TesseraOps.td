@@ -384,19 +384,19 @@ def Tessera_ConvertOp : Tessera_Op<"convert", [Pure, Tessera_NamesResult]> {
 }
 
 def Tessera_AwaitOp : Tessera_Op<"await",
-    [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["product", "result"]>]> {
+    [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "wait for the result of an asynchronous tessera.mma";
   let description = [{
-    `result = product`
+    `result = acc`
 
-    `product` is the result of an earlier `tessera.mma`, or of a loop that
+    `acc` is the result of an earlier `tessera.mma`, or of a loop that
     yields it, which a target may execute asynchronously: it is complete after
     this op. At most `pending` of the `tessera.mma` ops between that op and this
     one may still be in flight. `keeping` lists values whose registers must stay
     unchanged until this op: operands of the matmul, and values computed in
     between.
 
-    `tessera-overlap-products` inserts this op before the first use of a matmul
+    `tessera-overlap-matmuls` inserts this op before the first use of a matmul
     whose execution can overlap with other work. It does not change values.
 
     Example:
@@ -418,13 +418,13 @@ def Tessera_AwaitOp : Tessera_Op<"await",
     }
     ```
   }];
-  let arguments = (ins Tessera_FragmentOf<"Acc">:$product,
+  let arguments = (ins Tessera_FragmentOf<"Acc">:$acc,
                        Variadic<Tessera_AnyFragment>:$kept,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let results = (outs Tessera_FragmentOf<"Acc">:$result);
   let assemblyFormat = [{
-    $product (`keeping` $kept^)? `pending` $pending attr-dict `:`
-    type($product) (`,` type($kept)^)?
+    $acc (`keeping` $kept^)? `pending` $pending attr-dict `:`
+    type($acc) (`,` type($kept)^)?
   }];
 }
 
@@ -1049,7 +1049,7 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     }
     /// The element type of operand lhs (0) or rhs (1) of the matmul: that of
     /// the value that its producer yields.
-    ::mlir::Type getProductType(unsigned side);
+    ::mlir::Type getFactorType(unsigned side);
     /// The iteration dimensions by kind, in the order of the output (K: in the
     /// order of lhs). Empty if the contraction has none of a kind.
     struct Dims {

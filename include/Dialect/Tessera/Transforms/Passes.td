@@ -126,7 +126,7 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
 // From contractions to kernels
 //===----------------------------------------------------------------------===//
 
-def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
+def TesseraPackOperands : Pass<"tessera-pack-operands"> {
   let summary = "Copy operands to a layout that warpgroup kernels can load fast";
   let description = [{
     Expects `tessera.contract` on memrefs. If the chip has instructions of
@@ -136,7 +136,7 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
     along K. An operand with another layout is copied to newly allocated memory
     that satisfies both: its rows are padded, and the padding is never read. The
     contraction then reads a view of it, with a map in that order. The attribute
-    `tessera.repack` of the copy states its purpose.
+    `tessera.packing` of the copy states its purpose.
 
     A contraction without a schedule is changed if its default schedule, which
     `tessera-choose-schedule` chooses, then is one for groups, and if by an
@@ -175,7 +175,7 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
         : memref<4096x4096xbf16> to memref<4096x4093xbf16, strided<[4096, 1]>>
     linalg.generic {...} ins(%b : memref<4096x4093xbf16>)
         outs(%view : memref<4096x4093xbf16, strided<[4096, 1]>>)
-        attrs = {tessera.repack = "copies rhs of a matmul, ..."} { ... }
+        attrs = {tessera.packing = "copies rhs of a matmul, ..."} { ... }
     tessera.contract
         ins(%a, %view : memref<4096x4096xbf16>, memref<4096x4093xbf16, strided<[4096, 1]>>)
         outs(%c : memref<4096x4093xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }

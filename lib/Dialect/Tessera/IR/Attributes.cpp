@@ -275,13 +275,13 @@ static const Rule rules[] = {
     // Ops of the user's program, and launches.
     RULE(Schedule, scheduled, schedule), RULE(ScheduleOrigin, tuned, text),
     RULE(AllowTf32, linalgOp, unit), RULE(AllowFastF8, linalgOp, unit),
-    RULE(Repack, copied, text), RULE(Purpose, launch, text),
+    RULE(Packing, copied, text), RULE(Purpose, launch, text),
     RULE(PlainMatmul, launch, plainMatmul),
     // Modules, by the names of kernels or the keys of tasks.
     RULE(Chip, anyModule, chip), RULE(Tuned, moduleOp, records),
     RULE(TunedSource, moduleOp, text), RULE(Schedules, moduleOp, schedules),
     RULE(ScheduleOrigins, moduleOp, texts),
-    RULE(PlainMatmuls, moduleOp, plainMatmuls), RULE(Repacks, moduleOp, texts),
+    RULE(PlainMatmuls, moduleOp, plainMatmuls), RULE(Packings, moduleOp, texts),
     // Kernels.
     RULE(Group, kernel, count), RULE(Stages, kernel, count),
     RULE(Cluster, kernel, count), RULE(Sharers, kernel, pair),
@@ -294,8 +294,8 @@ static const Rule rules[] = {
     // Ops in kernels.
     RULE(Bulk, copy, boolean), RULE(CopyThreads, copy, count),
     RULE(Alignment, access, number), RULE(Uniform, anyCopy, unit),
-    RULE(WholeBytes, anyCopy, unit), RULE(Interleaved, onMemory, pair),
-    RULE(DirectWidth, asyncCopy, count), RULE(DirectLoads, wait, number),
+    RULE(WholeBytes, anyCopy, unit), RULE(KPacked, onMemory, pair),
+    RULE(LdsWidth, asyncCopy, count), RULE(LdsLoads, wait, number),
     RULE(BlockLoad, load, unit), RULE(Instruction, matmul, name),
     RULE(Widened, matmul, unit), RULE(TransposedA, matmul, unit),
     RULE(TransposedB, matmul, unit), RULE(Overlapped, matmul, unit),

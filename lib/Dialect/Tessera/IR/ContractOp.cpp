@@ -26,7 +26,7 @@ SmallVector<Value> ContractOp::getMappedOperands() {
   return operands;
 }
 
-Type ContractOp::getProductType(unsigned side) {
+Type ContractOp::getFactorType(unsigned side) {
   Region &producer = getProducer(side);
   if (!producer.empty())
     return cast<YieldOp>(producer.front().back()).getValues()[0].getType();
@@ -305,8 +305,8 @@ LogicalResult ContractOp::verify() {
   if (failed(verifyMaps(*this)) || failed(verifyDims(*this)) ||
       failed(verifyProducer(*this, 0)) || failed(verifyProducer(*this, 1)))
     return failure();
-  Type a = getProductType(0), b = getProductType(1);
-  if (!isValidProduct(a, b, getAccumulatorType()))
+  Type a = getFactorType(0), b = getFactorType(1);
+  if (!isValidMatmul(a, b, getAccumulatorType()))
     return emitOpError() << "contract_c5: unsupported matmul " << a << " x "
                          << b << " -> " << getAccumulatorType();
 

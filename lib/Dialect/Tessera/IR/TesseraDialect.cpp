@@ -165,7 +165,7 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // Facts about types
 //===----------------------------------------------------------------------===//
 
-bool mlir::tessera::isValidProduct(Type a, Type b, Type acc) {
+bool mlir::tessera::isValidMatmul(Type a, Type b, Type acc) {
   if (a.isF16() && b.isF16())
     return acc.isF32() || acc.isF16();
   if (a.isBF16() && b.isBF16())

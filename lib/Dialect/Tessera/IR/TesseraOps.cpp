@@ -186,8 +186,8 @@ LogicalResult MmaOp::verify() {
                          << ", b is " << b.getRows() << "x" << b.getCols()
                          << " and acc is " << acc.getRows() << "x"
                          << acc.getCols() << ": expected MxK, KxN and MxN";
-  if (!isValidProduct(a.getElementType(), b.getElementType(),
-                      acc.getElementType()))
+  if (!isValidMatmul(a.getElementType(), b.getElementType(),
+                     acc.getElementType()))
     return emitOpError() << "mma_c2: unsupported operand types "
                          << a.getElementType() << " and " << b.getElementType()
                          << " accumulated in " << acc.getElementType();

@@ -39,9 +39,9 @@ SetScheduleOp::applyToOne(transform::TransformRewriter &rewriter,
     contract.setScheduleAttr(schedule);
     return DiagnosedSilenceableFailure::success();
   }
-  auto product = dyn_cast<linalg::LinalgOp>(target);
-  if (!product || product.getNumReductionLoops() == 0 ||
-      product.getNumDpsInputs() < 2) {
+  auto contraction = dyn_cast<linalg::LinalgOp>(target);
+  if (!contraction || contraction.getNumReductionLoops() == 0 ||
+      contraction.getNumDpsInputs() < 2) {
     DiagnosedSilenceableFailure failure =
         emitSilenceableError()
         << "only a matmul can have a schedule: a linalg op that reduces over "

@@ -85,7 +85,7 @@ private:
   LogicalResult expandBlock(Block &block, Range range);
   LogicalResult expandStatement(Operation *inner, Range range);
   LogicalResult jam(RegionBranchOpInterface branch, Range range);
-  LogicalResult refuse(Operation *inner, Operation *collective);
+  LogicalResult reject(Operation *inner, Operation *collective);
 
   VThreadOp op;
   OpBuilder builder;
@@ -192,7 +192,7 @@ LogicalResult Expander::jam(RegionBranchOpInterface branch, Range range) {
 }
 
 /// Explains why the vthreads do not reach `collective` in `inner` together.
-LogicalResult Expander::refuse(Operation *inner, Operation *collective) {
+LogicalResult Expander::reject(Operation *inner, Operation *collective) {
   InFlightDiagnostic diag = inner->emitError();
   if (!isJammable(inner)) {
     diag << "vthreads do not reach this barrier together: '" << inner->getName()
@@ -242,7 +242,7 @@ LogicalResult Expander::expandStatement(Operation *inner, Range range) {
     return jam(branch, range);
   }
   if (Operation *collective = findCollective(inner))
-    return refuse(inner, collective);
+    return reject(inner, collective);
   cloneForEach(inner, range);
   return success();
 }

@@ -106,7 +106,7 @@ void Legalizer::addClasses(Operation *op) {
   if (auto mma = dyn_cast<MmaOp>(op)) {
     unite(mma.getAcc(), mma.getResult());
   } else if (auto await = dyn_cast<AwaitOp>(op)) {
-    unite(await.getProduct(), await.getResult());
+    unite(await.getAcc(), await.getResult());
   } else if (auto map = dyn_cast<MapOp>(op)) {
     for (Value input : map.getInputs())
       unite(input, map.getResult());
@@ -310,14 +310,14 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
     // The users of the result keep the class's map.
     Value acc = convert(op.getAcc());
     builder.setInsertionPointAfter(op);
-    auto product = MmaOp::create(builder, op.getLoc(), acc.getType(), op.getA(),
-                                 op.getB(), acc, op.getUnsignedA(),
-                                 op.getUnsignedB(), op.getPrecision());
-    product->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    chosen[leader(product)] = row;
-    fragments.push_back(product);
+    auto matmul = MmaOp::create(builder, op.getLoc(), acc.getType(), op.getA(),
+                                op.getB(), acc, op.getUnsignedA(),
+                                op.getUnsignedB(), op.getPrecision());
+    matmul->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    chosen[leader(matmul)] = row;
+    fragments.push_back(matmul);
     auto back =
-        ConvertOp::create(builder, op.getLoc(), acc.getType(), product, false);
+        ConvertOp::create(builder, op.getLoc(), acc.getType(), matmul, false);
     unite(op.getResult(), back);
     fragments.push_back(back);
     op.getResult().replaceAllUsesWith(back);
@@ -431,9 +431,9 @@ LogicalResult Legalizer::run() {
   if (result.wasInterrupted())
     return failure();
 
-  SmallVector<MmaOp> products;
-  root->walk([&](MmaOp op) { products.push_back(op); });
-  for (MmaOp op : products)
+  SmallVector<MmaOp> matmuls;
+  root->walk([&](MmaOp op) { matmuls.push_back(op); });
+  for (MmaOp op : matmuls)
     if (failed(chooseForMma(op)))
       return failure();
   SmallVector<SumPartsOp> sums;

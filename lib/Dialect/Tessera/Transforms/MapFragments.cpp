@@ -123,7 +123,7 @@ Value Cutter::cut(Value value) {
 }
 
 /// Splits `op` into ops of extent `length` along K.
-static void cutProduct(MmaOp op, int64_t length) {
+static void cutMatmul(MmaOp op, int64_t length) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   int64_t k = op.getA().getType().getCols(), parts = k / length;
   assert(k % length == 0 && "parts of unequal length");
@@ -183,15 +183,15 @@ struct TesseraMapFragmentsPass
       if (!schedule)
         return;
       int64_t length = schedule.getKFragment();
-      SmallVector<MmaOp> products;
+      SmallVector<MmaOp> matmuls;
       launch.walk([&](MmaOp op) {
         int64_t k = op.getA().getType().getCols();
         if (k > length && k % length == 0 && canCut(op.getA()) &&
             canCut(op.getB()))
-          products.push_back(op);
+          matmuls.push_back(op);
       });
-      for (MmaOp op : products)
-        cutProduct(op, length);
+      for (MmaOp op : matmuls)
+        cutMatmul(op, length);
     });
   }
 };

@@ -134,17 +134,17 @@ private:
                 fragment(keys, e, Role::B), /*transposed=*/false);
   }
   /// Matmul 0 is that of query and key, 1 that of weights and value.
-  Value multiply(unsigned product, Value a, Value b, Value acc) {
+  Value multiply(unsigned matmul, Value a, Value b, Value acc) {
     OpBuilder &plain = builder;
-    return MmaOp::create(plain, getProductLoc(product), acc.getType(), a, b,
-                         acc, /*unsignedA=*/false, /*unsignedB=*/false,
+    return MmaOp::create(plain, getMatmulLoc(matmul), acc.getType(), a, b, acc,
+                         /*unsignedA=*/false, /*unsignedB=*/false,
                          Precision::Ieee);
   }
   /// The source location of that matmul, if the op was fused from several.
-  Location getProductLoc(unsigned product) {
+  Location getMatmulLoc(unsigned matmul) {
     auto fused = dyn_cast<FusedLoc>(op.getLoc());
-    return fused && fused.getLocations().size() > product
-               ? fused.getLocations()[product]
+    return fused && fused.getLocations().size() > matmul
+               ? fused.getLocations()[matmul]
                : op.getLoc();
   }
 
@@ -378,8 +378,8 @@ AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
                                            llvm::numbers::log2e));
   auto fused = arith::FastMathFlags::contract;
   auto power = [&](Value score, Value bias) -> Value {
-    Value product = arith::MulFOp::create(builder, score, factor, fused);
-    Value exponent = arith::AddFOp::create(builder, product, bias, fused);
+    Value matmul = arith::MulFOp::create(builder, score, factor, fused);
+    Value exponent = arith::AddFOp::create(builder, matmul, bias, fused);
     return math::Exp2Op::create(builder, exponent, arith::FastMathFlags::afn);
   };
   FragmentType column = fragment(subRows, 1, Role::Acc);

@@ -150,7 +150,7 @@ private:
   /// has rows for whole accesses.
   bool liesAsOutput(const MatrixView &extra, const MatrixView &out);
   /// Copies the tile of an extra to where that of the output is made.
-  void bringExtra(const MatrixView &extra, Value staged, bool inBounds);
+  void loadExtra(const MatrixView &extra, Value staged, bool inBounds);
   /// The tile of the output at (x, y) of the grid of tiles, of the `z`-th batch
   /// and part of the reduction.
   void emitWorkgroupTile(Value x, Value y, Value z);
@@ -447,27 +447,27 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
                           b = emitSources(1, views[1], at);
   Value zero = math.constant(0);
   size_t count = vgrid[0] * vgrid[1];
-  SmallVector<Value> products;
+  SmallVector<Value> matmuls;
   for (int64_t s = 0; s < subBatches; ++s) {
     operands.setBatch(batchIndices[s]);
     llvm::append_range(
-        products,
-        forEachVThread(
-            loop.getRegionIterArgs().slice(s * count, count),
-            [&](Value row, Value col, ValueRange privates) {
-              Value aValue = emitOperand(
-                  0, a[s], row, zero, at, math.add(blockAt[0], row),
-                  fragment(tile[0], k, op.getProductType(0), Role::A));
-              Value bValue = emitOperand(
-                  1, b[s], zero, col, at, math.add(blockAt[1], col),
-                  fragment(k, tile[1], op.getProductType(1), Role::B));
-              Value product = MmaOp::create(
-                  builder, privates[0].getType(), aValue, bValue, privates[0],
-                  op.getUnsignedA(), op.getUnsignedB(), op.getPrecision());
-              return SmallVector<Value>{product};
-            }));
+        matmuls, forEachVThread(
+                     loop.getRegionIterArgs().slice(s * count, count),
+                     [&](Value row, Value col, ValueRange privates) {
+                       Value aValue = emitOperand(
+                           0, a[s], row, zero, at, math.add(blockAt[0], row),
+                           fragment(tile[0], k, op.getFactorType(0), Role::A));
+                       Value bValue = emitOperand(
+                           1, b[s], zero, col, at, math.add(blockAt[1], col),
+                           fragment(k, tile[1], op.getFactorType(1), Role::B));
+                       Value matmul =
+                           MmaOp::create(builder, privates[0].getType(), aValue,
+                                         bValue, privates[0], op.getUnsignedA(),
+                                         op.getUnsignedB(), op.getPrecision());
+                       return SmallVector<Value>{matmul};
+                     }));
   }
-  scf::YieldOp::create(builder, products);
+  scf::YieldOp::create(builder, matmuls);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -515,7 +515,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
           liesAsOutput(views[e], out))
         brought = e;
     if (brought)
-      bringExtra(views[*brought], staged, inBounds);
+      loadExtra(views[*brought], staged, inBounds);
   }
   Block &region = op.getEpilogue().front();
   bool reducesRows = op.reducesRows();
@@ -609,7 +609,7 @@ bool Tiler::liesAsOutput(const MatrixView &extra, const MatrixView &out) {
 
 /// Each element is read and written by one thread: between the two it needs no
 /// barrier.
-void Tiler::bringExtra(const MatrixView &extra, Value staged, bool inBounds) {
+void Tiler::loadExtra(const MatrixView &extra, Value staged, bool inBounds) {
   auto type = cast<MemRefType>(staged.getType());
   Value zero = math.constant(0);
   CopyOp::create(builder, extra.memory,

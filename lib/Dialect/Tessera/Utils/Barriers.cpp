@@ -106,18 +106,18 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
     auto isBefore = [&, last = around.last](const Access &access) {
       return access.place < last;
     };
-    auto isBehind = [&, first = around.first](const Access &access) {
+    auto isAfter = [&, first = around.first](const Access &access) {
       return access.place >= first;
     };
     // Any access after a write may observe it (RAW, WAW); a later write
     // conflicts only with earlier reads of the same buffer (WAR).
     bool matters = llvm::any_of(accesses, [&](const Access &before) {
       return isBefore(before) &&
-             llvm::any_of(accesses, [&](const Access &behind) {
-               if (!isBehind(behind) || (!before.writes && !behind.writes))
+             llvm::any_of(accesses, [&](const Access &after) {
+               if (!isAfter(after) || (!before.writes && !after.writes))
                  return false;
-               return before.writes || !before.buffer || !behind.buffer ||
-                      before.buffer == behind.buffer;
+               return before.writes || !before.buffer || !after.buffer ||
+                      before.buffer == after.buffer;
              });
     });
     if (!matters)

@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
       module ? mlir::tessera::compileProgram(*module, options) : nullptr;
   if (!program)
     return 1;
-  for (const auto &product : program->products)
-    llvm::outs() << product.kernel << ": " << product.instruction << "\n";
+  for (const auto &matmul : program->matmuls)
+    llvm::outs() << matmul.kernel << ": " << matmul.instruction << "\n";
   return 0;
 }

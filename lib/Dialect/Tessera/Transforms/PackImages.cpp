@@ -1,0 +1,331 @@
+//===- PackImages.cpp - Images of few channels ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The three channels of a pixel are smaller than a bulk copy, and not aligned.
+// The image is copied to one whose number of channels is a power of two, with a
+// border: adjacent positions of a window are then one run of elements, and the
+// runs of adjacent windows start a few pixels apart,
+//
+//      3 channels, 3 places, in steps of 2       4 channels, 4 places
+//
+//      |012|012|012|012|012|                     |012.|012.|012.|012.|012.|
+//      +-----------+                             +-------------------+
+//              +-----------+ +-------------------+
+//
+// and a view of overlapping rows has such a run as the channels of one
+// position. Filters get zeros for the added channels. The window's other
+// dimensions are not changed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackImages.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "Dialect/Tessera/IR/ContractMaps.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Window.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// The copies of one convolution.
+struct ImagePlan {
+  /// The iteration dimensions of the window's position along the rows of the
+  /// image, and of the channels.
+  unsigned place, channel;
+  /// The stride between windows, and the width of the border before the first.
+  int64_t stride, before;
+  /// The sizes of the copies: channels, positions of a window, and positions of
+  /// a row.
+  int64_t channels, places, width;
+  /// Windows along a row.
+  int64_t windows;
+  /// The index of the position among the dimensions of the filters; channels
+  /// follow.
+  unsigned filterAt;
+
+  int64_t run() const { return channels * places; }
+};
+
+} // namespace
+
+static bool isDenseMemory(Value memory) {
+  auto type = dyn_cast<MemRefType>(memory.getType());
+  return type && type.hasStaticShape() && type.getNumElements() > 0 &&
+         type.getLayout().isIdentity() && !type.getMemorySpace() &&
+         !isPacked(type.getElementType());
+}
+
+static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
+                                         const Chip &chip) {
+  Value image = op.getLhs(), filters = op.getRhs();
+  if (!form.gather[0] || form.gather[1] || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() || !isDenseMemory(image) ||
+      !isDenseMemory(filters) || !getWindow(op, form, 0))
+    return std::nullopt;
+  auto type = cast<MemRefType>(image.getType());
+  AffineMap map = op.getMap(0), filterMap = op.getMap(1);
+  unsigned numDims = map.getNumDims(), rank = map.getNumResults();
+  int64_t bytes = getElementBytes(type.getElementType()),
+          count = type.getShape().back();
+  auto channel = dyn_cast<AffineDimExpr>(map.getResult(rank - 1));
+  // Where channels fill the shortest row that is swizzled, steps have room.
+  constexpr int64_t shortest = 32;
+  if (rank < 3 || !channel || count * bytes % shortest == 0)
+    return std::nullopt;
+
+  ImagePlan plan{};
+  plan.channel = channel.getPosition();
+  AffineExpr along = map.getResult(rank - 2);
+  SmallVector<int64_t> factors = getFactors(along, numDims);
+  std::optional<unsigned> row, place;
+  for (unsigned d = 0; d < numDims; ++d) {
+    if (factors[d] == 0 || getStaticExtent(op, d) == 1)
+      continue;
+    std::optional<unsigned> &part = llvm::is_contained(form.m, d) ? row : place;
+    if (part)
+      return std::nullopt;
+    part = d;
+  }
+  if (!row || !place || !llvm::is_contained(form.k, *place) ||
+      factors[*place] != 1)
+    return std::nullopt;
+  plan.place = *place;
+  plan.stride = factors[*row];
+  plan.before = -factors.back();
+  plan.windows = getStaticExtent(op, *row);
+  // Each moves along one dimension of the image only, and of the filters.
+  for (unsigned r = 0; r < rank; ++r)
+    for (unsigned d : {*row, plan.place, plan.channel})
+      if (map.getResult(r).isFunctionOfDim(d) !=
+          (r == (d == plan.channel ? rank - 1 : rank - 2)))
+        return std::nullopt;
+  std::optional<unsigned> at = filterMap.getResultPosition(
+      getAffineDimExpr(plan.place, op.getContext()));
+  if (!filterMap.isProjectedPermutation() || !at ||
+      *at + 1 >= filterMap.getNumResults() ||
+      filterMap.getResult(*at + 1) != channel)
+    return std::nullopt;
+  plan.filterAt = *at;
+
+  plan.channels = llvm::PowerOf2Ceil(count);
+  while (plan.stride * plan.channels * bytes % chip.accessBytes)
+    plan.channels *= 2;
+  plan.places = llvm::PowerOf2Ceil(getStaticExtent(op, plan.place));
+  while (plan.run() * bytes < shortest)
+    plan.places *= 2;
+  plan.width = (plan.windows - 1) * plan.stride + plan.places;
+  while (plan.width * plan.channels * bytes % chip.accessBytes)
+    ++plan.width;
+  return plan;
+}
+
+/// The shape of `memory` with two dimensions after each other replaced.
+static SmallVector<int64_t> replaceTwo(Value memory, unsigned at, int64_t first,
+                                       int64_t second) {
+  SmallVector<int64_t> shape(cast<MemRefType>(memory.getType()).getShape());
+  shape[at] = first;
+  shape[at + 1] = second;
+  return shape;
+}
+
+/// Memory of `shape` for a copy of `source`.
+static memref::AllocOp allocate(ImplicitLocOpBuilder &builder, Value source,
+                                ArrayRef<int64_t> shape, const Chip &chip) {
+  Type element = getElementTypeOrSelf(source.getType());
+  return memref::AllocOp::create(builder, MemRefType::get(shape, element),
+                                 builder.getI64IntegerAttr(chip.accessBytes));
+}
+
+/// Copies `source` to `memory`, shifted by `before` along dimension `at`;
+/// elements outside of `source` along this dimension or the next one are zero.
+static void emitCopy(ImplicitLocOpBuilder &builder, Value source, Value memory,
+                     unsigned at, int64_t before, StringRef why) {
+  auto type = cast<MemRefType>(source.getType());
+  auto rank = static_cast<unsigned>(type.getRank());
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto copy = linalg::GenericOp::create(
+      builder, ValueRange(), ValueRange{memory},
+      ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)}, iterators,
+      [&](OpBuilder &nested, Location loc, ValueRange) {
+        ImplicitLocOpBuilder body(loc, nested);
+        SmallVector<Value> indices;
+        for (unsigned d = 0; d < rank; ++d)
+          indices.push_back(linalg::IndexOp::create(body, d));
+        if (before != 0)
+          indices[at] = arith::SubIOp::create(
+              body, indices[at], arith::ConstantIndexOp::create(body, before));
+        // Below zero is beyond any size, as unsigned numbers.
+        Value inside;
+        for (unsigned d : {at, at + 1}) {
+          Value below = arith::CmpIOp::create(
+              body, arith::CmpIPredicate::ult, indices[d],
+              arith::ConstantIndexOp::create(body, type.getDimSize(d)));
+          inside = inside ? arith::AndIOp::create(body, inside, below) : below;
+        }
+        auto branch = scf::IfOp::create(body, type.getElementType(), inside,
+                                        /*withElseRegion=*/true);
+        OpBuilder then = branch.getThenBodyBuilder(),
+                  otherwise = branch.getElseBodyBuilder();
+        scf::YieldOp::create(
+            then, loc,
+            memref::LoadOp::create(then, loc, source, indices).getResult());
+        scf::YieldOp::create(
+            otherwise, loc,
+            arith::ConstantOp::create(
+                otherwise, loc, builder.getZeroAttr(type.getElementType()))
+                .getResult());
+        linalg::YieldOp::create(body, branch.getResults());
+      });
+  copy->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
+                builder.getStringAttr(why));
+}
+
+/// The image as rows of runs, which overlap.
+static Value viewRuns(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
+                      Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> shape(type.getShape().drop_back(2)), strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return {};
+  shape.append({plan.windows, plan.run()});
+  strides[strides.size() - 2] = plan.stride * plan.channels;
+  strides.back() = 1;
+  auto result = MemRefType::get(
+      shape, type.getElementType(),
+      StridedLayoutAttr::get(builder.getContext(), offset, strides));
+  return memref::ReinterpretCastOp::create(builder, result, memory, offset,
+                                           shape, strides);
+}
+
+/// Views the filters with the positions of a row and their channels as one
+/// dimension.
+static Value viewFilters(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
+                         Value memory) {
+  SmallVector<ReassociationIndices> groups;
+  auto rank = cast<MemRefType>(memory.getType()).getRank();
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d == plan.filterAt + 1)
+      groups.back().push_back(d);
+    else
+      groups.push_back({d});
+  }
+  return memref::CollapseShapeOp::create(builder, memory, groups);
+}
+
+/// The maps of `op` in which runs replace the channels, without the dimension
+/// of the position.
+static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> dims;
+  unsigned numDims = op.getMap(0).getNumDims();
+  for (unsigned d = 0, next = 0; d < numDims; ++d)
+    dims.push_back(d == plan.place ? getAffineConstantExpr(0, context)
+                                   : getAffineDimExpr(next++, context));
+  SmallVector<Attribute> maps;
+  for (unsigned i = 0; i < op.getMaps().size(); ++i) {
+    AffineMap map = op.getMap(i);
+    SmallVector<AffineExpr> results(map.getResults());
+    if (i == 0)
+      for (unsigned d = 0; d < numDims; ++d)
+        if (d != plan.place && results[results.size() - 2].isFunctionOfDim(d) &&
+            getStaticExtent(op, d) != 1)
+          results[results.size() - 2] = getAffineDimExpr(d, context);
+    if (i == 1)
+      results.erase(results.begin() + plan.filterAt);
+    maps.push_back(AffineMapAttr::get(
+        AffineMap::get(numDims, 0, results, context)
+            .replaceDimsAndSymbols(dims, {}, numDims - 1, 0)));
+  }
+  return ArrayAttr::get(context, maps);
+}
+
+/// Whether the copies take less time than the matmul gains.
+static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
+  double multiplyAdds = 1, bytes = 0;
+  for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d)
+    multiplyAdds *= double(getStaticExtent(op, d));
+  auto image = cast<MemRefType>(op.getLhs().getType());
+  bytes = double(image.getNumElements()) *
+          double(getElementBytes(image.getElementType()));
+  double more =
+      double(plan.channels * plan.width) /
+      double(image.getShape().back() * image.getDimSize(image.getRank() - 2));
+  const PerformanceModel &rates = chip.model;
+  // Two kernels, and multiplications by zero.
+  double window = double(getStaticExtent(op, plan.place)) *
+                  double(image.getShape().back()),
+         wasted = multiplyAdds * (double(plan.run()) / window - 1) /
+                  (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
+         copies = 2 * rates.copyStart + bytes * (1 + more) / rates.copies;
+  return multiplyAdds * rates.savedByRuns > copies + wasted;
+}
+
+void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
+  std::optional<ImagePlan> plan = makePlan(op, getMatrixForm(op), chip);
+  if (!plan || !pays(op, *plan, chip))
+    return;
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Value image = op.getLhs(), filters = op.getRhs();
+  auto type = cast<MemRefType>(image.getType());
+  auto at = static_cast<unsigned>(type.getRank() - 2);
+  memref::AllocOp newImage = allocate(
+      builder, image, replaceTwo(image, at, plan->width, plan->channels), chip);
+  memref::AllocOp newFilters = allocate(
+      builder, filters,
+      replaceTwo(filters, plan->filterAt, plan->places, plan->channels), chip);
+  Value runs = viewRuns(builder, *plan, newImage),
+        rows = viewFilters(builder, *plan, newFilters);
+
+  // Tentatively changes the op; the change is kept only if the op is then
+  // computed by an instruction of a group of subgroups.
+  ArrayAttr before = op.getMaps();
+  op.setMapsAttr(makeMaps(op, *plan));
+  op.getLhsMutable().assign(runs);
+  op.getRhsMutable().assign(rows);
+  if (getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1) {
+    op.setMapsAttr(before);
+    op.getLhsMutable().assign(image);
+    op.getRhsMutable().assign(filters);
+    for (Value value : {runs, rows, Value(newImage.getMemref()),
+                        Value(newFilters.getMemref())})
+      value.getDefiningOp()->erase();
+    return;
+  }
+  auto formatType = [](Value memory) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (int64_t size : cast<MemRefType>(memory.getType()).getShape())
+      stream << size << "x";
+    stream << getElementTypeOrSelf(memory.getType());
+    return text;
+  };
+  emitCopy(builder, image, newImage, at, plan->before,
+           "copies the image of a convolution, " + formatType(image) + ", to " +
+               std::to_string(plan->channels) +
+               " channels and a border, so that windows are aligned to " +
+               std::to_string(chip.accessBytes) + " bytes");
+  emitCopy(builder, filters, newFilters, plan->filterAt, /*before=*/0,
+           "copies the filters of a convolution, " + formatType(filters) +
+               ", to as many channels and " + std::to_string(plan->places) +
+               " positions per row");
+  builder.setInsertionPointAfter(op);
+  memref::DeallocOp::create(builder, newImage);
+  memref::DeallocOp::create(builder, newFilters);
+}

@@ -1,0 +1,435 @@
+//===- PackOperands.cpp - Operands with rows for TMA ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instructions of several subgroups read operands that are copied to workgroup
+// memory in wide pieces: rows must be aligned to the widest access. Some also
+// require K along the rows. An operand with another layout is copied once, with
+// an aligned row pitch,
+//
+//        N = 3, in elements                 step = 8
+//      +---+---+---+                      +---+---+---+-------------------+
+//    K | 0 | 1 | 2 |                      | 0 | 1 | 2 | (never read)      |
+//      | 3 | 4 | 5 |         ==>          | 3 | 4 | 5 |                   |
+//      +---+---+---+                      +---+---+---+-------------------+
+//
+// if the matmul gains more time by this than the copy takes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "PackImages.h"
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAPACKOPERANDS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-pack-operands"
+
+STATISTIC(numPackedOperands, "Number of operands copied to a packed layout");
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// A copy of one operand to be made.
+struct Plan {
+  Value source;
+  /// The operand's dimensions, the slowest first.
+  SmallVector<int64_t> order;
+  /// Whether another dimension than before runs fastest.
+  bool transposes = false;
+  /// A description of its purpose.
+  std::string why;
+};
+
+/// A copy that was made.
+struct Packed {
+  Plan plan;
+  Value memory;
+  linalg::GenericOp copy;
+  memref::DeallocOp dealloc;
+};
+
+/// Packs the operands of contractions, in the order of the program.
+class Packer {
+public:
+  explicit Packer(const Chip &chip) : chip(chip) {}
+  void run(ContractOp op);
+
+private:
+  std::optional<Plan> makePlan(ContractOp op, const MatrixForm &form,
+                               unsigned side, bool ordered);
+  Packed *findPacked(ContractOp op, const Plan &plan);
+
+  const Chip &chip;
+  SmallVector<Packed> packed;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Whether it pays
+//===----------------------------------------------------------------------===//
+
+/// The copy's time in nanoseconds.
+static double estimateCopy(const Plan &plan, const PerformanceModel &rates) {
+  auto type = cast<MemRefType>(plan.source.getType());
+  double elements = type.getNumElements(),
+         bytes = elements * getElementBytes(type.getElementType()),
+         ns = 2 * bytes / rates.copies;
+  if (plan.transposes)
+    ns = std::max(ns, elements / rates.transposedElements);
+  return rates.copyStart + ns;
+}
+
+/// The multiplications of `op`; 0 where they are not known.
+static double countMultiplyAdds(ContractOp op) {
+  double count = 1;
+  for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d) {
+    int64_t extent = getStaticExtent(op, d);
+    if (ShapedType::isDynamic(extent))
+      return 0;
+    count *= extent;
+  }
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// One copy for several contractions
+//===----------------------------------------------------------------------===//
+
+/// The buffer that `memory` is a view of.
+static Value getRoot(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+/// Whether `root` is memory of its own, which only its views alias, except
+/// arguments.
+static bool isAllocation(Value root) {
+  return root.getDefiningOp<memref::AllocOp>() ||
+         root.getDefiningOp<memref::AllocaOp>();
+}
+
+static bool isArgumentOrGlobal(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  return root.getDefiningOp<memref::GetGlobalOp>() ||
+         (argument && argument.getOwner()->isEntryBlock() &&
+          isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+}
+
+/// Whether `op` may write or free the buffer of `source`.
+static bool mayChange(Operation *op, Value source) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(op);
+  if (!effects)
+    return true;
+  Value root = getRoot(source);
+  return llvm::any_of(*effects, [&](MemoryEffects::EffectInstance &effect) {
+    if (!isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect()))
+      return false;
+    Value written = effect.getValue() ? getRoot(effect.getValue()) : Value();
+    return !written || written == root || !isAllocation(written) ||
+           (!isAllocation(root) && !isArgumentOrGlobal(root));
+  });
+}
+
+/// The copy by `plan` that was made for another contraction before `op`, if it
+/// still has the operand's contents; null otherwise.
+Packed *Packer::findPacked(ContractOp op, const Plan &plan) {
+  for (Packed &other : packed) {
+    if (other.plan.source != plan.source || other.plan.order != plan.order ||
+        other.copy->getBlock() != op->getBlock())
+      continue;
+    Operation *between = other.copy->getNextNode();
+    while (between && between != op && !mayChange(between, plan.source))
+      between = between->getNextNode();
+    if (between == op)
+      return &other;
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The copy
+//===----------------------------------------------------------------------===//
+
+/// The copy with which lhs (0) or rhs (1) of `op` can be read, with K along its
+/// rows unless it is `ordered`. Empty if the operand is not a matrix of static
+/// extents for each batch.
+std::optional<Plan> Packer::makePlan(ContractOp op, const MatrixForm &form,
+                                     unsigned side, bool ordered) {
+  Plan plan;
+  plan.source = side ? op.getRhs() : op.getLhs();
+  auto type = dyn_cast<MemRefType>(plan.source.getType());
+  AffineMap map = op.getMap(side);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
+      type.getMemorySpace() || !op.getProducer(side).empty() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      isPacked(type.getElementType()) ||
+      chip.accessBytes % getElementBytes(type.getElementType()) ||
+      !map.isProjectedPermutation())
+    return std::nullopt;
+  // With several dimensions along the rows, padding would make them
+  // non-contiguous.
+  plan.transposes = !ordered;
+  ArrayRef<unsigned> along = form.k;
+  if (ordered)
+    along = isStoredTransposed(op, form, side) ? form.getRows(side)
+                                               : form.getCols(side);
+  std::optional<unsigned> fastest;
+  if (along.size() == 1)
+    fastest =
+        map.getResultPosition(getAffineDimExpr(along.front(), op.getContext()));
+  if (!fastest)
+    return std::nullopt;
+  for (unsigned r = 0; r < map.getNumResults(); ++r)
+    if (r != *fastest)
+      plan.order.push_back(r);
+  plan.order.push_back(*fastest);
+
+  llvm::raw_string_ostream text(plan.why);
+  text << "copies " << (side ? "rhs" : "lhs") << " of a matmul, ";
+  for (int64_t size : type.getShape())
+    text << size << "x";
+  text << type.getElementType() << ", to rows that are aligned to "
+       << chip.accessBytes << " bytes";
+  if (!ordered)
+    text << ", with K contiguous";
+  return plan;
+}
+
+/// Memory for the copy, with padded rows.
+static Value allocate(ImplicitLocOpBuilder &builder, const Plan &plan,
+                      const Chip &chip) {
+  auto type = cast<MemRefType>(plan.source.getType());
+  SmallVector<int64_t> shape;
+  for (int64_t r : plan.order)
+    shape.push_back(type.getDimSize(r));
+  SmallVector<int64_t> padded(shape);
+  padded.back() = llvm::alignTo(
+      padded.back(), chip.accessBytes / getElementBytes(type.getElementType()));
+  Value memory = memref::AllocOp::create(
+      builder, MemRefType::get(padded, type.getElementType()),
+      builder.getI64IntegerAttr(chip.accessBytes));
+  if (padded == shape)
+    return memory;
+  SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+      sizes = getAsIndexOpFoldResult(builder.getContext(), shape),
+      steps(shape.size(), builder.getIndexAttr(1));
+  return memref::SubViewOp::create(builder, memory, offsets, sizes, steps);
+}
+
+static linalg::GenericOp emitCopy(ImplicitLocOpBuilder &builder,
+                                  const Plan &plan, Value memory) {
+  unsigned rank = plan.order.size();
+  AffineMap target = builder.getMultiDimIdentityMap(rank);
+  AffineMap source = inversePermutation(
+      AffineMap::getPermutationMap(plan.order, builder.getContext()));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto copy = linalg::GenericOp::create(
+      builder, ValueRange{plan.source}, ValueRange{memory},
+      ArrayRef<AffineMap>{source, target}, iterators,
+      [](OpBuilder &nested, Location loc, ValueRange arguments) {
+        linalg::YieldOp::create(nested, loc, arguments[0]);
+      });
+  copy->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
+                builder.getStringAttr(plan.why));
+  return copy;
+}
+
+/// Gives lhs (0) or rhs (1) of `op` the operand `memory`, whose dimensions are
+/// those of the one before in this order.
+static void setOperand(ContractOp op, unsigned side, Value memory,
+                       ArrayRef<int64_t> order) {
+  AffineMap old = op.getMap(side);
+  SmallVector<AffineExpr> results;
+  for (int64_t r : order)
+    results.push_back(old.getResult(r));
+  SmallVector<Attribute> maps(op.getMaps().getValue());
+  maps[side] = AffineMapAttr::get(
+      AffineMap::get(old.getNumDims(), 0, results, op.getContext()));
+  op.setMapsAttr(ArrayAttr::get(op.getContext(), maps));
+  (side ? op.getRhsMutable() : op.getLhsMutable()).assign(memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// The instructions of several subgroups that `op` could use.
+static SmallVector<const MatrixInstruction *>
+getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
+  SmallVector<int64_t> groups;
+  if (ScheduleAttr schedule = op.getScheduleAttr()) {
+    if (schedule.getSwizzle())
+      groups.push_back(schedule.getSubgroupsPerFragment());
+  } else {
+    for (const ScheduleDefaults &tiling : chip.policy.groupDefaults)
+      if (!llvm::is_contained(groups, tiling.group))
+        groups.push_back(tiling.group);
+  }
+  SmallVector<const MatrixInstruction *> rows;
+  for (int64_t group : groups)
+    if (group > 1)
+      llvm::append_range(rows, getPermittedInstructions(op, form, chip, group));
+  return rows;
+}
+
+/// Whether `op` in its current form is computed by such an instruction.
+static bool usesGroup(ContractOp op, const Chip &chip) {
+  if (ScheduleAttr schedule = op.getScheduleAttr())
+    return getScheduleProblems(op, schedule, chip).empty();
+  return getDefaultSchedule(op, chip).getSubgroupsPerFragment() > 1;
+}
+
+void Packer::run(ContractOp op) {
+  MatrixForm form = getMatrixForm(op);
+  SmallVector<const MatrixInstruction *> rows =
+      getGroupInstructions(op, form, chip);
+  if (rows.empty()) {
+    LDBG() << op.getLoc() << ": no instruction of a group of subgroups";
+    return;
+  }
+  if (form.gather[0] || form.gather[1]) {
+    if (!op.getScheduleAttr())
+      packImage(op, chip);
+    return;
+  }
+  std::array<std::optional<Plan>, 2> plans;
+  bool allAligned = true, allOrdered = true;
+  for (unsigned side : {0, 1}) {
+    bool aligned = hasAlignedRows(op, side, chip),
+         ordered = llvm::any_of(rows, [&](const MatrixInstruction *row) {
+           return hasOrder(op, form, side, *row);
+         });
+    allAligned &= aligned;
+    allOrdered &= ordered;
+    if (aligned && ordered)
+      continue;
+    plans[side] = makePlan(op, form, side, ordered);
+    if (!plans[side]) {
+      LDBG() << op.getLoc() << ": operand " << side << " cannot be packed";
+      return;
+    }
+  }
+  if (allAligned && allOrdered)
+    return;
+
+  // A schedule with an explicit group is not legal with another order.
+  bool isWords =
+      getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
+  const PerformanceModel &rates = chip.model;
+  double savedByOrder =
+             isWords ? rates.savedByOrderOfWords : rates.savedByOrder,
+         saved = countMultiplyAdds(op) *
+                 (allAligned ? savedByOrder : rates.savedByRows),
+         cost = 0;
+  std::array<Packed *, 2> found{};
+  for (unsigned side : {0, 1}) {
+    if (!plans[side])
+      continue;
+    found[side] = findPacked(op, *plans[side]);
+    bool isSame = side == 1 && plans[0] &&
+                  plans[0]->source == plans[1]->source &&
+                  plans[0]->order == plans[1]->order;
+    if (!found[side] && !isSame)
+      cost += estimateCopy(*plans[side], chip.model);
+  }
+  LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
+         << saved;
+  if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
+    return;
+
+  // Tentatively changes the op; the change is kept only if the op is then
+  // computed by an instruction of a group of subgroups.
+  std::array<Value, 2> before{op.getLhs(), op.getRhs()};
+  ArrayAttr maps = op.getMaps();
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  SmallVector<Packed> made;
+  SmallVector<Packed *> used;
+  for (unsigned side : {0, 1}) {
+    if (!plans[side])
+      continue;
+    Value memory;
+    if (found[side]) {
+      memory = found[side]->memory;
+      used.push_back(found[side]);
+    } else if (!made.empty() && made[0].plan.source == plans[side]->source &&
+               made[0].plan.order == plans[side]->order) {
+      memory = made[0].memory;
+    } else {
+      memory = allocate(builder, *plans[side], chip);
+      made.push_back({*plans[side], memory, nullptr, nullptr});
+    }
+    setOperand(op, side, memory, plans[side]->order);
+  }
+  if (!usesGroup(op, chip)) {
+    LDBG() << "  not packed: no schedule of a group of subgroups is legal";
+    op.setMapsAttr(maps);
+    op.getLhsMutable().assign(before[0]);
+    op.getRhsMutable().assign(before[1]);
+    for (Packed &one : made) {
+      Operation *view = one.memory.getDefiningOp();
+      Operation *memory = getRoot(one.memory).getDefiningOp();
+      view->erase();
+      if (memory != view)
+        memory->erase();
+    }
+    return;
+  }
+  for (Packed *one : used)
+    one->dealloc->moveAfter(op);
+  for (Packed &one : made) {
+    builder.setInsertionPoint(op);
+    one.copy = emitCopy(builder, one.plan, one.memory);
+    builder.setInsertionPointAfter(op);
+    one.dealloc = memref::DeallocOp::create(builder, getRoot(one.memory));
+    packed.push_back(one);
+    ++numPackedOperands;
+  }
+}
+
+namespace {
+struct TesseraPackOperandsPass
+    : public tessera::impl::TesseraPackOperandsBase<TesseraPackOperandsPass> {
+  using TesseraPackOperandsBase::TesseraPackOperandsBase;
+
+  void runOnOperation() override {
+    std::optional<Packer> packer;
+    auto pack = [&](ContractOp op, const Chip &chip) {
+      if (!packer)
+        packer.emplace(chip);
+      packer->run(op);
+      return success();
+    };
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, pack)))
+      signalPassFailure();
+  }
+};
+} // namespace

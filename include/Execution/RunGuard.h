@@ -1,4 +1,4 @@
-//===- RunGuard.h - What surrounds each run of a program --------*- C++ -*-===//
+//===- RunGuard.h - The surroundings of a run -------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -21,7 +21,7 @@ struct CoarseLosses {
   /// Significand bits of the coarsest sum.
   int bits = 0;
   Array bounded, forward, backward;
-  /// The same output without 32 products of each coarse sum
+  /// The same output without 32 terms of each coarse sum
   /// (`CoarseSums::WithoutStep`); empty if unknown.
   std::optional<Array> withoutStep;
   /// Why the arrays are missing; empty if they are there.
@@ -122,10 +122,10 @@ struct Comparison {
   int64_t wrongBlockCount = 0;
   std::optional<WrongBlock> worstBlock;
   /// Tiles compared, and those of them that would be accepted without 32
-  /// consecutive products of their sums. The latter is empty if it is unknown.
+  /// consecutive terms of their sums. The latter is empty if it is unknown.
   int64_t tileCount = 0;
   std::optional<int64_t> insensitiveTileCount;
-  /// The root mean square of what these products change in the tile where they
+  /// The root mean square of what these terms change in the tile where they
   /// change least, and what that tile may differ by.
   double stepChange = 0, stepAllowed = 0;
 

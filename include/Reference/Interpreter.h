@@ -78,7 +78,7 @@ enum class CoarseSums {
   /// everything else may lose.
   EmulatedForward,
   EmulatedBackward,
-  /// In double precision, without 32 consecutive products of each sum of 64 or
+  /// In double precision, without 32 consecutive terms of each sum of 64 or
   /// more. Error bounds have no meaning. Shows what such a fault changes.
   WithoutStep
 };
@@ -132,7 +132,7 @@ struct Outcome {
   int64_t allWorkgroups = 0;
   /// Significand bits of the coarsest sum; 0 where no sum is coarse.
   int coarseBits = 0;
-  /// Whether products were left out of a sum (`CoarseSums::WithoutStep`).
+  /// Whether terms were left out of a sum (`CoarseSums::WithoutStep`).
   bool leftOutStep = false;
 
   bool succeeded() const { return status == Status::Done; }

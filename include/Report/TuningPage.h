@@ -1,4 +1,4 @@
-//===- TuningPage.h - What runs of the tuner found, on a page ---*- C++ -*-===//
+//===- TuningPage.h - Results of tuning runs as a page ----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -31,8 +31,8 @@ public:
   /// Both outlive it.
   Source(llvm::StringRef text, const TesseraCompileOptions &options);
 
-  /// Parses the program into `module`, and fills in what the caller's options
-  /// say of its compilation, except for the target.
+  /// Parses the program into `module`, and sets the options of its compilation
+  /// from the caller's, except for the target.
   Outcome prepare(mlir::tessera::CompileOptions &compileOptions);
 
   /// The name of the source in diagnostics.

@@ -6,7 +6,7 @@
 //
 // All fragment ops of a kernel are probed in one program, and the first element
 // in time that differs shows the op. Where that program does not compile or
-// run, or is too large, each loop's last iteration is looked at, and then one
+// run, or is too large, each loop's last iteration is checked, and then one
 // op after the other.
 //
 //===----------------------------------------------------------------------===//

@@ -126,7 +126,7 @@ public:
   std::atomic<int64_t> workgroups{0}, allWorkgroups{0};
   /// See `Outcome`.
   std::atomic<int> coarseBits{0};
-  /// Whether products were left out of a sum (`CoarseSums::WithoutStep`).
+  /// Whether terms were left out of a sum (`CoarseSums::WithoutStep`).
   std::atomic<bool> leftOutStep{false};
   /// Notes a sum that is rounded to so few bits.
   void noteCoarseSum(int bits);

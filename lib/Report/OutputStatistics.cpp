@@ -56,8 +56,8 @@ void runner::printSensitivity(const Comparison &comparison,
     return;
   os << "  warning: " << *comparison.insensitiveTileCount << " of "
      << comparison.tileCount
-     << " tiles of 16x16 would be accepted without 32 of the products that "
-        "they sum up: these change a tile by "
+     << " tiles of 16x16 would be accepted without 32 terms of their sums: "
+        "these change a tile by "
      << llvm::format("%.2g", comparison.stepChange)
      << " (root mean square), and rounding may change it by "
      << llvm::format("%.2g", comparison.stepAllowed) << "\n";

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Only what a configuration says about schedule fields depends on the fields.
+// Only the part of a configuration on schedule fields depends on the fields.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,7 +3,7 @@
 
 // RUN: gpu-runner %s --entry=main --target=cpu:emulate=sm_90a --allow-fast-f8 --verify --arg=random:1 --arg=random:2 | FileCheck %s
 // CHECK: out 0: verified (max abs err {{.*}}, sums of 14 bits: rms of each tile within
-// CHECK-NEXT:   warning: 1 of 1 tiles of 16x16 would be accepted without 32 of the products that they sum up: these change a tile by {{1|2}}.{{[0-9]}} (root mean square), and rounding may change it by {{[2-9]}}.{{[0-9]}}
+// CHECK-NEXT:   warning: 1 of 1 tiles of 16x16 would be accepted without 32 terms of their sums: these change a tile by {{1|2}}.{{[0-9]}} (root mean square), and rounding may change it by {{[2-9]}}.{{[0-9]}}
 // CHECK: {{^}}verified
 // RUN: gpu-runner %s --entry=main --target=cpu:emulate=sm_90a --allow-fast-f8 --verify --arg=random:1 --arg=random:2 --json | FileCheck %s --check-prefix=JSON
 // JSON: "blocks": {

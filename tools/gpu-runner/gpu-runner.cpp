@@ -219,7 +219,7 @@ static LogicalResult checkTerminal(const Options &options, Report &report) {
   return success();
 }
 
-/// Writes the result of --emit to where -o says.
+/// Writes the result of --emit to the file that -o names.
 static LogicalResult writeCode(const Options &options,
                                const FailureOr<std::string> &text,
                                Report &report) {

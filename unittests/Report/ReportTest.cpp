@@ -45,7 +45,7 @@ TEST(ReportTest, ConsolePrintsOnce) {
 
 TEST(ReportTest, QuietReportRecordsErrors) {
   Report report = Report::makeQuiet();
-  report.text() << "nobody reads this";
+  report.text() << "this is not read";
   report.noteOnce("nor this");
   (void)report.fail(Exit::Usage, "wrong");
   EXPECT_EQ(report.finish(), 2);

@@ -87,7 +87,7 @@ TEST(ChildProcessTest, KillsDescendants) {
   std::optional<int> status = process.kill();
   ASSERT_TRUE(status);
   EXPECT_EQ(describeStatus(*status), "signal 9 (Killed)");
-  // Ends only once nobody holds the other end.
+  // Ends only once no process holds the other end.
   EXPECT_EQ(letter + readAll(ends[0]), "started\n");
   close(ends[0]);
 }

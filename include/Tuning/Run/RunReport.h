@@ -1,4 +1,4 @@
-//===- RunReport.h - What a run of the tuner found --------------*- C++ -*-===//
+//===- RunReport.h - The results of a tuning run ----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

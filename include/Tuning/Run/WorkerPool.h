@@ -73,7 +73,7 @@ using StartWorker = std::function<std::unique_ptr<WorkerProcess>(
     int host, const std::vector<std::string> &arguments, std::string &why)>;
 
 /// The workers of a run. It starts them, receives what they send, and finds
-/// those that take too long; what follows from that is up to the caller.
+/// those that take too long; the caller decides what to do then.
 class WorkerPool {
 public:
   /// `candidateLimit`: seconds that a candidate may run.

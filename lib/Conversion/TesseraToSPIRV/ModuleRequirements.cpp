@@ -1,4 +1,4 @@
-//===- ModuleRequirements.cpp - What a SPIR-V module declares -------------===//
+//===- ModuleRequirements.cpp - Declarations of a module ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

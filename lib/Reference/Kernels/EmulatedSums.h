@@ -23,7 +23,7 @@ struct EmulatedUnit {
   int64_t width = 16;
   /// Whether the sum starts with the last term.
   bool isReversed = false;
-  /// The products from `skipBegin` to before `skipEnd` are zero.
+  /// The terms from `skipBegin` to before `skipEnd` are zero.
   int64_t skipBegin = 0, skipEnd = 0;
 };
 

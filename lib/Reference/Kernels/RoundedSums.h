@@ -63,7 +63,7 @@ struct SumFormat {
       return unitBits;
     return accumulator->precision <= 14 ? accumulator->precision : 0;
   }
-  /// The unit that sums `length` products as `Options::coarseSums` of `run`
+  /// The unit that sums `length` terms as `Options::coarseSums` of `run`
   /// requires, which must not be `Bounded`. The sum must be coarse.
   EmulatedUnit getUnit(Run &run, int64_t length) const;
   /// Whether the sum is rounded to the program's type in the end.

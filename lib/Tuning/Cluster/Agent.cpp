@@ -6,8 +6,8 @@
 //
 // The agent decides nothing: it starts the workers that the run asks for,
 // relays to each a connection of its own to the run, and reports how those
-// ended that did so by themselves. It does so for nobody but a run that has
-// proven to have the key. The messages are described in Cluster.h.
+// ended that did so by themselves. It works only for a run that has proven
+// to have the key. The messages are described in Cluster.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,7 +29,7 @@ namespace json = llvm::json;
 /// loads drivers.
 static constexpr double greetingLimit = 30, offerLimit = 300;
 static constexpr size_t greetingBytes = 1 << 16;
-/// The most callers that have not said it yet: from one address, and in all.
+/// The most callers without a greeting: from one address, and in all.
 static constexpr size_t mostOfAddress = 16, mostGuests = 64;
 /// Callers that are accepted before messages of others are processed.
 static constexpr unsigned mostAtOnce = 64;

@@ -1,4 +1,4 @@
-//===- RunReport.cpp - What a run of the tuner found ----------------------===//
+//===- RunReport.cpp - The results of a tuning run ------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

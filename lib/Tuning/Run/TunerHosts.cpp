@@ -15,7 +15,7 @@ using namespace tune;
 using ::tessera::support::getInterrupt;
 using tuning::Outcome;
 
-/// Seconds during which nobody works before it is reported, and before the
+/// Seconds without a working host before that is reported, and before the
 /// final comparison is left out; and hosts that may disconnect with a
 /// candidate.
 static constexpr double waitLimit = 10, finalWait = 30;

@@ -1,4 +1,4 @@
-//===- TunerRecords.cpp - What becomes of candidates ----------------------===//
+//===- TunerRecords.cpp - The records of candidates -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

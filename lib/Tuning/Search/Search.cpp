@@ -18,7 +18,7 @@ using Point = ScheduleNumbers;
 /// The first points are favourites of the machine model, neighbours of the
 /// compiler's choice, and drawn at random: so many of each.
 static constexpr size_t favourites = 14, neighbours = 12, drawn = 8;
-/// So many of the following points are looked at, and so many are taken, before
+/// The number of following points that are compared, and that are taken, before
 /// their results are used.
 static constexpr size_t looked = 600, taken = 12;
 /// So many of the best are changed and crossed.

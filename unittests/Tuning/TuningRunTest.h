@@ -28,11 +28,11 @@ inline Point makePoint(int64_t number) {
       "#tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32>",
       context));
   Point point(schedule);
-  point[compiler::ScheduleEntry::K] = number;
+  point[compiler::ScheduleField::K] = number;
   return point;
 }
 inline int64_t getNumber(const Point &point) {
-  return point[compiler::ScheduleEntry::K];
+  return point[compiler::ScheduleField::K];
 }
 
 /// A source of `count` points, with the numbers 0, 1, ...

@@ -480,7 +480,7 @@ static InstrPtr compileConvert(ConvertOp op, Scope &scope) {
 }
 
 static InstrPtr compileAwait(AwaitOp op, Scope &scope) {
-  Slot matmul = scope.slot(op.getProduct());
+  Slot matmul = scope.slot(op.getAcc());
   Slot result = scope.define(op.getResult());
   return makeInstr([=](Frame &frame) {
     frame.view(result) = frame.view(matmul);

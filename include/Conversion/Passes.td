@@ -515,9 +515,10 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     launches (`tessera.tensor_maps`).
 
     Copies with the attribute `tessera.bulk` have been decided upon by
-    `tessera-pipeline-copies`: if it is true, a kernel whose copies TMA cannot
-    perform is an error; if it is false, they are not changed. For a kernel
-    without the attribute, this pass decides.
+    `tessera-pipeline-copies`: if it is false, they are not changed; if it is
+    true and TMA cannot perform them, because the accumulators leave no
+    registers for instance, all threads copy, and `tessera.copies` has the
+    reason. For a kernel without the attribute, this pass decides.
 
     Leaves a ring of slots, one for each stage of the kernel, with two mbarriers
     each, and two roles. Launches add threads to the workgroup

@@ -12,11 +12,14 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERADEALLOCATEBUFFERS
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-deallocate-buffers"
 
 using namespace mlir;
 
@@ -49,8 +52,11 @@ struct DeallocateBuffersPass
       return isa<gpu::BarrierOp>(op) || hasMemory ? WalkResult::interrupt()
                                                   : WalkResult::advance();
     });
-    if (rejected.wasInterrupted())
+    if (rejected.wasInterrupted()) {
+      LDBG() << getOperation().getName()
+             << ": a kernel with barriers or attributions, not changed";
       return;
+    }
     OpPassManager pm(func::FuncOp::getOperationName());
     buildDeallocation(pm);
     if (failed(runPipeline(pm, getOperation())))

@@ -131,13 +131,6 @@ static LogicalResult convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   FailureOr<std::optional<bool>> decision = getDecision(kernel);
   if (failed(decision))
     return failure();
-  bool mustBeBulk = decision->value_or(false);
-  auto cannotHonor = [&](const Twine &why) {
-    return kernel.emitError() << "tessera-pipeline-copies chose bulk copies "
-                                 "for this kernel, which "
-                                 "is not possible: "
-                              << why;
-  };
   auto stages = kernel->getAttrOfType<IntegerAttr>(
       TesseraDialect::StagesAttrHelper::getNameStr());
   std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
@@ -150,8 +143,6 @@ static LogicalResult convert(gpu::GPUFuncOp kernel, const Chip &chip) {
     why = "tessera-pipeline-copies decided against bulk copies";
   }
   if (!plan) {
-    if (mustBeBulk)
-      return cannotHonor(why);
     // Copies that were pipelined are of kernels that had no such step either.
     bool isAsync = false;
     kernel.walk([&](AsyncCopyOp op) {
@@ -172,8 +163,6 @@ static LogicalResult convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   SmallVector<Attribute> maps;
   if (!specializeSubgroups(kernel, *plan, chip, maps)) {
     why = "their source indices depend on values that the subgroups compute";
-    if (mustBeBulk)
-      return cannotHonor(why);
     report("copies by all threads: " + why, /*isBulk=*/false);
     return success();
   }

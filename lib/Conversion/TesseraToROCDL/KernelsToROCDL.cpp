@@ -10,11 +10,14 @@
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTKERNELSTOROCDL
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-convert-kernels-to-rocdl"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -44,6 +47,7 @@ struct ConvertKernelsToROCDLPass
     if (failed(chip))
       return signalPassFailure();
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+    LDBG() << getOperation().getName() << " for " << (*chip)->name;
     addConversion(pm, (*chip)->name);
     if (failed(runPipeline(pm, getOperation())))
       signalPassFailure();

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a}))" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},gpu.module(tessera-use-bulk-copies))" --split-input-file --verify-diagnostics | FileCheck %s
 
 // tessera-pipeline-copies decides whether TMA performs a kernel's copies (tessera.bulk).
 
@@ -34,11 +34,13 @@ gpu.module @m {
 
 // -----
 
-// A decision that does not hold is an error.
+// TMA was chosen before the registers of a kernel and the layout of its tiles were known. If these do
+// not permit it, all threads copy, and the report of the kernel has the reason.
 
 #wg = #gpu.address_space<workgroup>
 gpu.module @m {
-  // expected-error @+1 {{tessera-pipeline-copies chose bulk copies for this kernel, which is not possible: the tiles are not swizzled}}
+  // CHECK-LABEL: gpu.func @impossible
+  // CHECK-SAME:    tessera.copies = "copies by all threads: the tiles are not swizzled"
   gpu.func @impossible(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
     %c0 = arith.constant 0 : index

@@ -7,11 +7,14 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAATTACHCHIP
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-attach-chip"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -38,6 +41,7 @@ struct AttachChipPass
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    LDBG() << own;
     attachChip(module, **found);
   }
 };

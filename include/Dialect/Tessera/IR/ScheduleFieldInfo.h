@@ -31,8 +31,10 @@ enum class ScheduleField {
 
 /// The number of the `ScheduleField`s.
 inline constexpr size_t numScheduleNumbers = 0
+// NOLINTBEGIN(bugprone-macro-parentheses): the terms of a sum.
 #define SCHEDULE_PAIR(...) +2
 #define SCHEDULE_NUMBER(...) +1
+// NOLINTEND(bugprone-macro-parentheses)
 #include "Dialect/Tessera/IR/ScheduleFields.def"
     ;
 

@@ -42,6 +42,8 @@ struct ScheduleFields {
   }
 };
 
+/// LLVM's hashing requires this name.
+// NOLINTNEXTLINE(readability-identifier-naming)
 llvm::hash_code hash_value(const ScheduleFields &fields);
 
 /// A schedule as an array of its numbers, which may be invalid as an attribute.
@@ -83,6 +85,7 @@ public:
   std::string describeChange(const ScheduleNumbers &from) const;
 
 private:
+  // NOLINTNEXTLINE(readability-identifier-naming)
   friend llvm::hash_code hash_value(const ScheduleFields &fields);
 
   std::array<int64_t, size> values;

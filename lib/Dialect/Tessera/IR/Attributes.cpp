@@ -59,8 +59,11 @@ Attribute PlainMatmulAttr::parse(AsmParser &parser, Type) {
       parser.parseString(&how) || parser.parseGreater())
     return {};
   MLIRContext *context = parser.getContext();
-  return getChecked([&] { return parser.emitError(loc); }, context, extents,
-                    aType, bType, accType, StringAttr::get(context, how));
+  auto emitError = [&] { return parser.emitError(loc); };
+  // Exact types select the generated overload: the storage is incomplete here.
+  return getChecked(function_ref<InFlightDiagnostic()>(emitError), context,
+                    ArrayRef<int64_t>(extents), aType, bType, accType,
+                    StringAttr::get(context, how));
 }
 
 void PlainMatmulAttr::print(AsmPrinter &printer) const {

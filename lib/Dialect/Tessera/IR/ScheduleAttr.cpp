@@ -28,6 +28,7 @@ bool ScheduleFields::operator==(const ScheduleFields &other) const {
   return ScheduleNumbers(*this) == ScheduleNumbers(other);
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 llvm::hash_code mlir::tessera::hash_value(const ScheduleFields &fields) {
   ScheduleNumbers numbers(fields);
   return llvm::hash_combine_range(numbers.values.begin(), numbers.values.end());

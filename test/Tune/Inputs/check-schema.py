@@ -88,7 +88,7 @@ try:
 except ImportError:
     print("note: jsonschema is not installed")
 
-counts = {"accepts": 0, "refuses": 0}
+counts = {"accepts": 0, "rejects": 0}
 failed = 0
 with open(configs_path) as file:
     for number, line in enumerate(file, 1):

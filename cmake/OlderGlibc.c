@@ -25,7 +25,9 @@ uint32_t arc4random(void) {
 // reference counts are atomic.
 char __libc_single_threaded = 0;
 
-// glibc 2.33, for LLVM's statistics of memory. mallinfo counts in ints.
+// glibc 2.33, for LLVM's statistics of memory. mallinfo counts in ints, and is
+// all that older versions have.
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
 struct mallinfo2 mallinfo2(void) {
   struct mallinfo old = mallinfo();
   struct mallinfo2 info = {0};

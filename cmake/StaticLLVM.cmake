@@ -26,6 +26,9 @@ foreach(name libz.a libzstd.a)
 endforeach()
 
 # lld does not mind the order of archives, so there is no --start-group.
+# gpu-runner has 174 MB: 92 of code and 60 of constants, mostly of LLVM's back ends for NVPTX, AMDGPU,
+# X86 and SPIR-V. --icf=all would save 11 %, but also merges functions whose addresses are compared, as
+# std::any does; --icf=safe saves 0.2 %. Packed relocations (6 MB) require glibc 2.36.
 add_library(tessera-static-llvm INTERFACE)
 target_compile_options(tessera-static-llvm INTERFACE -ffunction-sections -fdata-sections)
 target_link_libraries(tessera-static-llvm INTERFACE

@@ -7,8 +7,8 @@
 // tessera-pipeline-copies decides before a kernel is outlined, since copies by
 // TMA must not be pipelined in another way, and writes the decision to the
 // copies (`tessera.bulk`). The conversion finds the plan again. If registers
-// or layouts, which are known only then, do not permit it, all threads copy, and
-// the report of the kernel states the reason.
+// or layouts, which are known only then, do not permit it, all threads copy,
+// and the report of the kernel states the reason.
 //
 //===----------------------------------------------------------------------===//
 

@@ -30,7 +30,7 @@ LAYERS = [
      "TransformOps": r"Dialect/Tessera/TransformOps/"},
     {"FragmentToVector": r"Conversion/(FragmentToVector[/.]|LdsCopies\.)"},
     {"Conversion passes": r"Conversion/(Passes|PackedCall)\.",
-     "SPIR-V facts": r"Target/(KernelFacts|SubgroupMatrix|SubgroupBlocks|LoweringOptions)\.h"},
+     "SPIR-V facts": r"Target/(KernelFacts|SubgroupMatrix|SubgroupBlocks)\.h"},
     {"LinalgToGPU": r"Conversion/LinalgToGPU/",
      "LinalgToTessera": r"Conversion/LinalgToTessera[/.]",
      "SubgroupMmaToTessera": r"Conversion/SubgroupMmaToTessera/",

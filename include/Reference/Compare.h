@@ -150,7 +150,7 @@ struct Comparison {
 /// With coarse sums, whose error bounds exceed what a fault may change, the
 /// root mean square of the errors of each tile of 16x16, each row and each
 /// column must be what emulated sums lose there (see BlockErrors.cpp).
-/// `tolerance` has how much that is, or why there is no such comparison.
+/// `tolerance` states the permitted loss, or why blocks are not compared.
 Comparison compare(const Array &got, const Array &reference,
                    const CompareOptions &options = {});
 

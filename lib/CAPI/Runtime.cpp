@@ -600,7 +600,7 @@ static size_t countBytes(const runtime::Slot &slot,
   return (bits + 7) / 8;
 }
 
-/// Passes results to the caller, or none if there is no room for one of them.
+/// Passes all results to the caller, or none if one does not fit.
 static runtime::Status giveResults(TesseraExecutable &executable,
                                    std::vector<runtime::CallResult> &own,
                                    const std::optional<void *> &queue,

@@ -38,7 +38,7 @@ std::optional<Launch> findLaunch();
 unsigned countCoresOf(const Launch &launch);
 
 /// Each rank's end of the exchange. If rank 0 ends without `announce`, the
-/// others learn that there is no run, and do not wait for ever.
+/// others are informed that there is no run, and stop waiting.
 class Ranks {
 public:
   /// MPI_Init. Fails, with the fix, without the library, or if a launcher has

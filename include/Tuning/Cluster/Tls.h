@@ -6,8 +6,8 @@
 //
 // TLS 1.3 by OpenSSL, with a pre-shared key and an ephemeral key exchange
 // (psk_dhe_ke): a peer that completes the handshake has the key, on both sides,
-// and a key that leaks later does not decrypt what was recorded before. There
-// are no certificates.
+// and a key that leaks later does not decrypt what was recorded before.
+// Certificates are not used.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,7 +29,7 @@ class CandidateSource {
 public:
   virtual ~CandidateSource() = default;
 
-  /// A point that was not proposed before; absent if there is no other.
+  /// Returns a point that was not proposed before, or nothing if all were.
   virtual std::optional<Point> propose() = 0;
   /// The schedule of a point, as text.
   virtual std::string format(const Point &point) = 0;

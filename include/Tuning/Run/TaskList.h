@@ -50,7 +50,7 @@ struct Task {
 ///   attention:BxQxKxD:TYPE   B heads; then `:causal`
 ///
 /// Gives their tasks for a chip, each once. Prints what cannot be tuned, with
-/// the reason, and errors; after an error there is no result.
+/// the reason, and errors; after an error the result is empty.
 mlir::FailureOr<std::vector<Task>>
 collectTasks(mlir::ArrayRef<std::string> work,
              const compiler::CompileOptions &options,

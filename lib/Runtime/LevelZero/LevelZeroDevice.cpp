@@ -105,7 +105,7 @@ private:
   DriverResult mark(Event event);
   DriverResult waitFor(Event event);
   DriverResult createEvent(uint32_t index, ze_event_handle_t &event);
-  /// Waits until the note's events are no longer needed.
+  /// Waits until the device has finished with the events of the note.
   DriverResult clear(Note &note);
   Status addFunction(const KernelImage &image, const SpirvKernel &kernel,
                      ze_module_handle_t handle, Module &module);

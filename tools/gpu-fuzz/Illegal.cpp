@@ -28,8 +28,8 @@ static const Mistake mistakes[] = {
     {"workgroup = [64, 64], subgroup = [32, 32], k = 24, kFragment = 16",
      "schedule_c4: kFragment (16) does not divide k (24)"},
     {"workgroup = [64, 0], subgroup = [32, 32], k = 16",
-     "schedule_c1: workgroup, subgroup and vthread must have two positive "
-     "entries"},
+     "schedule_c1: workgroup must have two elements of at least 1, not "
+     "[64, 0]"},
     {"workgroup = [64], subgroup = [32, 32], k = 16", "error: "},
     {"workgroup = [64, 64], subgroup = [32, 32], depth = 16",
      "unknown schedule field 'depth': expected workgroup"},

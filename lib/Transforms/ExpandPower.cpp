@@ -408,7 +408,14 @@ static Value emitAtan2(Emitter &e, Value y, Value x) {
 
   // t = small / large, or the tangent of the angle to 1/2 or 1 where that is
   // nearer. There both are as large, and are scaled away from the limits.
-  Value ratio = e.div(small, large);
+  // A division may multiply with a reciprocal, which is flushed to zero where
+  // it is subnormal: for the largest denominators. A quarter of both has the
+  // same ratio, except where that is below the smallest normal number anyway.
+  Value quarter =
+      e.select(e.test(FloatTest::OGT, large,
+                      e.real(std::ldexp(1.0, static_cast<int>(c.bias) - 27))),
+               e.real(0.25), one);
+  Value ratio = e.div(e.mul(small, quarter), e.mul(large, quarter));
   int limit = c.mantissaBits == 23 ? 60 : 500;
   Value scale = e.select(
       e.test(FloatTest::OGT, large, e.real(std::ldexp(1.0, limit))),

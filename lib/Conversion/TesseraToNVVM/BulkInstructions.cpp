@@ -104,11 +104,10 @@ void BulkInstructions::emitInit(OpBuilder &builder, Location loc,
 void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
                                        Value barriers, Value number,
                                        int64_t bytes) {
-  emitAssembly(builder, loc,
-               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
-               {emitPointer(builder, loc, barriers, number),
-                emitI32(builder, loc, bytes)},
-               /*updated=*/{}, /*touchesMemory=*/true);
+  NVVM::MBarrierArriveExpectTxOp::create(
+      builder, loc, /*res=*/Type(), emitPointer(builder, loc, barriers, number),
+      emitI32(builder, loc, bytes), NVVM::MemScopeKind::CTA, /*relaxed=*/false,
+      /*predicate=*/Value());
 }
 
 /// The number of lanes (i32), or zero if not `when`.

@@ -75,7 +75,7 @@ gpu.module @m {
   // CHECK:               %[[FULL:.+]] = llvm.inttoptr %[[BITS]]
 
   // 64 x 32 and 32 x 128 of 2 bytes; innermost coordinates first.
-  // CHECK:               llvm.inline_asm {{.*}} "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "l,r,~{memory}" %[[FULL]], %c12288_i32
+  // CHECK:               nvvm.mbarrier.arrive.expect_tx %[[FULL]], %c12288_i32
   // CHECK:               %[[K:.+]] = arith.muli %[[I]], %c32
   // CHECK:               arith.muli %[[SLOT]], %c4096
   // CHECK:               %[[K32:.+]] = arith.index_cast %[[K]] : index to i32

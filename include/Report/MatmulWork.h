@@ -1,4 +1,4 @@
-//===- Work.h - Operations and bytes of matmuls -------*- C++ -*-----------===//
+//===- MatmulWork.h - Operations and bytes of matmuls -*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,7 +11,7 @@
 
 namespace runner {
 
-/// A matmul that is an op on whole arrays in an entry.
+/// A matmul or a convolution that is an op on whole arrays in an entry.
 struct MatmulWork {
   /// "file:line:column", as reports of matmuls have it.
   std::string place;
@@ -23,7 +23,7 @@ struct MatmulWork {
   std::optional<double> bytes;
 };
 
-/// The matmuls of the entry, for arguments of these shapes; without arguments,
+/// The matmuls and convolutions of the entry, for arguments of these shapes; without arguments,
 /// as far as the program itself states sizes.
 std::vector<MatmulWork>
 collectWork(const Entry &entry,

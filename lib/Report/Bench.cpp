@@ -123,7 +123,8 @@ LogicalResult runner::benchmark(const ProgramOptions &options,
   double seconds = std::max(median, 1e-6) / 1e3;
   os << "bench: ";
   if (std::optional<double> count = countOperations(entry, arguments)) {
-    os << formatRate(*count / seconds, "GFLOP/s") << " of matmuls, ";
+    os << formatRate(*count / seconds, "GFLOP/s")
+       << " of matmuls and convolutions, ";
     object["operations"] = toJSON(*count);
     object["gflop_per_s"] = toJSON(*count / seconds / 1e9);
   }

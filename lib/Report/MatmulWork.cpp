@@ -1,4 +1,4 @@
-//===- Work.cpp - Operations and bytes of matmuls -------------------------===//
+//===- MatmulWork.cpp - Operations and bytes of matmuls -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -9,6 +9,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Driver/Compiler.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -127,10 +128,23 @@ static std::optional<double> countBytes(const Sizes &sizes, mlir::Value value) {
   return bytes;
 }
 
-/// Returns the work of `op`, if it is a matmul.
+/// Whether `op` is a convolution, and not a pooling, which has windows as well
+/// but multiplies nothing.
+static bool isConvolution(mlir::linalg::LinalgOp op) {
+  if (!mlir::linalg::isaConvolutionOpInterface(op))
+    return false;
+  return llvm::any_of(
+      op.getBlock()->without_terminator(), [](mlir::Operation &inner) {
+        return mlir::isa<mlir::arith::MulFOp, mlir::arith::MulIOp>(inner);
+      });
+}
+
+/// Returns the work of `op`, if it is a matmul or a convolution.
 static std::optional<MatmulWork> getWork(const Sizes &sizes,
                                          mlir::Operation *op) {
-  llvm::SmallVector<mlir::Value> operands;
+  // Bytes are those of two operands and the output, and operations those of the
+  // iteration space of `counted`, whose maps these are.
+  llvm::SmallVector<mlir::Value> operands, counted;
   llvm::SmallVector<mlir::AffineMap> maps;
   mlir::Value output;
   if (auto contract = mlir::dyn_cast<compiler::ContractOp>(op)) {
@@ -139,7 +153,8 @@ static std::optional<MatmulWork> getWork(const Sizes &sizes,
     operands = {contract.getLhs(), contract.getRhs(), contract.getOutput()};
     output = contract.getOutput();
   } else if (auto linalg = mlir::dyn_cast<mlir::linalg::LinalgOp>(op)) {
-    if (!mlir::linalg::isaContractionOpInterface(linalg))
+    if (!mlir::linalg::isaContractionOpInterface(linalg) &&
+        !isConvolution(linalg))
       return std::nullopt;
     maps = linalg.getIndexingMapsArray();
     llvm::append_range(operands, linalg->getOperands());
@@ -152,13 +167,26 @@ static std::optional<MatmulWork> getWork(const Sizes &sizes,
     maps = {map({0, 1, 3}), map({0, 3, 2})};
     operands = {matmul.getA(), matmul.getB()};
     output = matmul.getOutput();
+  } else if (mlir::isa<mlir::tosa::Conv2DOp, mlir::tosa::DepthwiseConv2DOp>(
+                 op)) {
+    // The output is NHWC, and the kernels OHWI, or HWCM for M channels of each.
+    bool isDepthwise = mlir::isa<mlir::tosa::DepthwiseConv2DOp>(op);
+    auto map = [&](ArrayRef<unsigned> dims) {
+      return mlir::AffineMap::getMultiDimMapWithTargets(isDepthwise ? 6 : 7,
+                                                        dims, op->getContext());
+    };
+    output = op->getResult(0);
+    operands = {op->getOperand(0), op->getOperand(1)};
+    counted = {output, operands[1]};
+    maps = {map({0, 1, 2, 3}), isDepthwise ? map({4, 5}) : map({3, 4, 5, 6})};
   } else {
     return std::nullopt;
   }
   MatmulWork work;
   work.place = compiler::describeLocation(op->getLoc());
   work.op = op;
-  work.operations = countPoints(sizes, operands, maps);
+  work.operations =
+      countPoints(sizes, counted.empty() ? operands : counted, maps);
   std::optional<double> a = countBytes(sizes, operands[0]),
                         b = countBytes(sizes, operands[1]),
                         out = countBytes(sizes, output);

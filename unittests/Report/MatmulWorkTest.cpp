@@ -80,6 +80,53 @@ func.func @main(%a: tensor<2x4x8xi8>, %b: tensor<2x8x3xi8>, %c: tensor<2x4x3xi32
   EXPECT_EQ(countOperations(entry, {}), 2.0 * 2.0 * 2 * 4 * 8 * 3);
 }
 
+TEST_F(MatmulWorkTest, CountsConvolutions) {
+  Entry entry = parse(R"(
+func.func @main(%x: tensor<2x9x9x8xf16>, %k: tensor<3x3x8x16xf16>, %c: tensor<2x4x4x16xf32>,
+                %d: tensor<3x3x8xf16>, %e: tensor<2x7x7x8xf32>, %w: tensor<2x2xf32>,
+                %p: tensor<2x2x2x16xf32>)
+    -> (tensor<2x4x4x16xf32>, tensor<2x7x7x8xf32>, tensor<2x2x2x16xf32>) {
+  %f = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%x, %k : tensor<2x9x9x8xf16>, tensor<3x3x8x16xf16>)
+      outs(%c : tensor<2x4x4x16xf32>) -> tensor<2x4x4x16xf32>
+  %g = linalg.depthwise_conv_2d_nhwc_hwc ins(%x, %d : tensor<2x9x9x8xf16>, tensor<3x3x8xf16>)
+      outs(%e : tensor<2x7x7x8xf32>) -> tensor<2x7x7x8xf32>
+  %h = linalg.pooling_nhwc_max {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%f, %w : tensor<2x4x4x16xf32>, tensor<2x2xf32>)
+      outs(%p : tensor<2x2x2x16xf32>) -> tensor<2x2x2x16xf32>
+  return %f, %g, %h : tensor<2x4x4x16xf32>, tensor<2x7x7x8xf32>, tensor<2x2x2x16xf32>
+})");
+  std::vector<MatmulWork> work = collectWork(entry, {});
+  ASSERT_EQ(work.size(), 2u);
+  EXPECT_EQ(work[0].operations, 2.0 * (2 * 4 * 4 * 16) * (3 * 3 * 8));
+  EXPECT_EQ(work[0].bytes, 2.0 * (2 * 9 * 9 * 8) + 2.0 * (3 * 3 * 8 * 16) +
+                               4.0 * 2 * 4 * 4 * 16);
+  EXPECT_EQ(work[1].operations, 2.0 * (2 * 7 * 7 * 8) * (3 * 3));
+}
+
+TEST_F(MatmulWorkTest, CountsConvolutionsOfTosa) {
+  Entry entry = parse(R"(
+func.func @main(%x: tensor<2x9x9x8xf32>, %k: tensor<16x3x3x8xf32>, %b: tensor<16xf32>,
+                %d: tensor<3x3x8x2xf32>, %z: tensor<1xf32>)
+    -> (tensor<2x7x7x16xf32>, tensor<2x7x7x16xf32>) {
+  %f = tosa.conv2d %x, %k, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>,
+      pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<2x9x9x8xf32>, tensor<16x3x3x8xf32>, tensor<16xf32>, tensor<1xf32>, tensor<1xf32>)
+      -> tensor<2x7x7x16xf32>
+  %g = tosa.depthwise_conv2d %x, %d, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>,
+      pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<2x9x9x8xf32>, tensor<3x3x8x2xf32>, tensor<16xf32>, tensor<1xf32>, tensor<1xf32>)
+      -> tensor<2x7x7x16xf32>
+  return %f, %g : tensor<2x7x7x16xf32>, tensor<2x7x7x16xf32>
+})");
+  std::vector<MatmulWork> work = collectWork(entry, {});
+  ASSERT_EQ(work.size(), 2u);
+  double outputs = 2 * 7 * 7 * 16;
+  EXPECT_EQ(work[0].operations, 2 * outputs * (3 * 3 * 8));
+  EXPECT_EQ(work[1].operations, 2 * outputs * (3 * 3));
+  EXPECT_EQ(work[1].bytes, 4.0 * (2 * 9 * 9 * 8 + 3 * 3 * 8 * 2 + outputs));
+}
+
 // The number of iterations is not known, so that a total would be wrong.
 TEST_F(MatmulWorkTest, HasNoTotalForLoopsAndWithoutMatmuls) {
   Entry entry = parse(R"(

@@ -23,6 +23,7 @@
 #include <memory>
 
 namespace mlir {
+class DialectRegistry;
 class OpPassManager;
 } // namespace mlir
 
@@ -71,6 +72,18 @@ public:
   TargetBackend &operator=(const TargetBackend &) = delete;
 
   const TargetInfo &getInfo() const { return info; }
+
+  //===--------------------------------------------------------------------===//
+  // Dialects
+  //===--------------------------------------------------------------------===//
+
+  /// Registers the dialects of the target's kernels, with the interfaces by
+  /// which they are converted and translated to LLVM IR.
+  virtual void registerDialects(DialectRegistry &) const {}
+
+  /// The attribute by which the vendor's dialect marks kernels among the
+  /// functions of the LLVM dialect; empty if there is none.
+  virtual llvm::StringRef getKernelAttribute() const { return ""; }
 
   //===--------------------------------------------------------------------===//
   // Passes

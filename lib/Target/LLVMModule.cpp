@@ -5,12 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Target/Backend.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -53,12 +52,13 @@ mlir::tessera::createMachine(ModuleOp module, llvm::StringRef backEnd,
 
 /// Whether a launch, or the driver, finds a function by its name.
 static bool isKernel(Operation *op) {
-  return llvm::any_of(
-      ArrayRef<StringRef>{gpu::GPUDialect::getKernelFuncAttrName(),
-                          NVVM::NVVMDialect::getKernelFuncAttrName(),
-                          ROCDL::ROCDLDialect::getKernelFuncAttrName(),
-                          TesseraDialect::KernelAttrHelper::getNameStr()},
-      [&](StringRef name) { return op->hasAttr(name); });
+  if (op->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) ||
+      op->hasAttr(TesseraDialect::KernelAttrHelper::getNameStr()))
+    return true;
+  return llvm::any_of(getBackends(), [&](const TargetBackend *backend) {
+    StringRef name = backend->getKernelAttribute();
+    return !name.empty() && op->hasAttr(name);
+  });
 }
 
 /// Renames the functions of each `gpu.module` that other functions of it call,

@@ -13,10 +13,12 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -32,6 +34,14 @@ namespace {
 class AmdBackend : public TargetBackend {
 public:
   AmdBackend() : TargetBackend(getAMDTarget()) {}
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<amdgpu::AMDGPUDialect, ROCDL::ROCDLDialect>();
+    registerROCDLDialectTranslation(registry);
+  }
+  StringRef getKernelAttribute() const override {
+    return ROCDL::ROCDLDialect::getKernelFuncAttrName();
+  }
 
   StringRef getPipelineName() const override {
     return "tessera-to-rocdl-pipeline";

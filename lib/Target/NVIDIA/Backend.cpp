@@ -11,12 +11,16 @@
 #include "Target/Target.h"
 #include "Transforms/Passes.h"
 
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -33,6 +37,16 @@ namespace {
 class NvidiaBackend : public TargetBackend {
 public:
   NvidiaBackend() : TargetBackend(getNVIDIATarget()) {}
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<nvgpu::NVGPUDialect, NVVM::NVVMDialect>();
+    NVVM::registerConvertGpuToNVVMInterface(registry);
+    registerConvertNVVMToLLVMInterface(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+  StringRef getKernelAttribute() const override {
+    return NVVM::NVVMDialect::getKernelFuncAttrName();
+  }
 
   StringRef getPipelineName() const override {
     return "tessera-to-nvvm-pipeline";

@@ -9,13 +9,17 @@
 #include "Conversion/Passes.h"
 #include "Target/Target.h"
 
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+void SpirvBackend::registerDialects(DialectRegistry &registry) const {
+  registry.insert<spirv::SPIRVDialect>();
+}
 
 void SpirvBackend::addVendorPasses(OpPassManager &kernels,
                                    const CompileFlags &) const {

@@ -16,6 +16,8 @@ class SpirvBackend : public TargetBackend {
 public:
   using TargetBackend::TargetBackend;
 
+  void registerDialects(DialectRegistry &registry) const override;
+
   void addVendorPasses(OpPassManager &kernels,
                        const CompileFlags &flags) const override;
   void addLoweringPasses(OpPassManager &kernels,

@@ -5,26 +5,25 @@
 //===----------------------------------------------------------------------===//
 //
 //   Options      the command line
-//   Batch        many command lines, in one process
-//   Shutdown     signals, faults, and runs that take too long
 //
 // The steps are in lib/Execution, their results in lib/Report, and comparisons
 // in lib/Debugging.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch.h"
 #include "CommandLine.h"
 #include "Debugging/Diff.h"
 #include "Debugging/PlantedFault.h"
 #include "Debugging/Repeat.h"
 #include "Debugging/Verify.h"
 #include "Execution/Arguments.h"
+#include "Execution/Batch.h"
 #include "Execution/BundledProgram.h"
 #include "Execution/Compile.h"
 #include "Execution/Devices.h"
 #include "Execution/Emit.h"
 #include "Execution/Execution.h"
+#include "Execution/ProcessGuard.h"
 #include "Execution/Program.h"
 #include "Report/Bench.h"
 #include "Report/Explain.h"
@@ -32,7 +31,6 @@
 #include "Report/ProgramPage.h"
 #include "Report/StartClock.h"
 #include "Report/TraceFile.h"
-#include "Shutdown.h"
 
 #include "Driver/LargeStack.h"
 #include "Driver/ProgramCache.h"

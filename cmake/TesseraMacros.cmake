@@ -40,7 +40,7 @@ include_guard()
 # source of the same target defines too. Add a source here when a unity build reports a redefinition
 # or an ambiguous reference that the source alone does not have.
 set(TESSERA_SEPARATE_SOURCES
-  AMDGPU.cpp Affine.cpp Agent.cpp Barriers.cpp Best.cpp Bundle.cpp Channel.cpp CheckSchedule.cpp Chips.cpp
+  AMDGPU.cpp Affine.cpp Agent.cpp Barriers.cpp Bundle.cpp Channel.cpp CheckSchedule.cpp Chips.cpp
   Cluster.cpp Compare.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
   FakeOpenCL.cpp FragmentProbe.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
@@ -48,7 +48,7 @@ set(TESSERA_SEPARATE_SOURCES
   InputFileTest.cpp KernelFacts.cpp LevelZeroBackend.cpp LevelZeroDevice.cpp
   LevelZeroDriver.cpp MapLinalgToSimt.cpp MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp
   MemRef.cpp OffloadBundle.cpp OpenCLBackend.cpp OpenCLDevice.cpp OpenCLDriver.cpp
-  OutputFile.cpp Record.cpp Reshapes.cpp Run.cpp SavedProgramTest.cpp SimtBody.cpp
+  OutputFile.cpp Record.cpp Reshapes.cpp SavedProgramTest.cpp SimtBody.cpp
   SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Tensor.cpp TaskSummary.cpp Tessera.cpp TesseraToCPU.cpp
   TesseraToNVVM.cpp TuningPage.cpp VulkanBackend.cpp VulkanSelfTest.cpp)
 

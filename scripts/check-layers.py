@@ -47,7 +47,7 @@ LAYERS = [
     {"Execution": r"Execution/"},
     {"Report": r"Report/", "Tuning runs": r"Tuning/\w+/"},
     {"Debugging": r"Debugging/"},
-    {"CAPI": r"CAPI/|tessera-c/"},
+    {"CAPI": r"CAPI/|tessera-c/", "Runner": r"Runner/"},
     {"tools": r"tools/"},
 ]
 # Libraries that use less than what is below them: results of theirs are independent.

@@ -76,6 +76,12 @@ summarize(tuning::Database &database, const tuning::TaskId &task, int64_t run);
 llvm::Error resolve(tuning::Database &database, StringRef path,
                     tuning::TaskId &task);
 
+/// The runs of a database, or the one with a number. An error lists the numbers
+/// if there is none with it.
+llvm::Expected<std::vector<tuning::Run>> findRuns(tuning::Database &database,
+                                                  StringRef path,
+                                                  std::optional<int64_t> run);
+
 /// Operations of the task in a second, 0 where they are not known; `time` in
 /// milliseconds.
 double getRate(const tuning::TaskText &text, double time);

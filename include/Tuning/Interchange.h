@@ -29,6 +29,9 @@ llvm::Error exportLines(Database &database, llvm::raw_ostream &os);
 llvm::Expected<Added> importLines(Database &database, llvm::StringRef text,
                                   llvm::StringRef name);
 
+/// "new are 1 task, 2 runs, 30 records, 0 baselines".
+std::string formatAdded(const Added &added);
+
 /// Writes the fields of an entry, as in its line.
 void writeFields(llvm::json::OStream &os, const Environment &environment);
 void writeFields(llvm::json::OStream &os, const Record &record);

@@ -24,6 +24,11 @@ llvm::StringRef findNearest(llvm::StringRef name,
 std::string suggest(llvm::StringRef name,
                     llvm::ArrayRef<llvm::StringRef> candidates);
 
+/// " (did you mean 'best'?)", appended to the name in such an error; empty if
+/// no candidate comes close.
+std::string formatHint(llvm::StringRef name,
+                       llvm::ArrayRef<llvm::StringRef> candidates);
+
 /// Text for HTML, between tags and in quotes.
 std::string escapeHtml(llvm::StringRef text);
 

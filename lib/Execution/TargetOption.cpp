@@ -18,12 +18,6 @@ std::vector<StringRef> runner::getTargets() {
   return compiler::getTargetNames();
 }
 
-/// " (did you mean 'x'?)", or nothing.
-static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
-  StringRef nearest = compiler::tuning::findNearest(given, known);
-  return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
-}
-
 /// TARGET[:ORDINAL][:CHIP[,CHIP]...].
 LogicalResult runner::parseTarget(StringRef value, ProgramOptions &options,
                                   Report &report, StringRef option) {
@@ -38,7 +32,8 @@ LogicalResult runner::parseTarget(StringRef value, ProgramOptions &options,
     std::vector<StringRef> known = targets;
     known.push_back("auto");
     return report.fail(Exit::Usage,
-                       "unknown target '" + name + "'" + suggest(name, known) +
+                       "unknown target '" + name + "'" +
+                           compiler::tuning::formatHint(name, known) +
                            "; expected auto, " + llvm::join(targets, ", "));
   }
   if (name == "auto" && !rest.empty())

@@ -181,6 +181,23 @@ std::string tune::formatLocation(const Summary &summary) {
   return summary.device.empty() ? text : text + ", " + summary.device;
 }
 
+llvm::Expected<std::vector<Run>>
+tune::findRuns(Database &database, StringRef path, std::optional<int64_t> run) {
+  llvm::Expected<std::vector<Run>> runs = database.getRuns();
+  if (!runs || !run)
+    return runs;
+  std::vector<std::string> numbers;
+  for (const Run &known : *runs)
+    numbers.push_back(std::to_string(known.number));
+  llvm::erase_if(*runs, [&](const Run &known) { return known.number != *run; });
+  if (!runs->empty())
+    return runs;
+  return llvm::createStringError(
+      "'" + path + "' does not contain run " + llvm::Twine(*run) + ": " +
+      (numbers.empty() ? "it has no runs"
+                       : "expected one of " + llvm::join(numbers, ", ")));
+}
+
 double tune::getRate(const TaskText &text, double time) {
   return time > 0 ? text.operations / (time * 1e-3) : 0;
 }

@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
@@ -497,4 +498,13 @@ llvm::Expected<Added> tuning::importLines(Database &database, StringRef text,
       }))
     return std::move(error);
   return importer.added;
+}
+
+std::string tuning::formatAdded(const Added &added) {
+  auto count = [](size_t number, StringRef what) {
+    return (llvm::Twine(number) + " " + what + (number == 1 ? "" : "s")).str();
+  };
+  return "new are " + count(added.tasks, "task") + ", " +
+         count(added.runs, "run") + ", " + count(added.records, "record") +
+         ", " + count(added.baselines, "baseline");
 }

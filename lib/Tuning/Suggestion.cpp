@@ -40,6 +40,12 @@ std::string tuning::suggest(StringRef name,
   return "expected one of " + llvm::join(candidates, ", ");
 }
 
+std::string tuning::formatHint(StringRef name,
+                               llvm::ArrayRef<StringRef> candidates) {
+  StringRef nearest = findNearest(name, candidates);
+  return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
+}
+
 std::string tuning::escapeHtml(StringRef text) {
   std::string escaped;
   for (char c : llvm::json::fixUTF8(text))

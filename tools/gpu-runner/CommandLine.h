@@ -7,24 +7,15 @@
 #ifndef GPU_RUNNER_COMMANDLINE_H
 #define GPU_RUNNER_COMMANDLINE_H
 
-#include "Debugging/PlantedFault.h"
-#include "Execution/Options.h"
+#include "Runner/Runner.h"
 
 namespace runner {
 
-/// The options of the libraries, and those of this program alone.
-struct Options : ProgramOptions {
-  /// --entry is given.
-  bool hasEntry = false;
-  /// --out: number of an output, and the file to write it to.
-  std::vector<std::pair<unsigned, std::string>> outputs;
+/// The options of the library, and those of this program alone.
+struct Options : RunnerOptions {
   /// --timeout: seconds that a run may take; absent for any time.
   std::optional<double> timeout;
-  bool bench = false;
   bool json = false;
-  bool explain = false;
-  /// --explain=json: the explanation is in the JSON object alone.
-  bool explainAsJSON = false;
   bool vulkanValidation = false;
   /// -o; empty for standard output.
   std::string outputFile;
@@ -33,10 +24,6 @@ struct Options : ProgramOptions {
   bool listDevices = false;
   bool version = false;
   bool help = false;
-  /// --debug-corrupt-output: plants a fault in this output after the run, to
-  /// show that --verify finds it.
-  std::optional<unsigned> corruptOutput;
-  PlantedFault plantedFault = PlantedFault::Element;
   /// For tests only: Vulkan's self-tests read an operand the wrong way.
   bool transposeSelfTests = false;
 };

@@ -6,6 +6,7 @@
 
 #include "CommandLine.h"
 
+#include "Execution/OptionValues.h"
 #include "Target/Backend.h"
 #include "Tuning/Suggestion.h"
 
@@ -13,82 +14,13 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 
+#include <functional>
+
 using namespace runner;
-
-//===----------------------------------------------------------------------===//
-// Targets and stages
-//===----------------------------------------------------------------------===//
-
-static constexpr std::pair<StringRef, EmitStage::Kind> stages[] = {
-    {"schedule", EmitStage::Schedule}, {"tessera", EmitStage::Tessera},
-    {"vendor", EmitStage::Vendor},     {"llvm", EmitStage::LLVM},
-    {"bundle", EmitStage::Bundle},
-};
-
-/// The names of all stages: those of the compiler, those of the targets' code,
-/// and the bundle.
-static std::vector<StringRef> listStages() {
-  std::vector<StringRef> names;
-  for (auto [name, kind] : stages)
-    names.push_back(name);
-  size_t end = names.size() - 1;
-  for (const compiler::TargetBackend *backend : compiler::getBackends())
-    for (const compiler::CodeStage &stage : backend->getStages())
-      if (!llvm::is_contained(names, stage.name))
-        names.insert(names.begin() + static_cast<std::ptrdiff_t>(end++),
-                     stage.name);
-  return names;
-}
 
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
-
-/// " (did you mean 'x'?)", or nothing.
-static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
-  StringRef nearest = compiler::tuning::findNearest(given, known);
-  return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
-}
-
-/// TARGET,TARGET[,TARGET]...
-static LogicalResult parseDiff(StringRef value, Options &options,
-                               Report &report) {
-  llvm::SmallVector<StringRef> names;
-  value.split(names, ',');
-  options.diff.clear();
-  for (StringRef name : names) {
-    Options scratch;
-    if (failed(parseTarget(name, scratch, report, "--diff")))
-      return failure();
-    options.diff.push_back(name.str());
-  }
-  if (names.size() < 2)
-    return report.fail(Exit::Usage,
-                       "--diff=" + value +
-                           ": expected two or more targets, for example "
-                           "--diff=cpu,cuda,cpu:emulate=gfx942; the others are "
-                           "compared with the first");
-  return success();
-}
-
-/// ABS[,REL].
-static LogicalResult parseTolerance(StringRef value, Options &options,
-                                    Report &report) {
-  auto [first, second] = value.split(',');
-  double absolute = 0, relative = 0;
-  bool hasRelative = first.size() != value.size();
-  if (first.getAsDouble(absolute) || !(absolute >= 0) ||
-      (hasRelative && (second.getAsDouble(relative) || !(relative >= 0))))
-    return report.fail(Exit::Usage,
-                       "--tolerance=" + value +
-                           ": expected ABS[,REL], numbers of at least 0: "
-                           "elements may be off by ABS + REL * |element|");
-  options.tolerance = {absolute, std::nullopt};
-  if (hasRelative)
-    options.tolerance->second = relative;
-  options.toleranceText = value.str();
-  return success();
-}
 
 /// N=FILE.npy.
 static LogicalResult parseOutput(StringRef value, Options &options,
@@ -104,34 +36,6 @@ static LogicalResult parseOutput(StringRef value, Options &options,
   return success();
 }
 
-static LogicalResult parseStage(StringRef value, Options &options,
-                                Report &report) {
-  std::vector<StringRef> names = listStages();
-  if (llvm::is_contained(names, value)) {
-    EmitStage stage{EmitStage::Code, value.str()};
-    for (auto [name, kind] : stages)
-      if (name == value)
-        stage.kind = kind;
-    options.emit = stage;
-    return success();
-  }
-  return report.fail(Exit::Usage, "unknown stage '" + value + "' for --emit" +
-                                      suggest(value, names) +
-                                      "; expected one of " +
-                                      llvm::join(names, ", "));
-}
-
-static LogicalResult parseRuns(StringRef value, Options &options,
-                               Report &report) {
-  unsigned runs;
-  if (value.getAsInteger(10, runs) || runs == 0)
-    return report.fail(Exit::Usage,
-                       "--bench=" + value +
-                           ": the number of runs must be at least 1");
-  options.benchRuns = runs;
-  return success();
-}
-
 /// --explain, --explain=text, --explain=json.
 static LogicalResult parseExplain(StringRef value, Options &options,
                                   Report &report) {
@@ -144,49 +48,6 @@ static LogicalResult parseExplain(StringRef value, Options &options,
         Exit::Usage,
         "--explain=" + value +
             ": expected --explain, which prints text, or --explain=json");
-  return success();
-}
-
-/// SECONDS.
-static LogicalResult parseTimeout(StringRef value, Options &options,
-                                  Report &report) {
-  double seconds;
-  // A day; larger values are taken for mistakes.
-  if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 86400)
-    return report.fail(Exit::Usage,
-                       "--timeout=" + value +
-                           ": expected a number of seconds greater than 0 and "
-                           "at most 86400, for example --timeout=2.5");
-  options.timeout = seconds;
-  return success();
-}
-
-/// Parses BYTES, or a number followed by KiB, MiB or GiB.
-static LogicalResult parseCacheLimit(StringRef value, Options &options,
-                                     Report &report) {
-  StringRef number = value;
-  unsigned shift = number.consume_back("KiB")   ? 10
-                   : number.consume_back("MiB") ? 20
-                   : number.consume_back("GiB") ? 30
-                                                : 0;
-  uint64_t size;
-  if (number.getAsInteger(10, size) || size == 0 || size >> (63 - shift))
-    return report.fail(
-        Exit::Usage,
-        "--cache-limit=" + value +
-            ": expected a number of bytes, for example --cache-limit=64MiB");
-  options.cacheLimit = size << shift;
-  return success();
-}
-
-static LogicalResult parseRepeat(StringRef value, Options &options,
-                                 Report &report) {
-  unsigned runs;
-  if (value.getAsInteger(10, runs) || runs == 0)
-    return report.fail(Exit::Usage, "--repeat=" + value +
-                                        ": the number of runs, which includes "
-                                        "the first, must be at least 1");
-  options.repeat = runs;
   return success();
 }
 
@@ -207,6 +68,43 @@ static LogicalResult parseCorrupt(StringRef value, Options &options,
   return success();
 }
 
+static LogicalResult parseEntry(StringRef value, Options &options, Report &) {
+  value.consume_front("@");
+  options.entry = value.str();
+  options.hasEntry = true;
+  return success();
+}
+
+static LogicalResult parseArgument(StringRef value, Options &options,
+                                   Report &) {
+  options.arguments.push_back(value.str());
+  return success();
+}
+
+static LogicalResult parseTimeout(StringRef value, Options &options,
+                                  Report &report) {
+  FailureOr<double> seconds = parseTimeLimit("--timeout", value, report);
+  if (failed(seconds))
+    return failure();
+  options.timeout = *seconds;
+  return success();
+}
+
+/// --bench, --bench=N.
+static LogicalResult parseBench(StringRef value, Options &options,
+                                Report &report) {
+  options.bench = true;
+  return value.empty() ? success() : parseBenchRuns(value, options, report);
+}
+
+static LogicalResult parseBatch(StringRef value, Options &options,
+                                Report &report) {
+  if (options.isOneOfMany)
+    return report.fail(Exit::Usage, "--batch cannot be used within a batch");
+  options.batch = value.str();
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
@@ -214,105 +112,65 @@ static LogicalResult parseCorrupt(StringRef value, Options &options,
 namespace {
 struct OptionInfo {
   enum Kind { Flag, OptionalValue, NeedsValue };
+  using Parser = std::function<LogicalResult(StringRef value, Options &options,
+                                             Report &report)>;
+
+  OptionInfo(StringRef name, bool Options::*flag, bool hidden = false)
+      : name(name), kind(Flag), flag(flag), hidden(hidden) {}
+  OptionInfo(StringRef name, std::string Options::*text)
+      : name(name), kind(NeedsValue),
+        parse([text](StringRef value, Options &options, Report &) {
+          options.*text = value.str();
+          return success();
+        }) {}
+  OptionInfo(StringRef name, Parser parse, Kind kind = NeedsValue,
+             bool hidden = false)
+      : name(name), kind(kind), parse(std::move(parse)), hidden(hidden) {}
+
   StringRef name;
   Kind kind;
   /// For a flag, what it sets.
   bool Options::*flag = nullptr;
-  /// For a value, what reads it.
-  LogicalResult (*parse)(StringRef value, Options &options,
-                         Report &report) = nullptr;
+  /// For a value, what reads it; it reads "" if an optional one is absent.
+  Parser parse;
   bool hidden = false;
 };
 } // namespace
 
 static const OptionInfo infos[] = {
-    {"--entry", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       value.consume_front("@");
-       options.entry = value.str();
-       options.hasEntry = true;
-       return success();
-     }},
-    {"--target", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &report) {
-       options.targetText = value.str();
-       return success();
-     }},
-    {"--device", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.device = value.str();
-       return success();
-     }},
-    {"--arg", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.arguments.push_back(value.str());
-       return success();
-     }},
-    {"--out", OptionInfo::NeedsValue, nullptr, parseOutput},
-    {"--verify", OptionInfo::Flag, &Options::verify},
-    {"--diff", OptionInfo::NeedsValue, nullptr, parseDiff},
-    {"--tolerance", OptionInfo::NeedsValue, nullptr, parseTolerance},
-    {"--bisect", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.bisectFile = value.str();
-       return success();
-     }},
-    {"--trace", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.traceFile = value.str();
-       return success();
-     }},
-    {"--report", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.reportFile = value.str();
-       return success();
-     }},
-    {"--accept-unverified", OptionInfo::Flag, &Options::acceptUnverified},
-    {"--stats", OptionInfo::Flag, &Options::stats},
-    {"--repeat", OptionInfo::NeedsValue, nullptr, parseRepeat},
-    {"--timeout", OptionInfo::NeedsValue, nullptr, parseTimeout},
-    {"--bench", OptionInfo::OptionalValue, &Options::bench, parseRuns},
-    {"--json", OptionInfo::Flag, &Options::json},
-    {"--explain", OptionInfo::OptionalValue, nullptr, parseExplain},
-    {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
-    {"-o", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.outputFile = value.str();
-       return success();
-     }},
-    {"--vulkan-validation", OptionInfo::Flag, &Options::vulkanValidation},
-    {"--kernels", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.kernels = value.str();
-       return success();
-     }},
-    {"--cache", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.cache = value.str();
-       return success();
-     }},
-    {"--cache-limit", OptionInfo::NeedsValue, nullptr, parseCacheLimit},
-    {"--schedule-db", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &) {
-       options.scheduleDb = value.str();
-       return success();
-     }},
-    {"--cache-why-miss", OptionInfo::Flag, &Options::cacheWhyMiss},
-    {"--batch", OptionInfo::NeedsValue, nullptr,
-     [](StringRef value, Options &options, Report &report) {
-       if (options.isOneOfMany)
-         return report.fail(Exit::Usage,
-                            "--batch cannot be used within a batch");
-       options.batch = value.str();
-       return success();
-     }},
-    {"--list-devices", OptionInfo::Flag, &Options::listDevices},
-    {"--version", OptionInfo::Flag, &Options::version},
-    {"--help", OptionInfo::Flag, &Options::help},
-    {"--debug-corrupt-output", OptionInfo::NeedsValue, nullptr, parseCorrupt,
+    {"--entry", parseEntry},
+    {"--target", &Options::targetText},
+    {"--device", &Options::device},
+    {"--arg", parseArgument},
+    {"--out", parseOutput},
+    {"--verify", &Options::verify},
+    {"--diff", parseDiff},
+    {"--tolerance", parseTolerance},
+    {"--bisect", &Options::bisectFile},
+    {"--trace", &Options::traceFile},
+    {"--report", &Options::reportFile},
+    {"--accept-unverified", &Options::acceptUnverified},
+    {"--stats", &Options::stats},
+    {"--repeat", parseRepeat},
+    {"--timeout", parseTimeout},
+    {"--bench", parseBench, OptionInfo::OptionalValue},
+    {"--json", &Options::json},
+    {"--explain", parseExplain, OptionInfo::OptionalValue},
+    {"--emit", parseStage},
+    {"-o", &Options::outputFile},
+    {"--vulkan-validation", &Options::vulkanValidation},
+    {"--kernels", &Options::kernels},
+    {"--cache", &Options::cache},
+    {"--cache-limit", parseCacheLimit},
+    {"--schedule-db", &Options::scheduleDb},
+    {"--cache-why-miss", &Options::cacheWhyMiss},
+    {"--batch", parseBatch},
+    {"--list-devices", &Options::listDevices},
+    {"--version", &Options::version},
+    {"--help", &Options::help},
+    {"--debug-corrupt-output", parseCorrupt, OptionInfo::NeedsValue,
      /*hidden=*/true},
-    {"--test-turn-self-tests", OptionInfo::Flag, &Options::transposeSelfTests,
-     /*parse=*/nullptr, /*hidden=*/true},
+    {"--test-turn-self-tests", &Options::transposeSelfTests, /*hidden=*/true},
 };
 
 bool runner::wantsJSON(ArrayRef<const char *> arguments) {
@@ -344,9 +202,10 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
       if (!candidate.isHidden)
         names.push_back("--" + candidate.option);
     llvm::SmallVector<StringRef> known(names.begin(), names.end());
-    return report.fail(Exit::Usage, "unknown option '" + name + "'" +
-                                        suggest(name, known) +
-                                        "; --help lists the options");
+    return report.fail(Exit::Usage,
+                       "unknown option '" + name + "'" +
+                           compiler::tuning::formatHint(name, known) +
+                           "; --help lists the options");
   }
   OptionInfo::Kind kind = !flag            ? info->kind
                           : flag->isSwitch ? OptionInfo::Flag
@@ -361,18 +220,16 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
     value = arguments[++position];
     hasValue = true;
   }
-  if (kind == OptionInfo::NeedsValue && value.empty())
+  if ((kind == OptionInfo::NeedsValue || hasValue) && value.empty())
     return report.fail(Exit::Usage, name + " needs a value; see --help");
   if (flag) {
     if (flag->set(options.flags, value))
       return success();
     return report.fail(Exit::Usage, flag->explainInvalid(value, "--"));
   }
-  if (info->flag)
-    options.*info->flag = true;
-  // Without a flag, one that may have a value reads that it has none.
-  if (info->parse && (hasValue || !info->flag))
+  if (!info->flag)
     return info->parse(value, options, report);
+  options.*info->flag = true;
   return success();
 }
 

@@ -4,19 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
 #include "Commands.h"
 
 #include "Report/TuningPage.h"
 #include "Runtime/OutputFile.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-
 using namespace tune;
 using namespace mlir::tessera::tuning;
 
-static constexpr const char help[] =
+static constexpr const char reportHelp[] =
     R"(gpu-tune report --db=FILE -o PAGE.html [--run=N] [--chip=CHIP] [--task=KEY]
 
 Writes one self-contained page. For each task, chip and device it shows the best
@@ -34,51 +30,33 @@ int tune::runReport(ArrayRef<StringRef> args) {
   std::string path, output;
   TaskId task;
   std::optional<int64_t> run;
-  Arguments arguments(help);
+  Arguments arguments(reportHelp);
   arguments.addRequiredText("--db", path);
   arguments.addRequiredText("-o", output);
   arguments.addNumber("--run", run);
   arguments.addText("--chip", task.chip);
   arguments.addText("--task", task.key);
-  if (std::optional<int> status = arguments.parse(args))
+  if (std::optional<int> status = parse(arguments, args, "--db and -o"))
     return *status;
-  if (!arguments.getFiles().empty())
-    return fail(Exit::Usage,
-                "report does not accept a file other than --db and -o, but '" +
-                    arguments.getFiles().front() + "' was given");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
   if (llvm::Error error = resolve(**database, path, task))
     return fail(std::move(error));
-  std::vector<Run> runs;
-  if (llvm::Error error = (*database)->getRuns().moveInto(runs))
-    return fail(std::move(error));
-  if (run) {
-    std::vector<std::string> numbers;
-    for (const Run &known : runs)
-      numbers.push_back(std::to_string(known.number));
-    llvm::erase_if(runs,
-                   [&](const Run &known) { return known.number != *run; });
-    if (runs.empty())
-      return fail(Exit::Failed,
-                  "'" + path + "' does not contain run " + llvm::Twine(*run) +
-                      ": " +
-                      (numbers.empty()
-                           ? "it has no runs"
-                           : "expected one of " + llvm::join(numbers, ", ")));
-  }
+  llvm::Expected<std::vector<Run>> runs = findRuns(**database, path, run);
+  if (!runs)
+    return fail(runs.takeError());
   llvm::Expected<std::vector<Summary>> summaries =
       summarize(**database, task, run.value_or(0));
   if (!summaries)
     return fail(summaries.takeError());
+  std::string ofRun = run ? "run " + std::to_string(*run) : "";
   if (summaries->empty())
-    return fail(Exit::Failed,
-                "'" + path + "' does not contain records that match" +
-                    (run ? ", of run " + std::to_string(*run) : std::string()));
-  std::string title = "Tuning: " + path +
-                      (run ? ", run " + std::to_string(*run) : std::string());
+    return fail(Exit::Failed, "'" + path +
+                                  "' does not contain records that match" +
+                                  (run ? ", of " + ofRun : ""));
+  std::string title = "Tuning: " + path + (run ? ", " + ofRun : "");
   auto status = tessera::runtime::writeFile(
-      output, {writeTuningPage(title, *summaries, runs)});
+      output, {writeTuningPage(title, *summaries, *runs)});
   return status.ok() ? int(Exit::Done) : fail(Exit::Failed, status.message());
 }

@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
 #include "Commands.h"
 
 #include "Runtime/OutputFile.h"
@@ -15,16 +14,6 @@
 
 using namespace tune;
 using namespace mlir::tessera::tuning;
-
-static void printAdded(StringRef name, const Added &added) {
-  auto count = [](size_t number, StringRef what) {
-    return (llvm::Twine(number) + " " + what + (number == 1 ? "" : "s")).str();
-  };
-  llvm::outs() << name << ": new are " << count(added.tasks, "task") << ", "
-               << count(added.runs, "run") << ", "
-               << count(added.records, "record") << ", "
-               << count(added.baselines, "baseline") << "\n";
-}
 
 static constexpr const char exportHelp[] =
     R"(gpu-tune export --db=FILE [-o OUT.jsonl]
@@ -38,12 +27,8 @@ int tune::runExport(ArrayRef<StringRef> args) {
   Arguments arguments(exportHelp);
   arguments.addRequiredText("--db", path);
   arguments.addText("-o", output);
-  if (std::optional<int> status = arguments.parse(args))
+  if (std::optional<int> status = parse(arguments, args, "--db and -o"))
     return *status;
-  if (!arguments.getFiles().empty())
-    return fail(Exit::Usage,
-                "export does not accept a file other than --db and -o, but '" +
-                    arguments.getFiles().front() + "' was given");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
@@ -71,7 +56,7 @@ int tune::runImport(ArrayRef<StringRef> args) {
   std::string path;
   Arguments arguments(importHelp);
   arguments.addRequiredText("--db", path);
-  if (std::optional<int> status = arguments.parse(args))
+  if (std::optional<int> status = parse(arguments, args))
     return *status;
   if (arguments.getFiles().empty())
     return fail(Exit::Usage,
@@ -93,7 +78,7 @@ int tune::runImport(ArrayRef<StringRef> args) {
         importLines(**database, buffer->getBuffer(), file);
     if (!added)
       return fail(added.takeError());
-    printAdded(file, *added);
+    llvm::outs() << file << ": " << formatAdded(*added) << "\n";
   }
   return int(Exit::Done);
 }
@@ -107,7 +92,7 @@ missing. Entries that OUT already has are skipped.
 
 int tune::runMerge(ArrayRef<StringRef> args) {
   Arguments arguments(mergeHelp);
-  if (std::optional<int> status = arguments.parse(args))
+  if (std::optional<int> status = parse(arguments, args))
     return *status;
   const std::vector<std::string> &files = arguments.getFiles();
   if (files.size() < 2)
@@ -128,7 +113,7 @@ int tune::runMerge(ArrayRef<StringRef> args) {
     llvm::Expected<Added> added = (*out)->merge(*database);
     if (!added)
       return fail(added.takeError());
-    printAdded(file, *added);
+    llvm::outs() << file << ": " << formatAdded(*added) << "\n";
   }
   return int(Exit::Done);
 }

@@ -4,24 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   Run           run, replay and space
-//   RunOptions    their command line
-//   Join          join
-//   Worker        the processes that a run starts
-//   Arguments     the command line of the other subcommands
-//   Best          best
-//   Transfer      export, import, merge
-//   Page          report
-//
-// The tuner itself is in lib/Tuning: Run proposes and schedules candidates,
-// Worker compiles and measures them in processes of their own, Cluster connects
+// One source for each group of subcommands has their command lines. The tuner
+// itself is in lib/Tuning: Run proposes and schedules candidates, Worker
+// compiles and measures them in processes of their own, Cluster connects
 // processes and hosts.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
 #include "Commands.h"
 #include "Tuning/Cluster/Child.h"
+#include "Tuning/Cluster/Key.h"
+#include "Tuning/Worker/Workers.h"
 
 #include "Driver/ProgramCache.h"
 #include "Tuning/Suggestion.h"
@@ -54,6 +47,42 @@ static constexpr Subcommand subcommands[] = {
     {"import", runImport, "adds JSON lines to a database"},
     {"merge", runMerge, "merges databases into one"},
 };
+
+int tune::fail(Exit status, const llvm::Twine &message) {
+  std::string storage = message.str();
+  auto [first, rest] = StringRef(storage).rtrim().split('\n');
+  llvm::outs().flush();
+  llvm::errs() << "error: " << first << "\n";
+  while (!rest.empty()) {
+    StringRef line;
+    std::tie(line, rest) = rest.split('\n');
+    llvm::errs() << "note: " << line << "\n";
+  }
+  return int(status);
+}
+
+int tune::fail(llvm::Error error, Exit status) {
+  return fail(status, llvm::toString(std::move(error)));
+}
+
+std::optional<int> tune::parse(Arguments &arguments, ArrayRef<StringRef> args,
+                               StringRef others) {
+  if (llvm::Error error = others.empty()
+                              ? arguments.parse(args)
+                              : arguments.parseWithoutFiles(args, others))
+    return fail(std::move(error), Exit::Usage);
+  if (!arguments.wantsHelp())
+    return std::nullopt;
+  llvm::outs() << arguments.getHelp();
+  return int(Exit::Done);
+}
+
+void tune::addKeyOptions(Arguments &arguments, std::string &keyFile) {
+  arguments.addText("--key-file", keyFile);
+  arguments.addHidden("--token", [](StringRef) {
+    return llvm::createStringError(tokenProblem);
+  });
+}
 
 /// Whether it is something to tune, rather than a word.
 static bool isWork(StringRef word) {
@@ -100,7 +129,8 @@ int main(int argc, char **argv) {
   }
   // Its own processes.
   if (name == "worker")
-    return runWorker(ArrayRef<StringRef>(args).drop_front());
+    return runWorker(ArrayRef<StringRef>(args).drop_front(),
+                     Channel(Child::channelFile), llvm::errs());
   // `gpu-tune WORK ...`.
   if (isWork(name))
     return runTune(args);

@@ -8,6 +8,7 @@
 #define TUNING_CLUSTER_AGENT_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -16,19 +17,25 @@
 
 namespace tune {
 
+/// Which devices of this host measure (--devices).
+struct DeviceChoice {
+  /// Their numbers; absent: all that run the chip.
+  std::optional<std::vector<int>> devices;
+  /// No other process on this host measures on them: each process is shown its
+  /// own.
+  bool isOwn = false;
+
+  bool isNone() const { return devices && devices->empty(); }
+};
+
 /// The options of an agent.
-struct JoinOptions {
+struct JoinOptions : DeviceChoice {
   /// Where the run listens, each "ADDRESS:PORT", to be tried in turn.
   std::vector<std::string> places;
   /// The run's; see `readKey`.
   std::string key;
   /// Processes that compile, and for each device those that measure.
   unsigned jobs = 1, measurers = 2;
-  /// The numbers of the devices that measure; absent: all that run the chip.
-  std::optional<std::vector<int>> devices;
-  /// No other process on this host measures on them: each process is shown its
-  /// own.
-  bool isOwn = false;
   /// Seconds to go on trying to reach the run.
   double wait = 10;
   /// An interrupt is for the run, which then ends this.
@@ -38,9 +45,15 @@ struct JoinOptions {
 /// The cores that this process may use.
 unsigned countCores();
 
-/// Reads the value of `--devices` ("all", "none", "own", "0,1"); false if it is
-/// none.
-bool parseDevices(llvm::StringRef value, JoinOptions &options);
+/// The compile workers of this host unless --jobs is given: one core is left
+/// for the others.
+unsigned getDefaultJobs(unsigned cores);
+
+/// Parses the value of `--devices`: "all", "none", "own", or numbers ("0,1").
+llvm::Error parseDevices(llvm::StringRef value, DeviceChoice &choice);
+
+/// Adds the addresses of a list that is separated by commas.
+void addPlaces(llvm::StringRef list, JoinOptions &options);
 
 /// Works for the run until it is over. Returns false, with the reason in
 /// `messages`, if the run cannot be reached, rejects this host, or disappears

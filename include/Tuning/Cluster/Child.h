@@ -22,6 +22,9 @@ namespace tune {
 /// file, whose last words are reported when it dies.
 class Child : public WorkerProcess {
 public:
+  /// The descriptor of the channel in the worker.
+  static constexpr int channelFile = 3;
+
   /// Keeps the arguments of `main`, for `start`: a program that was started by
   /// way of the dynamic loader starts itself in the same way.
   static void setProgram(int argc, char **argv);

@@ -50,9 +50,6 @@ struct RunOptions {
   /// again, and nothing else; and the task, if it is one.
   std::optional<size_t> replay;
   std::string task;
-  /// The cores that `jobs` is made of where it is not given; 0: those that this
-  /// process may use.
-  unsigned cores = 0;
   /// A launcher has started other ranks, which join this one.
   bool hasRanks = false;
   /// Where other hosts are listened for; absent: they are not.

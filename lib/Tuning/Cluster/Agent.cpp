@@ -54,23 +54,37 @@ unsigned tune::countCores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-bool tune::parseDevices(StringRef value, JoinOptions &options) {
-  options.devices.reset();
-  options.isOwn = value == "own";
-  if (value == "all" || value == "own")
-    return true;
-  options.devices.emplace();
-  if (value == "none")
-    return true;
+unsigned tune::getDefaultJobs(unsigned cores) {
+  return cores > 1 ? cores - 1 : 1;
+}
+
+llvm::Error tune::parseDevices(StringRef value, DeviceChoice &choice) {
+  DeviceChoice parsed;
+  parsed.isOwn = value == "own";
+  if (value == "all" || value == "own") {
+    choice = parsed;
+    return llvm::Error::success();
+  }
+  parsed.devices.emplace();
   llvm::SmallVector<StringRef> parts;
-  value.split(parts, ',');
+  if (value != "none")
+    value.split(parts, ',');
   for (StringRef part : parts) {
     int ordinal;
     if (part.getAsInteger(10, ordinal) || ordinal < 0)
-      return false;
-    options.devices->push_back(ordinal);
+      return llvm::createStringError(
+          "--devices=" + value +
+          ": expected numbers separated by ',', or all, own, none");
+    parsed.devices->push_back(ordinal);
   }
-  return true;
+  choice = parsed;
+  return llvm::Error::success();
+}
+
+void tune::addPlaces(StringRef list, JoinOptions &options) {
+  llvm::SmallVector<StringRef> places;
+  list.split(places, ',');
+  options.places.insert(options.places.end(), places.begin(), places.end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,7 +249,7 @@ void Agent::offer(const std::string &target, const std::string &chip) {
     messages << "note: " << why << "\n";
     notes.push_back(why);
   };
-  bool isNone = options.devices && options.devices->empty();
+  bool isNone = options.isNone();
   std::string why;
   std::vector<runtime::DeviceInfo> known;
   if (!isNone)

@@ -16,9 +16,6 @@
 
 using namespace tune;
 
-/// Where a worker finds its channel.
-static constexpr int channelFile = 3;
-
 /// The prefix of a command line that starts this program.
 static std::vector<std::string> &getProgram() {
   static std::vector<std::string> program;

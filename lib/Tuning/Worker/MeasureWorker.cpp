@@ -33,6 +33,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -326,8 +327,9 @@ void MeasureWorker::go(const json::Object &head) {
   runtime::Expected<const runtime::ProgramVariant *> variant =
       runtime::selectVariant(candidate.bundle, device->info());
   llvm::StringRef planted = variant.ok() ? findFault(**variant) : "";
+  // The only way in which this process aborts: a fault for tests.
   if (planted == "crash")
-    abort();
+    std::abort();
   while (planted == "hang")
     std::this_thread::sleep_for(std::chrono::seconds(1));
   std::vector<HostArray> *expected = &task.expected;
@@ -601,4 +603,19 @@ int tune::runMeasureWorker(Channel channel, const std::string &target,
   }
   MeasureWorker worker(std::move(channel), device.take(), fault);
   return worker.run();
+}
+
+int tune::runWorker(llvm::ArrayRef<llvm::StringRef> words, Channel channel,
+                    llvm::raw_ostream &messages) {
+  if (words.size() == 1 && words[0] == "compile") {
+    runCompileWorker(std::move(channel));
+    return 0;
+  }
+  int ordinal = 0;
+  if (words.size() >= 3 && words[0] == "measure" &&
+      !words[2].getAsInteger(10, ordinal))
+    return runMeasureWorker(std::move(channel), words[1].str(), ordinal,
+                            words.size() > 3 ? words[3].str() : "");
+  messages << "error: gpu-tune worker is internal to gpu-tune\n";
+  return 2;
 }

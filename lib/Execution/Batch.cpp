@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch.h"
+#include "Execution/Batch.h"
 
 #include "Runtime/InputFile.h"
 
@@ -20,18 +20,21 @@ using namespace runner;
 int runner::runBatch(StringRef file, Console &console,
                      llvm::function_ref<int(ArrayRef<const char *>)> run) {
   // Lines of standard input run as they come.
-  std::istringstream stream;
-  if (file != "-") {
-    runtime::Expected<std::string> text = runtime::readInputFile(file.str());
-    if (!text.ok()) {
-      Report report(console, /*json=*/false);
-      (void)report.fail(Exit::Usage, "cannot read '" + file +
-                                         "': " + text.status().message());
-      return report.finish();
-    }
-    stream.str(text.take());
+  if (file == "-")
+    return runBatch(std::cin, console, run);
+  runtime::Expected<std::string> text = runtime::readInputFile(file.str());
+  if (!text.ok()) {
+    Report report(console, /*json=*/false);
+    (void)report.fail(Exit::Usage,
+                      "cannot read '" + file + "': " + text.status().message());
+    return report.finish();
   }
-  std::istream &lines = file == "-" ? std::cin : stream;
+  std::istringstream lines(text.take());
+  return runBatch(lines, console, run);
+}
+
+int runner::runBatch(std::istream &lines, Console &console,
+                     llvm::function_ref<int(ArrayRef<const char *>)> run) {
   int status = 0;
   unsigned number = 0;
   for (std::string line; std::getline(lines, line);) {

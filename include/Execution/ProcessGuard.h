@@ -1,11 +1,16 @@
-//===- Shutdown.h - Early end of the process ----------*- C++ -*-----------===//
+//===- ProcessGuard.h - Early end of the process ----------*- C++ -*-------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Only for tools: these functions handle signals of the whole process, and end
+// it. A library that is loaded into someone else's process must not call them.
+//
+//===----------------------------------------------------------------------===//
 
-#ifndef GPU_RUNNER_SHUTDOWN_H
-#define GPU_RUNNER_SHUTDOWN_H
+#ifndef EXECUTION_PROCESSGUARD_H
+#define EXECUTION_PROCESSGUARD_H
 
 #include "Execution/RunGuard.h"
 
@@ -46,4 +51,4 @@ private:
 
 } // namespace runner
 
-#endif // GPU_RUNNER_SHUTDOWN_H
+#endif // EXECUTION_PROCESSGUARD_H

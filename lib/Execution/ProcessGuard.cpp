@@ -1,10 +1,10 @@
-//===- Shutdown.cpp - Early end of the process ----------------------------===//
+//===- ProcessGuard.cpp - Early end of the process ------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Shutdown.h"
+#include "Execution/ProcessGuard.h"
 
 #include "Execution/Report.h"
 #include "Runtime/OutputFile.h"

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Execution/Report.h"
+#include "TestConsole.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,8 @@ using namespace runner;
 
 namespace {
 
-struct Strings {
-  std::string output, errors;
-  llvm::raw_string_ostream outputStream{output}, errorStream{errors};
-  Console console{outputStream, errorStream};
-};
-
 TEST(ReportTest, FirstFailureDecides) {
-  Strings strings;
+  TestConsole strings;
   Report report(strings.console, /*json=*/true);
   (void)report.fail(Exit::WrongNumbers, "first\nwith a note\n");
   (void)report.fail(Exit::Failed, "second");
@@ -33,7 +27,7 @@ TEST(ReportTest, FirstFailureDecides) {
 }
 
 TEST(ReportTest, ConsolePrintsOnce) {
-  Strings strings;
+  TestConsole strings;
   for (int i = 0; i < 2; ++i) {
     Report report(strings.console, /*json=*/false);
     report.noteOnce("a");

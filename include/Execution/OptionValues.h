@@ -1,0 +1,51 @@
+//===- OptionValues.h - Parsers of the values of options --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each parses the value of one option into the fields that `ProgramOptions` has
+// for it. An invalid value is reported as `Exit::Usage`, with the option's name
+// and the expected form, and leaves the fields unchanged.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EXECUTION_OPTIONVALUES_H
+#define EXECUTION_OPTIONVALUES_H
+
+#include "Execution/Options.h"
+
+namespace runner {
+
+/// --diff=TARGET,TARGET[,TARGET]...
+LogicalResult parseDiff(StringRef value, ProgramOptions &options,
+                        Report &report);
+
+/// --tolerance=ABS[,REL].
+LogicalResult parseTolerance(StringRef value, ProgramOptions &options,
+                             Report &report);
+
+/// --emit=STAGE.
+LogicalResult parseStage(StringRef value, ProgramOptions &options,
+                         Report &report);
+
+/// --bench=N.
+LogicalResult parseBenchRuns(StringRef value, ProgramOptions &options,
+                             Report &report);
+
+/// --repeat=N.
+LogicalResult parseRepeat(StringRef value, ProgramOptions &options,
+                          Report &report);
+
+/// --cache-limit=SIZE: bytes, or a number followed by KiB, MiB or GiB.
+LogicalResult parseCacheLimit(StringRef value, ProgramOptions &options,
+                              Report &report);
+
+/// Parses a time limit in seconds, the value of `option`: more than 0, and at
+/// most a day, because larger values are taken for mistakes.
+FailureOr<double> parseTimeLimit(StringRef option, StringRef value,
+                                 Report &report);
+
+} // namespace runner
+
+#endif // EXECUTION_OPTIONVALUES_H

@@ -1,0 +1,45 @@
+//===- Runner.h - One program, from its file to its results -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNNER_RUNNER_H
+#define RUNNER_RUNNER_H
+
+#include "Debugging/PlantedFault.h"
+#include "Execution/Devices.h"
+#include "Execution/Options.h"
+
+namespace runner {
+
+/// Which program runs, and what is done with its results.
+struct RunnerOptions : ProgramOptions {
+  /// --entry is given.
+  bool hasEntry = false;
+  /// --out: number of an output, and the file to write it to.
+  std::vector<std::pair<unsigned, std::string>> outputs;
+  /// --bench: measures the time of a run.
+  bool bench = false;
+  /// --explain: prints the explanation.
+  bool explain = false;
+  /// --explain=json: the explanation is in the JSON object alone.
+  bool explainAsJSON = false;
+  /// --debug-corrupt-output: plants a fault in this output after the run, to
+  /// show that --verify finds it.
+  std::optional<unsigned> corruptOutput;
+  PlantedFault plantedFault = PlantedFault::Element;
+};
+
+/// Reads the program that the options name, and does what they ask for:
+/// compares targets (`diff`), compiles to a stage (`emit`), or runs the
+/// program, checks its outputs and measures it. Results, errors and the exit
+/// status are in the report. The result of `emit` is in `code`, which is empty
+/// otherwise. Reading a bundle changes `options` to what the bundle was
+/// compiled with.
+LogicalResult runProgram(RunnerOptions &options, KeptDevices &kept,
+                         std::string &code, Report &report);
+
+} // namespace runner
+
+#endif // RUNNER_RUNNER_H

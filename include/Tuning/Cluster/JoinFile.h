@@ -1,0 +1,25 @@
+//===- JoinFile.h - How other hosts find a run --------*- C++ -*-----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_CLUSTER_JOINFILE_H
+#define TUNING_CLUSTER_JOINFILE_H
+
+#include "Tuning/Cluster/Agent.h"
+
+namespace tune {
+
+/// Writes the addresses of a run, separated by commas, and its key to a file
+/// that only its owner can read. An existing file is replaced.
+llvm::Error writeJoinFile(const std::string &file, llvm::StringRef places,
+                          llvm::StringRef key);
+
+/// Reads such a file: adds its addresses to the options, and sets the key. An
+/// error if other users can read it.
+llvm::Error readJoinFile(const std::string &file, JoinOptions &options);
+
+} // namespace tune
+
+#endif // TUNING_CLUSTER_JOINFILE_H

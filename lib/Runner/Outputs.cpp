@@ -1,0 +1,69 @@
+//===- Outputs.cpp - Outputs that options name ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Outputs.h"
+
+#include "Runtime/HostArray.h"
+
+using namespace runner;
+
+/// Rejects a number that `option` gives to an output.
+static LogicalResult checkOutputNumber(StringRef option, unsigned number,
+                                       size_t count, Report &report) {
+  if (number < count)
+    return success();
+  std::string fix = count == 0   ? "the program has no outputs"
+                    : count == 1 ? "the program has one output, number 0"
+                                 : "the program's outputs are numbered 0 to " +
+                                       std::to_string(count - 1);
+  return report.fail(Exit::Usage,
+                     option + " names output " + Twine(number) + "; " + fix);
+}
+
+LogicalResult runner::checkOutputNumbers(const RunnerOptions &options,
+                                         size_t count, Report &report) {
+  for (const auto &[number, file] : options.outputs)
+    if (failed(checkOutputNumber("--out", number, count, report)))
+      return failure();
+  return success();
+}
+
+LogicalResult runner::checkOutputNumbers(const RunnerOptions &options,
+                                         const Entry &entry, Report &report) {
+  size_t count = entry.results.size();
+  for (const Slot &slot : entry.arguments)
+    count += slot.mayWrite;
+  return checkOutputNumbers(options, count, report);
+}
+
+LogicalResult runner::saveOutputs(const RunnerOptions &options,
+                                  const std::vector<Output> &outputs,
+                                  Report &report) {
+  for (const auto &[number, file] : options.outputs) {
+    runtime::Status status = runtime::saveNpy(file, outputs[number].array);
+    if (!status.ok())
+      return report.fail(status);
+  }
+  return success();
+}
+
+LogicalResult runner::corruptOutput(const RunnerOptions &options,
+                                    std::vector<Output> &outputs,
+                                    Report &report) {
+  if (!options.corruptOutput)
+    return success();
+  unsigned number = *options.corruptOutput;
+  if (failed(checkOutputNumber("--debug-corrupt-output", number, outputs.size(),
+                               report)))
+    return failure();
+  std::string planted = plant(options.plantedFault, outputs[number].array);
+  if (planted.empty())
+    report.note("output " + Twine(number) +
+                " has no elements: no fault is planted");
+  else
+    report.text() << "planted in out " << number << ": " << planted << "\n";
+  return success();
+}

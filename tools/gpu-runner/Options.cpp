@@ -104,6 +104,19 @@ static LogicalResult parseOutput(StringRef value, Options &options,
   return success();
 }
 
+/// NAME=SPEC.
+static LogicalResult parseInput(StringRef value, Options &options,
+                                Report &report) {
+  auto [name, spec] = value.split('=');
+  if (name.empty() || spec.empty())
+    return report.fail(Exit::Usage,
+                       "--input=" + value +
+                           ": expected --input=NAME=SPEC, for example "
+                           "--input=image=@image.npy");
+  options.inputs.emplace_back(name.str(), spec.str());
+  return success();
+}
+
 static LogicalResult parseStage(StringRef value, Options &options,
                                 Report &report) {
   std::vector<StringRef> names = listStages();
@@ -300,12 +313,19 @@ static const OptionInfo infos[] = {
     {"--cache-why-miss", OptionInfo::Flag, &Options::cacheWhyMiss},
     {"--batch", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &report) {
+       // With a program, it is the batch dimension of a model.
+       int64_t size;
+       if (!value.getAsInteger(10, size) && size > 0) {
+         options.batchSize = size;
+         return success();
+       }
        if (options.isOneOfMany)
          return report.fail(Exit::Usage,
                             "--batch cannot be used within a batch");
        options.batch = value.str();
        return success();
      }},
+    {"--input", OptionInfo::NeedsValue, nullptr, parseInput},
     {"--list-devices", OptionInfo::Flag, &Options::listDevices},
     {"--version", OptionInfo::Flag, &Options::version},
     {"--help", OptionInfo::Flag, &Options::help},
@@ -517,6 +537,7 @@ void runner::printHelp(llvm::raw_ostream &os) {
   gpu-runner FILE.mlir [options]        FILE may be - (standard input) or a named
                                         pipe
   gpu-runner --batch=FILE               runs each line of FILE
+  gpu-runner FILE.onnx [options]        runs an ONNX model (docs/Models.md)
   gpu-runner FILE.bundle [options]      runs the output of --emit=bundle
   gpu-runner --list-devices
 
@@ -548,6 +569,9 @@ Arguments and outputs
                         X              a number, for scalars
                       :RxC... after one of the first five gives the shape of an
                       argument with dynamic dimensions (int:128x64, zeros:16x)
+  --input=NAME=SPEC   the same for the input of that name of an ONNX model
+  --batch=N           the size of the first dimension of a model's inputs, where
+                      the model leaves it open
   --out=N=FILE.npy    writes output N to a file. Outputs are numbered from 0:
                       first the results of the entry, then those memref
                       arguments that the program may write, in order

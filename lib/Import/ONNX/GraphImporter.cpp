@@ -20,35 +20,32 @@
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
-static constexpr int64_t oldestOpset = 7, newestOpset = 22;
+static constexpr int64_t oldestOpset = 7, newestOpset = 28;
 
-const Operator *mlir::tessera::onnx::findOperator(StringRef name) {
+/// All operators, by name.
+static const std::map<StringRef, const Operator *> &getOperators() {
   static const std::map<StringRef, const Operator *> table = [] {
     std::map<StringRef, const Operator *> all;
     for (ArrayRef<Operator> part :
          {getElementwiseOperators(), getMovementOperators(),
-          getConvolutionOperators(), getMatmulOperators(),
-          getReductionOperators(), getNormalizationOperators(),
-          getQuantizationOperators()})
+          getIndexingOperators(), getConvolutionOperators(),
+          getMatmulOperators(), getReductionOperators(),
+          getNormalizationOperators(), getQuantizationOperators()})
       for (const Operator &op : part)
         all[op.name] = &op;
     return all;
   }();
-  auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
+  return table;
+}
+
+const Operator *mlir::tessera::onnx::findOperator(StringRef name) {
+  auto found = getOperators().find(name);
+  return found == getOperators().end() ? nullptr : found->second;
 }
 
 void mlir::tessera::onnx::printOperators(llvm::raw_ostream &os) {
-  std::map<StringRef, const Operator *> all;
-  for (ArrayRef<Operator> part :
-       {getElementwiseOperators(), getMovementOperators(),
-        getConvolutionOperators(), getMatmulOperators(),
-        getReductionOperators(), getNormalizationOperators(),
-        getQuantizationOperators()})
-    for (const Operator &op : part)
-      all[op.name] = &op;
   os << "| operator | from opset | limits |\n|---|---|---|\n";
-  for (const auto &[name, op] : all)
+  for (const auto &[name, op] : getOperators())
     os << "| " << name << " | " << std::max(op->firstVersion, oldestOpset)
        << " | " << op->limits << " |\n";
 }

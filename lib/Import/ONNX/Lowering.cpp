@@ -583,6 +583,14 @@ FailureOr<Tensor> Lowering::elementwise(ArrayRef<Tensor> inputs, DataType type,
 FailureOr<Tensor> Lowering::convert(const Tensor &input, DataType type) {
   if (input.type == type)
     return input;
+  if (!input.partial.empty() && isInteger(type)) {
+    Tensor flat = input;
+    flat.partial.clear();
+    FailureOr<Tensor> result = convert(flat, type);
+    if (succeeded(result))
+      result->partial = input.partial;
+    return result;
+  }
   DataType from = input.type;
   Type element = getElementType(type);
   return elementwise(input, type, [=](ImplicitLocOpBuilder &b, ValueRange v) {
@@ -656,6 +664,14 @@ FailureOr<Tensor> Lowering::reshape(const Tensor &input,
     constant->shape.assign(shape.begin(), shape.end());
     constant->value = Value();
     return Tensor{input.type, constant->shape, constant, Value()};
+  }
+  if (!input.partial.empty()) {
+    Tensor flat = input;
+    flat.partial.clear();
+    FailureOr<Tensor> result = reshape(flat, shape);
+    if (succeeded(result) && shape.size() <= 1)
+      result->partial = input.partial;
+    return result;
   }
   // Groups of dimensions with the same number of elements.
   SmallVector<ReassociationIndices> from, to;
@@ -859,13 +875,26 @@ FailureOr<Tensor> Lowering::slice(const Tensor &input,
                                   ArrayRef<int64_t> offsets,
                                   ArrayRef<int64_t> sizes,
                                   ArrayRef<int64_t> steps) {
-  if (input.constant && ShapedType::getNumElements(sizes) <= mostFolded)
+  if (input.constant)
     return permute(input, sizes, [&](ArrayRef<int64_t> index) {
       int64_t at = 0;
       for (size_t d = 0; d < index.size(); ++d)
         at = at * input.shape[d] + offsets[d] + index[d] * steps[d];
       return at;
     });
+  if (!input.partial.empty() && sizes.size() == 1) {
+    Shape partial;
+    for (int64_t i = 0; i < sizes[0]; ++i)
+      partial.push_back(input.partial[offsets[0] + i * steps[0]]);
+    if (!partial.empty() && !ShapedType::isDynamicShape(partial))
+      return makeInts(partial, sizes, input.type);
+    Tensor flat = input;
+    flat.partial.clear();
+    FailureOr<Tensor> result = slice(flat, offsets, sizes, steps);
+    if (succeeded(result))
+      result->partial = partial;
+    return result;
+  }
   SmallVector<OpFoldResult> from, size, step;
   bool isWhole = true, isReversed = false;
   for (size_t d = 0; d < offsets.size(); ++d) {
@@ -941,6 +970,20 @@ FailureOr<Tensor> Lowering::concat(ArrayRef<Tensor> inputs, int64_t axis) {
     });
     return makeConstant(inputs[0].type, shape, std::move(bytes));
   }
+  // Sizes that are known stay known.
+  Shape partial;
+  for (const Tensor &input : inputs) {
+    bool isList =
+        input.rank() == 1 &&
+        (!input.partial.empty() || (input.constant && isInteger(input.type)));
+    if (!isList || input.count() > mostFolded) {
+      partial.clear();
+      break;
+    }
+    for (int64_t i = 0, e = input.count(); i < e; ++i)
+      partial.push_back(input.constant ? input.constant->getInt(i)
+                                       : input.partial[i]);
+  }
   SmallVector<Value> values;
   for (const Tensor &input : inputs)
     if (input.shape[axis] != 0)
@@ -949,7 +992,10 @@ FailureOr<Tensor> Lowering::concat(ArrayRef<Tensor> inputs, int64_t axis) {
     return makeTensor(values[0], inputs[0].type);
   if (values.empty())
     return inputs[0];
-  return makeTensor(tensor::ConcatOp::create(b, axis, values), inputs[0].type);
+  Tensor result =
+      makeTensor(tensor::ConcatOp::create(b, axis, values), inputs[0].type);
+  result.partial = std::move(partial);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

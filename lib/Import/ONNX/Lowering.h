@@ -62,7 +62,10 @@ struct Tensor {
   /// Null if the contents are not known.
   ConstantRef constant;
   /// Null for a constant; Lowering::materialize makes its op.
-  Value value;
+  Value value = {};
+  /// The contents of a list of sizes of which some are not known: these are
+  /// ShapedType::kDynamic. Empty for other tensors.
+  Shape partial = {};
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool isStatic() const { return !ShapedType::isDynamicShape(shape); }
@@ -229,6 +232,19 @@ private:
   std::string wrongAttribute;
 };
 
+/// An integer tensor minus its zero point (an input that may be absent), as
+/// int32. A zero point of several elements is for each row if `isRows`, or for
+/// each output channel of a filter, else for each column.
+FailureOr<Tensor> subtractZero(Lowering &l, const Tensor &input, size_t zero,
+                               bool isRows);
+
+/// round(sum * left * right / result) + zero, limited to the type of the zero
+/// point; the factors and the zero point are inputs by their numbers. Scales of
+/// several elements are for dimension `axis` of the sum.
+FailureOr<Tensor> requantize(Lowering &l, const Tensor &sum, size_t left,
+                             size_t right, size_t result, size_t zero,
+                             int64_t axis);
+
 //===----------------------------------------------------------------------===//
 // Operators
 //===----------------------------------------------------------------------===//
@@ -251,6 +267,7 @@ inline constexpr unsigned anyNumber = ~0u;
 /// The operators of each file.
 ArrayRef<Operator> getElementwiseOperators();
 ArrayRef<Operator> getMovementOperators();
+ArrayRef<Operator> getIndexingOperators();
 ArrayRef<Operator> getConvolutionOperators();
 ArrayRef<Operator> getMatmulOperators();
 ArrayRef<Operator> getReductionOperators();

@@ -573,7 +573,7 @@ private:
     // A symbolic link may lead out of the folder.
     StringRef below = real;
     if (!below.consume_front(folder) ||
-        !(folder.ends_with("/") || below.starts_with("/")))
+        !(below.empty() || folder.ends_with("/") || below.starts_with("/")))
       return reject("leads out of the model's folder through a symbolic link; "
                     "move the data beside the model");
     fs::file_status status;

@@ -117,6 +117,19 @@ static FailureOr<Tensor> insertDimension(Lowering &l, const Tensor &tensor) {
   return l.reshape(tensor, shape);
 }
 
+/// Gives a convolution of one dimension a second one.
+static LogicalResult makeTwoDimensional(Lowering &l, Tensor &input,
+                                        Tensor &filter, Window &window) {
+  addDimension(window);
+  FailureOr<Tensor> wideInput = insertDimension(l, input);
+  FailureOr<Tensor> wideFilter = insertDimension(l, filter);
+  if (failed(wideInput) || failed(wideFilter))
+    return failure();
+  input = *wideInput;
+  filter = *wideFilter;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Conv
 //===----------------------------------------------------------------------===//
@@ -283,15 +296,8 @@ static LogicalResult lowerConv(Lowering &l) {
   llvm::append_range(shape, window.results);
   if (failed(l.checkShape(shape)))
     return failure();
-  if (spatial == 1) {
-    addDimension(window);
-    FailureOr<Tensor> wideInput = insertDimension(l, input);
-    FailureOr<Tensor> wideFilter = insertDimension(l, filter);
-    if (failed(wideInput) || failed(wideFilter))
-      return failure();
-    input = *wideInput;
-    filter = *wideFilter;
-  }
+  if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
+    return failure();
   FailureOr<Tensor> padded =
       padWindow(l, {type, input.shape, nullptr, l.materialize(input)}, window,
                 l.makeScalar(type, 0));
@@ -325,6 +331,221 @@ static LogicalResult lowerConv(Lowering &l) {
   if (succeeded(result) && spatial == 1)
     result = l.reshape(*result, shape);
   return l.setResult(result);
+}
+
+/// Checks the ranks and channels of a convolution of integers, and sums it in
+/// int32.
+static FailureOr<Tensor> convolveIntegers(Lowering &l, size_t filterInput,
+                                          size_t inputZero, size_t filterZero) {
+  FailureOr<Tensor> x = subtractZero(l, l.getInput(0), inputZero,
+                                     /*isRows=*/false);
+  FailureOr<Tensor> w = subtractZero(l, l.getInput(filterInput), filterZero,
+                                     /*isRows=*/true);
+  if (failed(x) || failed(w))
+    return failure();
+  Tensor input = *x, filter = *w;
+  int64_t spatial = input.rank() - 2, groups = l.getInt("group", 1);
+  if (spatial < 1 || spatial > 2 || filter.rank() != input.rank() ||
+      !filter.isStatic() || ShapedType::isDynamic(input.shape[1]) ||
+      groups < 1 || filter.shape[0] % groups || input.shape[1] % groups ||
+      filter.shape[1] != input.shape[1] / groups)
+    return l.fail("the filter does not fit the input, or they have more than "
+                  "two spatial dimensions");
+  Window window;
+  window.kernel.assign(filter.shape.begin() + 2, filter.shape.end());
+  if (failed(getWindow(l, ArrayRef(input.shape).drop_front(2), window)))
+    return failure();
+  Shape shape = {input.shape[0], filter.shape[0]};
+  llvm::append_range(shape, window.results);
+  if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
+    return failure();
+  FailureOr<Tensor> padded =
+      padWindow(l, {DataType::I32, input.shape, nullptr, l.materialize(input)},
+                window, l.makeScalar(DataType::I32, 0));
+  if (succeeded(padded))
+    padded = convolve(l, *padded, filter, groups, window, DataType::I32);
+  if (failed(padded))
+    return failure();
+  return l.reshape(*padded, shape);
+}
+
+static LogicalResult lowerConvInteger(Lowering &l) {
+  return l.setResult(convolveIntegers(l, 1, 2, 3));
+}
+
+static LogicalResult lowerQLinearConv(Lowering &l) {
+  FailureOr<Tensor> sum = convolveIntegers(l, 3, 2, 5);
+  if (succeeded(sum) && l.hasInput(8)) {
+    Shape column(sum->shape.size() - 1, 1);
+    column[0] = sum->shape[1];
+    if (l.getInput(8).count() != column[0])
+      return l.fail("the bias must have " + Twine(column[0]) + " elements");
+    FailureOr<Tensor> bias = l.reshape(l.getInput(8), column);
+    if (failed(bias))
+      return failure();
+    sum = l.elementwise({*sum, *bias}, DataType::I32,
+                        [](ScalarBuilder &b, ValueRange v) {
+                          return Value(arith::AddIOp::create(b, v[0], v[1]));
+                        });
+  }
+  return failed(sum) ? failure()
+                     : l.setResult(requantize(l, *sum, 1, 4, 6, 7, 1));
+}
+
+/// The padding of ConvTranspose, as what is cut off the whole result.
+static LogicalResult getTransposedWindow(Lowering &l, const Tensor &input,
+                                         Window &window,
+                                         SmallVector<int64_t> &strides) {
+  size_t count = window.kernel.size();
+  SmallVector<int64_t> pads = l.getInts("pads"),
+                       added = l.getInts("output_padding"),
+                       wanted = l.getInts("output_shape");
+  std::string automatic = l.getString("auto_pad", "NOTSET");
+  if (failed(getFactors(l, "strides", count, strides)) ||
+      failed(getFactors(l, "dilations", count, window.dilations)))
+    return failure();
+  bool isSame = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
+  if (pads.empty() || isSame || automatic == "VALID")
+    pads.assign(2 * count, 0);
+  if (added.empty())
+    added.assign(count, 0);
+  if (wanted.size() > count)
+    wanted.erase(wanted.begin(), wanted.end() - static_cast<int64_t>(count));
+  if (pads.size() != 2 * count || added.size() != count ||
+      (!wanted.empty() && wanted.size() != count))
+    return l.fail(
+        "expected pads, output_padding and output_shape for each of " +
+        Twine(count) + " spatial dimensions");
+  for (size_t d = 0; d < count; ++d) {
+    int64_t size = input.shape[d + 2];
+    if (ShapedType::isDynamic(size))
+      return l.fail("spatial dimension " + Twine(d) + " must be static");
+    int64_t extent = (window.kernel[d] - 1) * window.dilations[d] + 1;
+    int64_t whole = (size - 1) * strides[d] + extent + added[d];
+    int64_t low = pads[d], high = pads[d + count];
+    if (isSame && wanted.empty())
+      low = whole - size * strides[d];
+    else if (!wanted.empty())
+      low = whole - wanted[d];
+    if (isSame || !wanted.empty()) {
+      int64_t all = std::max<int64_t>(low, 0);
+      low = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
+      high = all - low;
+      if (!wanted.empty())
+        added[d] += wanted[d] - (whole - all);
+    }
+    if (std::abs(low) > 1 << 30 || std::abs(high) > 1 << 30 || added[d] < 0 ||
+        added[d] > 1 << 30)
+      return l.fail("its padding is not possible");
+    int64_t result = (size - 1) * strides[d] + extent + added[d] - low - high;
+    if (result < 1)
+      return l.fail("its padding leaves nothing of spatial dimension " +
+                    Twine(d));
+    window.low.push_back(extent - 1 - low);
+    window.high.push_back(extent - 1 - high + added[d]);
+    window.results.push_back(result);
+  }
+  window.strides.assign(count, 1);
+  return success();
+}
+
+/// A convolution of the input with zeros between its elements, and of the
+/// filter reversed.
+static LogicalResult lowerConvTranspose(Lowering &l) {
+  Tensor input = l.getInput(0), filter = l.getInput(1);
+  DataType type = input.type, sumType = Lowering::getSumType(type);
+  int64_t spatial = input.rank() - 2, groups = l.getInt("group", 1);
+  if (!isFloat(type) || filter.type != type)
+    return l.fail("inputs of " + getName(type) + " and " +
+                  getName(filter.type) + " are not supported");
+  if (spatial < 1 || spatial > 3 || filter.rank() != input.rank() ||
+      !filter.isStatic() || input.shape[1] != filter.shape[0] || groups < 1 ||
+      filter.shape[0] % groups)
+    return l.fail("the filter does not fit the input, or they do not have one "
+                  "to three spatial dimensions");
+  Window window;
+  SmallVector<int64_t> strides;
+  window.kernel.assign(filter.shape.begin() + 2, filter.shape.end());
+  if (failed(getTransposedWindow(l, input, window, strides)))
+    return failure();
+  int64_t outputs = filter.shape[1] * groups;
+  // C x M/g x K becomes M x C/g x K, reversed.
+  SmallVector<int64_t> offsets(filter.shape.size(), 0),
+      steps(offsets.size(), 1);
+  for (int64_t d = 2; d < filter.rank(); ++d) {
+    offsets[d] = filter.shape[d] - 1;
+    steps[d] = filter.shape[d] > 1 ? -1 : 1;
+  }
+  FailureOr<Tensor> turned = l.slice(filter, offsets, filter.shape, steps);
+  Shape split = filter.shape;
+  split[0] /= groups;
+  split.insert(split.begin(), groups);
+  SmallVector<int64_t> order = {0, 2, 1};
+  for (int64_t d = 0; d < spatial; ++d)
+    order.push_back(3 + d);
+  Shape final = filter.shape;
+  final[0] = outputs;
+  final[1] = split[1];
+  if (succeeded(turned))
+    turned = l.reshape(*turned, split);
+  if (succeeded(turned))
+    turned = l.transpose(*turned, order);
+  if (succeeded(turned))
+    turned = l.reshape(*turned, final);
+  if (failed(turned))
+    return failure();
+  // Each element, followed by zeros.
+  FailureOr<Tensor> spread =
+      Tensor{type, input.shape, nullptr, l.materialize(input)};
+  if (llvm::any_of(strides, [](int64_t stride) { return stride != 1; })) {
+    Shape apart = {input.shape[0], input.shape[1]}, joined = apart, cut = apart;
+    SmallVector<int64_t> low(2, 0), high(2, 0);
+    for (int64_t d = 0; d < spatial; ++d) {
+      int64_t size = input.shape[d + 2];
+      apart.append({size, 1});
+      low.append({0, 0});
+      high.append({0, strides[d] - 1});
+      joined.push_back(size * strides[d]);
+      cut.push_back((size - 1) * strides[d] + 1);
+    }
+    spread = l.reshape(*spread, apart);
+    if (succeeded(spread))
+      spread = l.pad(*spread, low, high, l.makeScalar(type, 0));
+    if (succeeded(spread))
+      spread = l.reshape(*spread, joined);
+    SmallVector<int64_t> zeros(cut.size(), 0), ones(cut.size(), 1);
+    if (succeeded(spread))
+      spread = l.slice(*spread, zeros, cut, ones);
+    if (failed(spread))
+      return failure();
+  }
+  input = *spread;
+  filter = *turned;
+  Shape shape = {input.shape[0], outputs};
+  llvm::append_range(shape, window.results);
+  if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
+    return failure();
+  FailureOr<Tensor> result = padWindow(l, input, window, l.makeScalar(type, 0));
+  if (succeeded(result))
+    result = convolve(l, *result, filter, groups, window, sumType);
+  if (succeeded(result))
+    result = l.reshape(*result, shape);
+  if (succeeded(result) && l.hasInput(2)) {
+    Shape column(shape.size() - 1, 1);
+    column[0] = outputs;
+    if (l.getInput(2).count() != outputs)
+      return l.fail("the bias must have " + Twine(outputs) + " elements");
+    FailureOr<Tensor> bias = l.reshape(l.getInput(2), column);
+    if (succeeded(bias))
+      bias = l.convert(*bias, sumType);
+    if (failed(bias))
+      return failure();
+    result = l.elementwise({*result, *bias}, sumType,
+                           [](ScalarBuilder &b, ValueRange v) {
+                             return Value(arith::AddFOp::create(b, v[0], v[1]));
+                           });
+  }
+  return failed(result) ? failure() : l.setResult(l.convert(*result, type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -552,12 +773,18 @@ ArrayRef<Operator> mlir::tessera::onnx::getConvolutionOperators() {
        "static spatial dimensions, at most three"},
       {"Conv", 1, 2, 3, lowerConv,
        "static spatial dimensions, at most three; groups in at most two"},
+      {"ConvInteger", 10, 2, 4, lowerConvInteger,
+       "static spatial dimensions, at most two"},
+      {"ConvTranspose", 1, 2, 3, lowerConvTranspose,
+       "static spatial dimensions, at most three; groups in at most two"},
       {"GlobalAveragePool", 1, 1, 1, lowerGlobalAveragePool,
        "static spatial dimensions"},
       {"GlobalMaxPool", 1, 1, 1, lowerGlobalMaxPool,
        "static spatial dimensions"},
       {"MaxPool", 1, 1, 1, lowerMaxPool,
        "static spatial dimensions, at most three; no output of indices"},
+      {"QLinearConv", 10, 8, 9, lowerQLinearConv,
+       "static spatial dimensions, at most two"},
   };
   return operators;
 }

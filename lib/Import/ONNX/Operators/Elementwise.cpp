@@ -161,6 +161,13 @@ static LogicalResult lowerCelu(Lowering &l) {
   return lowerExponential(l, alpha, 1, alpha);
 }
 
+static LogicalResult lowerSwish(Lowering &l) {
+  double alpha = l.getFloat("alpha", 1);
+  return applyFloat(l, [=](ScalarBuilder &b, ValueRange v) {
+    return mul(b, v[0], sigmoid(b, mul(b, v[0], makeLike(b, v[0], alpha))));
+  });
+}
+
 static LogicalResult lowerHardSigmoid(Lowering &l) {
   double alpha = l.getFloat("alpha", 0.2f), beta = l.getFloat("beta", 0.5);
   return applyFloat(l, [=](ScalarBuilder &b, ValueRange v) {
@@ -577,6 +584,7 @@ ArrayRef<Operator> mlir::tessera::onnx::getElementwiseOperators() {
       {"Sqrt", 6, 1, 1, lowerUnary<apply<math::SqrtOp>>},
       {"Sub", 7, 2, 2, lowerBinary<Binary::Sub>},
       {"Sum", 6, 1, anyNumber, lowerBinary<Binary::Add>},
+      {"Swish", 24, 1, 1, lowerSwish},
       {"Tan", 7, 1, 1, lowerUnary<apply<math::TanOp>>},
       {"Tanh", 6, 1, 1, lowerUnary<apply<math::TanhOp>>},
       {"ThresholdedRelu", 10, 1, 1, lowerThresholdedRelu},

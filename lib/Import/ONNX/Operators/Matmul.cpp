@@ -114,30 +114,23 @@ static LogicalResult lowerMatMul(Lowering &l) {
   return failed(result) ? failure() : l.setResult(l.convert(*result, a.type));
 }
 
-/// A matrix minus its zero point, as int32.
-static FailureOr<Tensor> subtractZero(Lowering &l, const Tensor &input,
-                                      size_t zero, bool isColumn) {
-  FailureOr<Tensor> wide = l.convert(input, DataType::I32);
-  if (failed(wide) || !l.hasInput(zero))
-    return wide;
-  FailureOr<Tensor> offset = l.convert(l.getInput(zero), DataType::I32);
-  if (succeeded(offset) && isColumn && offset->rank() == 1 &&
-      offset->shape[0] != 1)
-    offset = l.reshape(*offset, {offset->shape[0], 1});
-  if (failed(offset))
-    return failure();
-  return l.elementwise({*wide, *offset}, DataType::I32,
-                       [](ScalarBuilder &b, ValueRange v) {
-                         return Value(arith::SubIOp::create(b, v[0], v[1]));
-                       });
-}
-
 static LogicalResult lowerMatMulInteger(Lowering &l) {
-  FailureOr<Tensor> a = subtractZero(l, l.getInput(0), 2, /*isColumn=*/true);
-  FailureOr<Tensor> c = subtractZero(l, l.getInput(1), 3, /*isColumn=*/false);
+  FailureOr<Tensor> a = subtractZero(l, l.getInput(0), 2, /*isRows=*/true);
+  FailureOr<Tensor> c = subtractZero(l, l.getInput(1), 3, /*isRows=*/false);
   if (failed(a) || failed(c))
     return failure();
   return l.setResult(multiplyBatches(l, *a, *c, DataType::I32));
+}
+
+static LogicalResult lowerQLinearMatMul(Lowering &l) {
+  FailureOr<Tensor> a = subtractZero(l, l.getInput(0), 2, /*isRows=*/true);
+  FailureOr<Tensor> c = subtractZero(l, l.getInput(3), 5, /*isRows=*/false);
+  if (failed(a) || failed(c))
+    return failure();
+  FailureOr<Tensor> sum = multiplyBatches(l, *a, *c, DataType::I32);
+  if (failed(sum))
+    return failure();
+  return l.setResult(requantize(l, *sum, 1, 4, 6, 7, sum->rank() - 1));
 }
 
 static LogicalResult lowerGemm(Lowering &l) {
@@ -202,6 +195,8 @@ ArrayRef<Operator> mlir::tessera::onnx::getMatmulOperators() {
       {"Gemm", 7, 2, 3, lowerGemm, "floating point only"},
       {"MatMul", 1, 2, 2, lowerMatMul},
       {"MatMulInteger", 10, 2, 4, lowerMatMulInteger},
+      {"QLinearMatMul", 10, 8, 8, lowerQLinearMatMul,
+       "one scale of the first operand"},
   };
   return operators;
 }

@@ -85,8 +85,10 @@ static LogicalResult lowerShape(Lowering &l) {
       values.push_back(
           arith::IndexCastOp::create(l.b, l.b.getI64Type(), index));
     }
-    l.setResult(0, l.makeTensor(tensor::FromElementsOp::create(l.b, values),
-                                DataType::I64));
+    Tensor list = l.makeTensor(tensor::FromElementsOp::create(l.b, values),
+                               DataType::I64);
+    list.partial.assign(sizes.begin(), sizes.end());
+    l.setResult(0, std::move(list));
     return success();
   }
   l.setResult(0, l.makeInts(sizes, static_cast<int64_t>(sizes.size())));
@@ -103,8 +105,16 @@ static LogicalResult lowerSize(Lowering &l) {
 static LogicalResult lowerReshape(Lowering &l) {
   const Tensor &input = l.getInput(0);
   SmallVector<int64_t> shape;
-  if (failed(l.getInts(1, "the shape", shape)))
+  const Tensor &given = l.getInput(1);
+  if (!given.partial.empty() &&
+      llvm::count(given.partial, ShapedType::kDynamic) == 1 &&
+      !llvm::is_contained(given.partial, -1)) {
+    // The open size follows from the others.
+    for (int64_t size : given.partial)
+      shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  } else if (failed(l.getInts(1, "the shape", shape))) {
     return failure();
+  }
   bool keepsZero = l.getInt("allowzero", 0) != 0;
   std::optional<size_t> open;
   int64_t known = 1;
@@ -396,6 +406,16 @@ static LogicalResult lowerGather(Lowering &l) {
       }));
       return success();
     }
+    if (!data.partial.empty() && data.rank() == 1 &&
+        llvm::all_of(positions, [&](int64_t position) {
+          return !ShapedType::isDynamic(data.partial[position]);
+        })) {
+      SmallVector<int64_t> sizes;
+      for (int64_t position : positions)
+        sizes.push_back(data.partial[position]);
+      l.setResult(0, l.makeInts(sizes, shape, data.type));
+      return success();
+    }
     if (positions.size() == 1) {
       SmallVector<int64_t> offsets(data.shape.size(), 0),
           steps(offsets.size(), 1), sizes(data.shape);
@@ -651,6 +671,8 @@ static LogicalResult lowerSpaceToDepth(Lowering &l) {
       x.shape[2] % block || x.shape[3] % block)
     return l.fail("expected a static tensor of 4 dimensions whose rows and "
                   "columns are multiples of blocksize");
+  if (l.getString("mode", "DCR") != "DCR")
+    return l.fail("only the mode DCR is supported");
   int64_t n = x.shape[0], c = x.shape[1], h = x.shape[2] / block,
           w = x.shape[3] / block;
   FailureOr<Tensor> t = l.reshape(x, {n, c, h, block, w, block});

@@ -419,6 +419,77 @@ static LogicalResult lowerMeanVarianceNormalization(Lowering &l) {
   return failed(result) ? failure() : l.setResult(l.convert(*result, x.type));
 }
 
+static LogicalResult lowerRMSNormalization(Lowering &l) {
+  const Tensor &x = l.getInput(0);
+  int64_t axis = l.getInt("axis", -1);
+  double epsilon = l.getFloat("epsilon", 1e-5f);
+  if (!isFloat(x.type))
+    return l.fail(getName(x.type) + " is not supported");
+  if (failed(l.normalizeAxis(axis, x.rank())))
+    return failure();
+  DataType sumType = x.type == DataType::F64 ? DataType::F64 : DataType::F32;
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(axis, x.rank()));
+  double count = 1;
+  for (int64_t d : axes) {
+    if (ShapedType::isDynamic(x.shape[d]))
+      return l.fail("dimension " + Twine(d) + " must be static");
+    count *= static_cast<double>(x.shape[d]);
+  }
+  FailureOr<Tensor> wide = l.convert(x, sumType);
+  if (failed(wide))
+    return failure();
+  FailureOr<Tensor> sum = l.reduce(*wide, axes, /*keepDims=*/true, sumType, 0,
+                                   [](ScalarBuilder &b, ValueRange v) {
+                                     return add(b, v[1], mul(b, v[0], v[0]));
+                                   });
+  if (failed(sum))
+    return failure();
+  FailureOr<Tensor> normalized = l.elementwise(
+      {*wide, *sum}, sumType, [=](ScalarBuilder &b, ValueRange v) {
+        Type type = v[1].getType();
+        Value mean = arith::DivFOp::create(b, v[1], makeNumber(b, type, count));
+        Value root = math::RsqrtOp::create(
+            b, add(b, mean, makeNumber(b, type, epsilon)));
+        return mul(b, v[0], root);
+      });
+  if (failed(normalized))
+    return failure();
+  return l.setResult(scaleAndShift(l, *normalized, {l.getInput(1)}, x.type));
+}
+
+static LogicalResult lowerLpNormalization(Lowering &l) {
+  const Tensor &x = l.getInput(0);
+  int64_t axis = l.getInt("axis", -1), p = l.getInt("p", 2);
+  if (!isFloat(x.type) || (p != 1 && p != 2))
+    return l.fail("expected a floating point tensor and p of 1 or 2");
+  if (failed(l.normalizeAxis(axis, x.rank())))
+    return failure();
+  DataType sumType = Lowering::getSumType(x.type);
+  FailureOr<Tensor> wide = l.convert(x, sumType);
+  if (failed(wide))
+    return failure();
+  FailureOr<Tensor> sum =
+      l.reduce(*wide, axis, /*keepDims=*/true, sumType, 0,
+               [=](ScalarBuilder &b, ValueRange v) {
+                 return add(b, v[1],
+                            p == 1 ? Value(math::AbsFOp::create(b, v[0]))
+                                   : mul(b, v[0], v[0]));
+               });
+  if (failed(sum))
+    return failure();
+  FailureOr<Tensor> result = l.elementwise(
+      {*wide, *sum}, sumType, [=](ScalarBuilder &b, ValueRange v) {
+        Value norm = p == 1 ? v[1] : Value(math::SqrtOp::create(b, v[1]));
+        Value zero = makeNumber(b, norm.getType(), 0);
+        // A tensor of zeros stays one.
+        Value isZero =
+            arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, norm, zero);
+        return Value(arith::SelectOp::create(
+            b, isZero, zero, arith::DivFOp::create(b, v[0], norm)));
+      });
+  return failed(result) ? failure() : l.setResult(l.convert(*result, x.type));
+}
+
 ArrayRef<Operator> mlir::tessera::onnx::getNormalizationOperators() {
   static const Operator operators[] = {
       {"BatchNormalization", 7, 5, 5, lowerBatchNormalization,
@@ -431,8 +502,10 @@ ArrayRef<Operator> mlir::tessera::onnx::getNormalizationOperators() {
       {"LayerNormalization", 17, 2, 3, lowerLayerNormalization,
        "static axes only"},
       {"LogSoftmax", 1, 1, 1, lowerLogSoftmax},
+      {"LpNormalization", 1, 1, 1, lowerLpNormalization},
       {"MeanVarianceNormalization", 9, 1, 1, lowerMeanVarianceNormalization,
        "static axes only"},
+      {"RMSNormalization", 23, 2, 2, lowerRMSNormalization, "static axes only"},
       {"Softmax", 1, 1, 1, lowerSoftmax},
   };
   return operators;

@@ -19,7 +19,7 @@ LAYERS = [
     {"Support": r"Support/", "Flags": r"Flags/"},
     {"Device sheets": r"(Target/AMD/ChipRows|TargetInfo/DeviceSheet)\."},
     {"Runtime": r"Runtime/"},
-    {"Dialect": r"Dialect/Tessera/IR/"},
+    {"Dialect": r"Dialect/Tessera/IR/", "Import": r"Import/"},
     {"TargetInfo": r"TargetInfo/|Target/\w+/(Chips|Schedules|ReportedChip|Emulation)\.",
      "Reference": r"Reference/"},
     {"Utils": r"Dialect/Tessera/Utils/"},
@@ -51,7 +51,7 @@ LAYERS = [
     {"tools": r"tools/"},
 ]
 # Libraries that use less than what is below them: results of theirs are independent.
-ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect"}}
+ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect"}, "Import": set()}
 
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
 found = 0

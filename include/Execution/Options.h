@@ -42,6 +42,12 @@ struct ProgramOptions {
   std::string device;
   /// The values of --arg, in order.
   std::vector<std::string> arguments;
+  /// --input: the name of an input of a model, and its contents.
+  std::vector<std::pair<std::string, std::string>> inputs;
+  /// --batch=N: the batch dimension of a model.
+  std::optional<int64_t> batchSize;
+  /// The program is a model: its source is a listing, not a module's text.
+  bool isModel = false;
   bool verify = false;
   /// The statistics of outputs that are right, too.
   bool stats = false;

@@ -126,6 +126,12 @@ runner::emitProgram(const ProgramOptions &options,
       options.targetText.empty() ? "cpu" : options.targetText, why);
   if (!why.empty())
     return report.fail(Exit::Usage, why);
+  // A bundle holds the source as a module.
+  std::string text;
+  if (options.isModel) {
+    llvm::raw_string_ostream(text) << module;
+    source = text;
+  }
   FailureOr<runtime::Bundle> bundle =
       compiler::compileBundle(module, compileOptions, targets, source, file);
   if (failed(bundle))

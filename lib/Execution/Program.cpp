@@ -9,6 +9,8 @@
 #include "Driver/EntrySignature.h"
 #include "Driver/ParseProgram.h"
 #include "Execution/BundledProgram.h"
+#include "Execution/Model.h"
+#include "Import/ONNX/Model.h"
 #include "Runtime/InputFile.h"
 #include "Tuning/Suggestion.h"
 
@@ -22,15 +24,22 @@ using namespace runner;
 // Reading
 //===----------------------------------------------------------------------===//
 
-mlir::OwningOpRef<mlir::ModuleOp> runner::readProgram(
-    ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
-    llvm::SourceMgr &sources, mlir::MLIRContext &context, Report &report) {
+/// Reads a model, a bundle or a module's text.
+static mlir::OwningOpRef<mlir::ModuleOp>
+readSource(ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
+           llvm::SourceMgr &sources, mlir::MLIRContext &context,
+           Report &report) {
+  // Models are mapped, not read.
+  if (mlir::tessera::onnx::isModelFile(options.file, ""))
+    return importModel(options, /*bytes=*/nullptr, sources, context, report);
   runtime::Expected<std::string> bytes = runtime::readInputFile(options.file);
   if (!bytes.ok()) {
     (void)report.fail(Exit::Usage, "cannot read '" + options.file +
                                        "': " + bytes.status().message());
     return nullptr;
   }
+  if (mlir::tessera::onnx::isModelFile("", *bytes))
+    return importModel(options, &*bytes, sources, context, report);
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   if (runtime::isBundle(*bytes)) {
     if (failed(openBundle(*bytes, options, bundle.emplace(), report)))
@@ -45,6 +54,25 @@ mlir::OwningOpRef<mlir::ModuleOp> runner::readProgram(
       compiler::parseProgram(sources, context);
   if (!module)
     (void)report.failDiagnosed("reading the program");
+  return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> runner::readProgram(
+    ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
+    llvm::SourceMgr &sources, mlir::MLIRContext &context, Report &report) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      readSource(options, bundle, sources, context, report);
+  if (!module)
+    return nullptr;
+  if (options.batchSize && !options.isModel) {
+    (void)report.fail(Exit::Usage,
+                      "--batch=" + llvm::Twine(*options.batchSize) +
+                          " sets the batch of an ONNX model, but '" +
+                          options.file + "' is not one");
+    return nullptr;
+  }
+  if (failed(resolveInputs(options, *module, report)))
+    return nullptr;
   return module;
 }
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ImportOnnx.h"
 #include "Pipelines/Registration.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -73,6 +74,8 @@ struct StatisticsPrinter {
 static llvm::ManagedStatic<StatisticsPrinter> statisticsPrinter;
 
 int main(int argc, char **argv) {
+  if (wantsImport(argc, argv))
+    return runImport(argc, argv);
 #ifndef NDEBUG
   addDebugOptions();
 #endif

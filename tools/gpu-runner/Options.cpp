@@ -36,6 +36,19 @@ static LogicalResult parseOutput(StringRef value, Options &options,
   return success();
 }
 
+/// NAME=SPEC.
+static LogicalResult parseInput(StringRef value, Options &options,
+                                Report &report) {
+  auto [name, spec] = value.split('=');
+  if (name.empty() || spec.empty())
+    return report.fail(Exit::Usage,
+                       "--input=" + value +
+                           ": expected --input=NAME=SPEC, for example "
+                           "--input=image=@image.npy");
+  options.inputs.emplace_back(name.str(), spec.str());
+  return success();
+}
+
 /// --explain, --explain=text, --explain=json.
 static LogicalResult parseExplain(StringRef value, Options &options,
                                   Report &report) {
@@ -99,6 +112,12 @@ static LogicalResult parseBench(StringRef value, Options &options,
 
 static LogicalResult parseBatch(StringRef value, Options &options,
                                 Report &report) {
+  // With a program, it is the batch dimension of a model.
+  int64_t size;
+  if (!value.getAsInteger(10, size) && size > 0) {
+    options.batchSize = size;
+    return success();
+  }
   if (options.isOneOfMany)
     return report.fail(Exit::Usage, "--batch cannot be used within a batch");
   options.batch = value.str();
@@ -165,6 +184,7 @@ static const OptionInfo infos[] = {
     {"--schedule-db", &Options::scheduleDb},
     {"--cache-why-miss", &Options::cacheWhyMiss},
     {"--batch", parseBatch},
+    {"--input", parseInput},
     {"--list-devices", &Options::listDevices},
     {"--version", &Options::version},
     {"--help", &Options::help},
@@ -374,6 +394,7 @@ void runner::printHelp(llvm::raw_ostream &os) {
   gpu-runner FILE.mlir [options]        FILE may be - (standard input) or a named
                                         pipe
   gpu-runner --batch=FILE               runs each line of FILE
+  gpu-runner FILE.onnx [options]        runs an ONNX model (docs/Models.md)
   gpu-runner FILE.bundle [options]      runs the output of --emit=bundle
   gpu-runner --list-devices
 
@@ -405,6 +426,9 @@ Arguments and outputs
                         X              a number, for scalars
                       :RxC... after one of the first five gives the shape of an
                       argument with dynamic dimensions (int:128x64, zeros:16x)
+  --input=NAME=SPEC   the same for the input of that name of an ONNX model
+  --batch=N           the size of the first dimension of a model's inputs, where
+                      the model leaves it open
   --out=N=FILE.npy    writes output N to a file. Outputs are numbered from 0:
                       first the results of the entry, then those memref
                       arguments that the program may write, in order

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 #include <algorithm>
 
@@ -880,6 +881,41 @@ ViewRef tessera::reference::makeDense(DenseElementsAttr elements) {
   return view;
 }
 
+/// The elements of a blob, or null if it is absent or of another size.
+static ViewRef makeResource(DenseResourceElementsAttr resource) {
+  Type element = resource.getElementType();
+  const Format *format = Format::get(element);
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  unsigned bits = format ? element.getIntOrFloatBitWidth() : 0;
+  if (!blob || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+    return nullptr;
+  ArrayRef<char> data = blob->getData();
+  auto count = static_cast<size_t>(resource.getType().getNumElements());
+  size_t width = bits / 8;
+  if (data.size() != count * width)
+    return nullptr;
+  ViewRef view = View::make(*format, resource.getType().getShape());
+  for (size_t at = 0; at < count; ++at) {
+    uint64_t raw = 0;
+    std::memcpy(&raw, data.data() + at * width, width);
+    if (!format->isFloat) {
+      view->storage->integers()[at] = format->wrap(static_cast<int64_t>(raw));
+    } else if (bits == 32) {
+      float number;
+      std::memcpy(&number, data.data() + at * width, width);
+      view->storage->floats()[at] = number;
+    } else {
+      llvm::APFloat wide(cast<FloatType>(element).getFloatSemantics(),
+                         llvm::APInt(bits, raw));
+      bool losesInfo;
+      wide.convert(llvm::APFloat::IEEEdouble(),
+                   llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      view->storage->floats()[at] = wide.convertToDouble();
+    }
+  }
+  return view;
+}
+
 static InstrPtr compileConstant(arith::ConstantOp op, Scope &scope) {
   Slot result = scope.define(op.getResult());
   if (!result.isView) {
@@ -894,6 +930,8 @@ static InstrPtr compileConstant(arith::ConstantOp op, Scope &scope) {
   }
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   ViewRef view = elements ? makeDense(elements) : nullptr;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue()))
+    view = makeResource(resource);
   if (!view)
     return nullptr;
   return makeInstr([=](Frame &frame) {

@@ -1,0 +1,140 @@
+//===- Model.h - The contents of an .onnx file ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IMPORT_ONNX_MODEL_H
+#define IMPORT_ONNX_MODEL_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::tessera::onnx {
+
+/// Element types, with the numbers of TensorProto.DataType.
+enum class DataType : int32_t {
+  Undefined = 0,
+  F32 = 1,
+  U8 = 2,
+  I8 = 3,
+  U16 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  String = 8,
+  Bool = 9,
+  F16 = 10,
+  F64 = 11,
+  U32 = 12,
+  U64 = 13,
+  BF16 = 16,
+};
+
+/// Bytes of an element in a file; 0 for types that are not supported.
+unsigned getByteWidth(DataType type);
+/// "float32", "int64"; "type 21" for types that are not supported.
+std::string getName(DataType type);
+
+/// A tensor of known contents. The bytes are in C order, little endian, and
+/// not aligned; they are those of the mapped file where its encoding permits.
+struct TensorData {
+  std::string name;
+  DataType type = DataType::Undefined;
+  llvm::SmallVector<int64_t> shape;
+  llvm::StringRef bytes;
+  /// Keeps `bytes` alive.
+  std::shared_ptr<const void> owner;
+};
+
+struct NodeAttribute {
+  enum class Kind {
+    None,
+    Float,
+    Int,
+    String,
+    Tensor,
+    Floats,
+    Ints,
+    Strings,
+    Other, // Graphs, types, sparse tensors.
+  };
+  std::string name;
+  Kind kind = Kind::None;
+  float number = 0;
+  int64_t integer = 0;
+  std::string text;
+  std::shared_ptr<TensorData> tensor;
+  std::vector<float> numbers;
+  std::vector<int64_t> integers;
+  std::vector<std::string> texts;
+};
+
+struct Node {
+  std::string name, op, domain;
+  /// An empty name is an optional input or output that is absent.
+  std::vector<std::string> inputs, outputs;
+  std::vector<NodeAttribute> attributes;
+  /// The node's line in Model::listing, from 1.
+  unsigned line = 0;
+
+  /// "node 'conv1' (Conv)", for messages.
+  std::string describe() const;
+};
+
+/// An input or output of the graph.
+struct ValueInfo {
+  std::string name;
+  DataType type = DataType::Undefined;
+  bool hasShape = false;
+  /// A negative size is unknown; its symbol may be empty.
+  llvm::SmallVector<int64_t> shape;
+  std::vector<std::string> symbols;
+  unsigned line = 0;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  std::vector<TensorData> initializers;
+  std::vector<ValueInfo> inputs, outputs;
+};
+
+struct Model {
+  /// As the caller named it; messages begin with it.
+  std::string file;
+  int64_t irVersion = 0;
+  /// The version of the default operator set.
+  int64_t opset = 0;
+  Graph graph;
+  /// One line for each input, node and output, in plain text: diagnostics show
+  /// its lines. The first line has a hash of all files that were read.
+  std::string listing;
+};
+
+/// True for the name or the first bytes of an ONNX file. Its format has no
+/// magic number, so this tests the first fields of a ModelProto.
+bool isModelFile(llvm::StringRef path, llvm::StringRef bytes);
+
+/// Reads the model in `path` and the external data that it names, which must be
+/// below the model's folder. Files are memory-mapped: they must not shrink
+/// while the model or a module of it exists. Returns null after an error, with
+/// a message in `error` that starts with the file's name.
+std::unique_ptr<Model> readModel(llvm::StringRef path, std::string &error);
+
+/// The same for bytes in memory. External data is looked for in the folder of
+/// `path`. `owner` keeps the bytes alive.
+std::unique_ptr<Model> readModel(llvm::StringRef path, llvm::StringRef bytes,
+                                 std::shared_ptr<const void> owner,
+                                 std::string &error);
+
+} // namespace mlir::tessera::onnx
+
+#endif // IMPORT_ONNX_MODEL_H

@@ -1,0 +1,293 @@
+//===- GraphImporter.cpp - The nodes of a model, in order -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   readModel   checks names and order        Model.cpp
+//   importModel
+//     lists unsupported operators
+//     adds arguments: inputs without an initializer
+//     lowers node by node                     Lowering.cpp, Operators/*.cpp
+//     returns the outputs
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphImporter.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace mlir::tessera::onnx;
+
+static constexpr int64_t oldestOpset = 7, newestOpset = 28;
+
+/// All operators, by name.
+static const std::map<StringRef, const Operator *> &getOperators() {
+  static const std::map<StringRef, const Operator *> table = [] {
+    std::map<StringRef, const Operator *> all;
+    for (ArrayRef<Operator> part :
+         {getElementwiseOperators(), getMovementOperators(),
+          getIndexingOperators(), getConvolutionOperators(),
+          getMatmulOperators(), getReductionOperators(),
+          getNormalizationOperators(), getQuantizationOperators()})
+      for (const Operator &op : part)
+        all[op.name] = &op;
+    return all;
+  }();
+  return table;
+}
+
+const Operator *mlir::tessera::onnx::findOperator(StringRef name) {
+  auto found = getOperators().find(name);
+  return found == getOperators().end() ? nullptr : found->second;
+}
+
+void mlir::tessera::onnx::printOperators(llvm::raw_ostream &os) {
+  os << "| operator | from opset | limits |\n|---|---|---|\n";
+  for (const auto &[name, op] : getOperators())
+    os << "| " << name << " | " << std::max(op->firstVersion, oldestOpset)
+       << " | " << op->limits << " |\n";
+}
+
+Location GraphImporter::getLocation(unsigned line, StringRef name) {
+  MLIRContext *context = builder.getContext();
+  Location file =
+      FileLineColLoc::get(StringAttr::get(context, model.file), line, 1);
+  if (name.empty())
+    return file;
+  return NameLoc::get(StringAttr::get(context, name), file);
+}
+
+Location GraphImporter::getLocation(const Node &node) {
+  return getLocation(node.line, !node.name.empty()      ? StringRef(node.name)
+                                : !node.outputs.empty() ? node.outputs.front()
+                                                        : StringRef());
+}
+
+void GraphImporter::findLiveNodes() {
+  std::set<StringRef> needed;
+  for (const ValueInfo &output : model.graph.outputs) {
+    needed.insert(output.name);
+    users[output.name].push_back(nullptr);
+  }
+  for (const Node &node : llvm::reverse(model.graph.nodes)) {
+    if (llvm::none_of(node.outputs, [&](const std::string &name) {
+          return !name.empty() && needed.count(name);
+        }))
+      continue;
+    live.insert(&node);
+    for (StringRef input : node.inputs)
+      if (!input.empty()) {
+        needed.insert(input);
+        users[input].push_back(&node);
+      }
+  }
+}
+
+LogicalResult GraphImporter::checkOperators() {
+  Location top = getLocation(1, "");
+  if (model.opset < oldestOpset || model.opset > newestOpset)
+    return emitError(top) << "the model uses operator set " << model.opset
+                          << "; versions " << oldestOpset << " to "
+                          << newestOpset
+                          << " are supported: convert it with "
+                             "onnx.version_converter";
+  SmallVector<std::pair<const Node *, std::string>> wrong;
+  for (const Node &node : model.graph.nodes) {
+    if (!live.count(&node))
+      continue;
+    bool isDefault = node.domain.empty() || node.domain == "ai.onnx";
+    const Operator *op = isDefault ? findOperator(node.op) : nullptr;
+    if (!op)
+      wrong.emplace_back(&node, "is not supported");
+    else if (model.opset < op->firstVersion)
+      wrong.emplace_back(&node,
+                         "requires opset " + std::to_string(op->firstVersion));
+  }
+  if (wrong.empty())
+    return success();
+  InFlightDiagnostic diagnostic =
+      emitError(getLocation(*wrong.front().first))
+      << wrong.size()
+      << (wrong.size() == 1 ? " node has an operator" : " nodes have operators")
+      << " that cannot be imported:";
+  constexpr size_t most = 50;
+  for (auto [node, why] : ArrayRef(wrong).take_front(most))
+    diagnostic << "\n  " << node->describe() << " " << why;
+  if (wrong.size() > most)
+    diagnostic << "\n  and " << wrong.size() - most << " more";
+  return diagnostic;
+}
+
+LogicalResult GraphImporter::addInput(const ValueInfo &input,
+                                      SmallVector<Type> &types,
+                                      SmallVector<Location> &locations) {
+  Location loc = getLocation(input.line, input.name);
+  if (getByteWidth(input.type) == 0)
+    return emitError(loc) << "input '" << input.name
+                          << "' is not a tensor of a supported type";
+  if (!input.hasShape)
+    return emitError(loc) << "input '" << input.name
+                          << "' does not have a rank; add its shape to the "
+                             "model";
+  Node none;
+  Lowering lowering(*this, none, loc, builder, model.opset);
+  Tensor tensor;
+  tensor.type = input.type;
+  for (size_t i = 0; i < input.shape.size(); ++i) {
+    int64_t size = input.shape[i];
+    if (size < 0 && i == 0 && options.batch) {
+      size = *options.batch;
+      hasBatch = true;
+    }
+    tensor.shape.push_back(size < 0 ? ShapedType::kDynamic : size);
+  }
+  if (failed(lowering.checkShape(tensor.shape)))
+    return failure();
+  types.push_back(lowering.getType(tensor));
+  locations.push_back(loc);
+  values[input.name] = std::move(tensor);
+  return success();
+}
+
+LogicalResult GraphImporter::addInputs() {
+  for (const TensorData &data : model.graph.initializers) {
+    auto constant = std::make_shared<Constant>();
+    constant->name = data.name;
+    constant->type = data.type;
+    constant->shape.assign(data.shape.begin(), data.shape.end());
+    constant->bytes = data.bytes;
+    constant->owner = data.owner;
+    values[data.name] = {data.type, constant->shape, constant, Value()};
+  }
+  SmallVector<Type> types;
+  SmallVector<Location> locations;
+  SmallVector<StringRef> names;
+  for (const ValueInfo &input : model.graph.inputs) {
+    // Before version 4 of the format, all initializers are inputs, too.
+    if (values.count(input.name))
+      continue;
+    if (failed(addInput(input, types, locations)))
+      return failure();
+    names.push_back(input.name);
+  }
+  if (options.batch && !hasBatch)
+    return emitError(getLocation(1, ""))
+           << "--batch=" << *options.batch
+           << ": no input of the model has an open first dimension; export it "
+              "with a dynamic batch, or omit --batch";
+  function =
+      func::FuncOp::create(builder, getLocation(1, model.graph.name), entryName,
+                           builder.getFunctionType(types, {}));
+  Block *block = function.addEntryBlock();
+  for (auto [name, argument, loc] :
+       llvm::zip_equal(names, block->getArguments(), locations)) {
+    argument.setLoc(loc);
+    values[name].value = argument;
+    function.setArgAttr(argument.getArgNumber(), "onnx.name",
+                        builder.getStringAttr(name));
+  }
+  builder.setInsertionPointToEnd(block);
+  return success();
+}
+
+LogicalResult GraphImporter::importNode(const Node &node) {
+  Lowering lowering(*this, node, getLocation(node), builder, model.opset);
+  for (StringRef input : node.inputs)
+    lowering.inputs.push_back(input.empty() ? nullptr : &values.at(input));
+  const Operator &op = *findOperator(node.op);
+  if (node.inputs.size() > op.mostInputs)
+    return lowering.fail("it has " + Twine(node.inputs.size()) +
+                         " inputs, at most " + Twine(op.mostInputs) +
+                         " are expected");
+  for (unsigned i = 0; i < op.fewestInputs; ++i)
+    if (!lowering.hasInput(i))
+      return lowering.fail("input " + Twine(i) + " is missing");
+  if (absorbed.count(&node)) {
+    lowering.setResult(0, lowering.getInput(0));
+  } else if (failed(op.lower(lowering))) {
+    // In case that a builder failed without a message.
+    return failure();
+  }
+  if (!lowering.wrongAttribute.empty())
+    return lowering.fail("attribute '" + lowering.wrongAttribute +
+                         "' is not of the type that the operator expects");
+  for (auto [i, name] : llvm::enumerate(node.outputs)) {
+    if (name.empty() || !users.count(name))
+      continue;
+    if (i >= lowering.results.size() || !lowering.results[i])
+      return lowering.fail("output " + Twine(i) +
+                           ", which other nodes use, is not supported");
+    Tensor &result = *lowering.results[i];
+    if (failed(lowering.checkShape(result.shape)))
+      return failure();
+    values[name] = std::move(result);
+  }
+  builder.setInsertionPointToEnd(&function.getBody().front());
+  return success();
+}
+
+LogicalResult GraphImporter::addOutputs() {
+  SmallVector<Value> results;
+  SmallVector<Type> types;
+  Node none;
+  for (const ValueInfo &output : model.graph.outputs) {
+    Location loc = getLocation(output.line, output.name);
+    Lowering lowering(*this, none, loc, builder, model.opset);
+    const Tensor &tensor = values.at(output.name);
+    bool matches =
+        !output.hasShape || output.shape.size() == tensor.shape.size();
+    if (output.hasShape && matches)
+      for (auto [declared, size] : llvm::zip_equal(output.shape, tensor.shape))
+        matches &=
+            declared <= 0 || ShapedType::isDynamic(size) || declared == size;
+    if (!matches ||
+        (output.type != DataType::Undefined && output.type != tensor.type)) {
+      InFlightDiagnostic diagnostic = emitError(loc)
+                                      << "output '" << output.name
+                                      << "' is declared differently: its "
+                                         "computed type is "
+                                      << lowering.getType(tensor);
+      return diagnostic;
+    }
+    Value value = lowering.materialize(tensor);
+    // A function cannot return the memory of an argument or a constant, or
+    // return a value twice.
+    results.push_back(value);
+    types.push_back(value.getType());
+  }
+  func::ReturnOp::create(builder, getLocation(1, ""), results);
+  function.setFunctionType(
+      builder.getFunctionType(function.getFunctionType().getInputs(), types));
+  for (auto [i, output] : llvm::enumerate(model.graph.outputs))
+    function.setResultAttr(static_cast<unsigned>(i), "onnx.name",
+                           builder.getStringAttr(output.name));
+  return success();
+}
+
+OwningOpRef<ModuleOp> GraphImporter::run() {
+  module = ModuleOp::create(builder, getLocation(1, ""));
+  builder.setInsertionPointToEnd(module->getBody());
+  findLiveNodes();
+  if (failed(checkOperators()) || failed(addInputs()))
+    return nullptr;
+  for (const Node &node : model.graph.nodes)
+    if (live.count(&node) && failed(importNode(node)))
+      return nullptr;
+  if (failed(addOutputs()) || failed(verify(*module)))
+    return nullptr;
+  return std::move(module);
+}
+
+void mlir::tessera::onnx::loadImportDialects(MLIRContext &context) {
+  context.loadDialect<arith::ArithDialect, func::FuncDialect,
+                      linalg::LinalgDialect, math::MathDialect,
+                      tensor::TensorDialect>();
+}
+
+OwningOpRef<ModuleOp> mlir::tessera::onnx::importModel(
+    const Model &model, const ImportOptions &options, MLIRContext &context) {
+  loadImportDialects(context);
+  return GraphImporter(model, options, context).run();
+}

@@ -1,0 +1,58 @@
+//===- GraphImporter.h - The nodes of a model, in order ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IMPORT_ONNX_GRAPHIMPORTER_H
+#define IMPORT_ONNX_GRAPHIMPORTER_H
+
+#include "Import/ONNX/Import.h"
+#include "Lowering.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <set>
+
+namespace mlir::tessera::onnx {
+
+class GraphImporter {
+public:
+  GraphImporter(const Model &model, const ImportOptions &options,
+                MLIRContext &context)
+      : model(model), options(options), builder(&context) {}
+
+  OwningOpRef<ModuleOp> run();
+
+private:
+  friend class Lowering;
+
+  Location getLocation(unsigned line, StringRef name);
+  Location getLocation(const Node &node);
+  /// Marks the nodes that outputs depend on.
+  void findLiveNodes();
+  /// One error that lists all nodes that cannot be imported.
+  LogicalResult checkOperators();
+  LogicalResult addInput(const ValueInfo &input, SmallVector<Type> &types,
+                         SmallVector<Location> &locations);
+  LogicalResult addInputs();
+  LogicalResult importNode(const Node &node);
+  LogicalResult addOutputs();
+
+  const Model &model;
+  const ImportOptions &options;
+  OpBuilder builder;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp function;
+  std::map<StringRef, Tensor> values;
+  std::set<const Node *> live;
+  /// Live nodes, and graph outputs as null, that use a value.
+  std::map<StringRef, SmallVector<const Node *, 1>> users;
+  /// Nodes that the lowering of an earlier one includes.
+  std::set<const Node *> absorbed;
+  bool hasBatch = false;
+};
+
+} // namespace mlir::tessera::onnx
+
+#endif // IMPORT_ONNX_GRAPHIMPORTER_H

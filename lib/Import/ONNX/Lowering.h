@@ -1,0 +1,282 @@
+//===- Lowering.h - One node of a model to linalg ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef IMPORT_ONNX_LOWERING_H
+#define IMPORT_ONNX_LOWERING_H
+
+#include "Import/ONNX/Model.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <functional>
+#include <map>
+
+namespace mlir::tessera::onnx {
+
+bool isFloat(DataType type);
+bool isUnsigned(DataType type);
+inline bool isInteger(DataType type) {
+  return !isFloat(type) && type != DataType::Bool;
+}
+
+using Shape = SmallVector<int64_t>;
+
+/// A tensor whose contents are known at import.
+struct Constant {
+  /// The initializer's; empty for a computed constant.
+  std::string name;
+  DataType type = DataType::Undefined;
+  Shape shape;
+  /// One element where `isSplat`.
+  StringRef bytes;
+  std::shared_ptr<const void> owner;
+  bool isSplat = false;
+  /// The constant op, once there is one.
+  mutable Value value;
+
+  int64_t count() const;
+  /// Element `i` in C order.
+  double getDouble(int64_t i) const;
+  int64_t getInt(int64_t i) const;
+  TypedAttr getAttr(int64_t i, MLIRContext *context) const;
+  StringRef getElement(int64_t i) const {
+    unsigned width = getByteWidth(type);
+    return bytes.substr(isSplat ? 0 : static_cast<size_t>(i) * width, width);
+  }
+};
+using ConstantRef = std::shared_ptr<const Constant>;
+
+/// A value of the model while it is imported.
+struct Tensor {
+  DataType type = DataType::Undefined;
+  /// Dynamic sizes are ShapedType::kDynamic.
+  Shape shape;
+  /// Null if the contents are not known.
+  ConstantRef constant;
+  /// Null for a constant; Lowering::materialize makes its op.
+  Value value = {};
+  /// The contents of a list of sizes of which some are not known: these are
+  /// ShapedType::kDynamic. Empty for other tensors.
+  Shape partial = {};
+
+  int64_t rank() const { return static_cast<int64_t>(shape.size()); }
+  bool isStatic() const { return !ShapedType::isDynamicShape(shape); }
+  /// Elements; kDynamic if they are not known.
+  int64_t count() const {
+    return isStatic() ? ShapedType::getNumElements(shape)
+                      : ShapedType::kDynamic;
+  }
+};
+
+using ScalarBuilder = ImplicitLocOpBuilder;
+
+/// Computes a scalar of scalars; used for the bodies of linalg.generic and,
+/// with constants, to fold.
+using ScalarBody = std::function<Value(ScalarBuilder &, ValueRange)>;
+
+class GraphImporter;
+
+/// A node while it is imported: inputs, attributes, results, and the builders
+/// that operators share. A function that fails has reported an error.
+class Lowering {
+public:
+  Lowering(GraphImporter &importer, const Node &node, Location loc,
+           OpBuilder &builder, int64_t version)
+      : node(node), version(version), b(loc, builder), importer(importer) {}
+
+  const Node &node;
+  /// The version of the operator set.
+  const int64_t version;
+  ImplicitLocOpBuilder b;
+
+  //===--------------------------------------------------------------------===//
+  // Inputs, attributes and results
+  //===--------------------------------------------------------------------===//
+
+  size_t getNumInputs() const { return inputs.size(); }
+  bool hasInput(size_t i) const { return i < inputs.size() && inputs[i]; }
+  const Tensor &getInput(size_t i) const { return *inputs[i]; }
+  /// The integers of an input, which must be constant. `what` names it in the
+  /// error.
+  LogicalResult getInts(size_t i, StringRef what, SmallVector<int64_t> &values);
+
+  bool hasAttribute(StringRef name) const { return findAttribute(name); }
+  /// The values of attributes, or the default. A wrong type is reported after
+  /// the operator's builder.
+  int64_t getInt(StringRef name, int64_t otherwise);
+  double getFloat(StringRef name, double otherwise);
+  std::string getString(StringRef name, StringRef otherwise);
+  SmallVector<int64_t> getInts(StringRef name);
+  std::vector<float> getFloats(StringRef name);
+  const TensorData *getTensor(StringRef name);
+  /// An axis from an attribute or input, from 0.
+  LogicalResult normalizeAxis(int64_t &axis, int64_t rank);
+
+  bool isOutputUsed(size_t i) const {
+    return i < node.outputs.size() && !node.outputs[i].empty();
+  }
+  void setResult(size_t i, Tensor tensor) {
+    if (results.size() <= i)
+      results.resize(i + 1);
+    results[i] = std::move(tensor);
+  }
+  LogicalResult setResult(FailureOr<Tensor> tensor) {
+    if (failed(tensor))
+      return failure();
+    setResult(0, *tensor);
+    return success();
+  }
+
+  /// Reports an error at the node.
+  LogicalResult fail(const Twine &message);
+
+  //===--------------------------------------------------------------------===//
+  // Types and values
+  //===--------------------------------------------------------------------===//
+
+  Type getElementType(DataType type);
+  RankedTensorType getType(const Tensor &tensor) {
+    return RankedTensorType::get(tensor.shape, getElementType(tensor.type));
+  }
+  /// The op of a constant, or the value.
+  Value materialize(const Tensor &tensor);
+  /// A value whose type has the shape. Checks its size.
+  Tensor makeTensor(Value value, DataType type);
+  /// Fails if a tensor of the shape does not fit the address space.
+  LogicalResult checkShape(ArrayRef<int64_t> shape);
+
+  /// A constant of a type's width, from numbers.
+  Tensor makeInts(ArrayRef<int64_t> values, ArrayRef<int64_t> shape,
+                  DataType type = DataType::I64);
+  Tensor makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
+                     DataType type);
+  Tensor makeConstant(DataType type, ArrayRef<int64_t> shape, std::string bytes,
+                      bool isSplat = false);
+  Tensor makeSplat(DataType type, ArrayRef<int64_t> shape, double value);
+  /// The scalar arith.constant of a type.
+  Value makeScalar(DataType type, double value);
+  Value makeScalar(Type type, double value);
+
+  /// The sizes of a value's dimensions.
+  OpFoldResult getSize(const Tensor &tensor, int64_t i);
+  SmallVector<OpFoldResult> getSizes(const Tensor &tensor);
+  Value makeEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
+    return tensor::EmptyOp::create(b, sizes, element);
+  }
+  Value makeFilled(ArrayRef<OpFoldResult> sizes, Value scalar) {
+    Value empty = makeEmpty(sizes, scalar.getType());
+    return linalg::FillOp::create(b, scalar, empty).getResult(0);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Shared builders
+  //===--------------------------------------------------------------------===//
+
+  /// The shape of numpy's broadcasting. Two dynamic sizes are taken to be
+  /// equal.
+  FailureOr<Shape> broadcast(ArrayRef<Shape> shapes);
+  /// Applies `body` element by element, with broadcasting. Constants fold where
+  /// they are small.
+  FailureOr<Tensor> elementwise(ArrayRef<Tensor> inputs, DataType type,
+                                const ScalarBody &body);
+  /// The same contents in another shape with the same number of elements.
+  FailureOr<Tensor> reshape(const Tensor &input, ArrayRef<int64_t> shape);
+  FailureOr<Tensor> transpose(const Tensor &input, ArrayRef<int64_t> order);
+  FailureOr<Tensor> convert(const Tensor &input, DataType type);
+  FailureOr<Tensor> expand(const Tensor &input, ArrayRef<int64_t> shape);
+  /// Reduces the axes by `body(element, accumulator)`, in the type `sumType`.
+  FailureOr<Tensor> reduce(const Tensor &input, ArrayRef<int64_t> axes,
+                           bool keepDims, DataType sumType, double start,
+                           const ScalarBody &body);
+  /// Pads with a value; a negative number of elements crops.
+  FailureOr<Tensor> pad(const Tensor &input, ArrayRef<int64_t> low,
+                        ArrayRef<int64_t> high, Value value);
+  FailureOr<Tensor> slice(const Tensor &input, ArrayRef<int64_t> offsets,
+                          ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps);
+  FailureOr<Tensor> concat(ArrayRef<Tensor> inputs, int64_t axis);
+  /// A constant of elements of another one, by the index of each.
+  Tensor permute(const Tensor &input, ArrayRef<int64_t> shape,
+                 function_ref<int64_t(ArrayRef<int64_t>)> source);
+  /// The type that sums of a type are accumulated in.
+  static DataType getSumType(DataType type) {
+    return type == DataType::F16 || type == DataType::BF16 ? DataType::F32
+                                                           : type;
+  }
+  /// The only node that uses the first output of this one, which is not an
+  /// output of the graph, if it is of the kind `op`; else null.
+  const Node *getOnlyUser(StringRef op);
+  /// Has `other` become the identity of its first input: this node's lowering
+  /// includes it.
+  void absorb(const Node &other);
+  /// An input of another node, if it is constant.
+  const Constant *getConstantInput(const Node &other, size_t i);
+  bool isAbsorbed() const;
+
+private:
+  friend class GraphImporter;
+
+  const NodeAttribute *findAttribute(StringRef name) const;
+  const NodeAttribute *findAttribute(StringRef name, NodeAttribute::Kind kind);
+
+  GraphImporter &importer;
+  std::vector<const Tensor *> inputs;
+  std::vector<std::optional<Tensor>> results;
+  std::string wrongAttribute;
+};
+
+/// An integer tensor minus its zero point (an input that may be absent), as
+/// int32. A zero point of several elements is for each row if `isRows`, or for
+/// each output channel of a filter, else for each column.
+FailureOr<Tensor> subtractZero(Lowering &l, const Tensor &input, size_t zero,
+                               bool isRows);
+
+/// round(sum * left * right / result) + zero, limited to the type of the zero
+/// point; the factors and the zero point are inputs by their numbers. Scales of
+/// several elements are for dimension `axis` of the sum.
+FailureOr<Tensor> requantize(Lowering &l, const Tensor &sum, size_t left,
+                             size_t right, size_t result, size_t zero,
+                             int64_t axis);
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+/// How an operator is imported.
+struct Operator {
+  const char *name;
+  /// The operator set versions at which its form is known, and the numbers of
+  /// inputs.
+  int64_t firstVersion;
+  unsigned fewestInputs, mostInputs;
+  LogicalResult (*lower)(Lowering &);
+  /// Unsupported forms; empty if there are none.
+  const char *limits = "";
+};
+
+/// Many inputs, in Operator::mostInputs.
+inline constexpr unsigned anyNumber = ~0u;
+
+/// The operators of each file.
+ArrayRef<Operator> getElementwiseOperators();
+ArrayRef<Operator> getMovementOperators();
+ArrayRef<Operator> getIndexingOperators();
+ArrayRef<Operator> getConvolutionOperators();
+ArrayRef<Operator> getMatmulOperators();
+ArrayRef<Operator> getReductionOperators();
+ArrayRef<Operator> getNormalizationOperators();
+ArrayRef<Operator> getQuantizationOperators();
+
+/// Null if there is none.
+const Operator *findOperator(StringRef name);
+
+} // namespace mlir::tessera::onnx
+
+#endif // IMPORT_ONNX_LOWERING_H

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs ONNX's own node tests through gpu-runner and counts the results.
+
+  scripts/onnx-conformance.py --runner=build/dev/bin/gpu-runner [--target=cpu] [--filter=REGEX]
+                              [--out=DIR] [--expect=FILE] [--list=FILE]
+
+Needs the PyPI packages onnx and numpy. Each test is one model with inputs and expected outputs; they
+run in one process of gpu-runner (--batch), which is restarted after a crash. A test whose shapes,
+axes or pads are inputs of the graph is tried as it is, and then with its integer inputs as
+initializers ("passed, inputs fixed").
+
+  --list=FILE    writes a line for each test: its result, its name, the first line of the message
+  --expect=FILE  exit status 1 if a test that FILE lists as passed does not pass
+"""
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+
+SIGNED = {"uint16": "int16", "uint32": "int32", "uint64": "int64", "uint8": "int8"}
+
+
+def make_array(value):
+    """An array as gpu-runner reads it; None if it cannot."""
+    if isinstance(value, onnx.TensorProto):
+        value = numpy_helper.to_array(value)
+    if isinstance(value, (list, dict, tuple)) or value is None:
+        return None
+    value = np.asarray(value)
+    if value.dtype.name in SIGNED:
+        return value.view(SIGNED[value.dtype.name])
+    if value.dtype.name == "bfloat16":
+        return value.view("V2")
+    if value.dtype.kind not in "fib":
+        return None
+    return value
+
+
+def read_array(path, like):
+    got = np.load(path)
+    return got.view(like.dtype) if got.dtype.itemsize == like.dtype.itemsize else got
+
+
+class Case:
+    def __init__(self, case, folder, fixed=False):
+        self.name, self.rtol, self.atol = case.name, case.rtol, case.atol
+        self.folder = os.path.join(folder, case.name + ("-fixed" if fixed else ""))
+        self.case, self.fixed, self.why = case, fixed, None
+        model = case.model
+        inputs, outputs = case.data_sets[0]
+        if fixed:
+            model = onnx.ModelProto.FromString(model.SerializeToString())
+            kept = []
+            for info, value in zip(list(model.graph.input), inputs):
+                kind = info.type.tensor_type.elem_type
+                if kind in (onnx.TensorProto.INT64, onnx.TensorProto.INT32):
+                    model.graph.initializer.append(
+                        value if isinstance(value, onnx.TensorProto)
+                        else numpy_helper.from_array(np.asarray(value), info.name))
+                    model.graph.initializer[-1].name = info.name
+                    model.graph.input.remove(info)
+                else:
+                    kept.append(value)
+            inputs = kept
+        self.arrays = [make_array(v) for v in inputs]
+        self.expected = [numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v
+                         for v in outputs]
+        if any(a is None for a in self.arrays) or any(make_array(v) is None for v in self.expected):
+            self.why = "its inputs or outputs are not tensors of supported types"
+            return
+        os.makedirs(self.folder, exist_ok=True)
+        onnx.save(model, os.path.join(self.folder, "model.onnx"))
+        for i, array in enumerate(self.arrays):
+            np.save(os.path.join(self.folder, f"in{i}.npy"), array)
+
+    def command(self, target):
+        words = [os.path.join(self.folder, "model.onnx"), f"--target={target}", "--cache=off",
+                 "--timeout=60"]
+        words += [f"--arg=@{self.folder}/in{i}.npy" for i in range(len(self.arrays))]
+        words += [f"--out={i}={self.folder}/out{i}.npy" for i in range(len(self.expected))]
+        return " ".join(words)
+
+    def compare(self):
+        for i, want in enumerate(self.expected):
+            want = np.asarray(want)
+            got = read_array(os.path.join(self.folder, f"out{i}.npy"), want)
+            if got.shape != want.shape:
+                return f"output {i} has the shape {got.shape}, not {want.shape}"
+            if want.dtype.name == "bfloat16":
+                got, want = got.astype(np.float32), want.astype(np.float32)
+            if want.dtype.kind == "f":
+                with np.errstate(all="ignore"):
+                    if not np.allclose(got.astype(float), want.astype(float), rtol=self.rtol,
+                                       atol=self.atol, equal_nan=True):
+                        worst = np.nanmax(np.abs(got.astype(float) - want.astype(float)))
+                        return f"output {i} is off by {worst:.3g}"
+            elif not np.array_equal(got, want):
+                return f"output {i} differs in {(got != want).sum()} of {want.size} elements"
+        return None
+
+
+def run_batch(cases, options):
+    """Result and message of each case."""
+    results, begin = {}, 0
+    while begin < len(cases):
+        lines = "\n".join(case.command(options.target) for case in cases[begin:]) + "\n"
+        process = subprocess.run([options.runner, "--batch=-"], input=lines, text=True,
+                                 capture_output=True, errors="replace")
+        parts = re.split(r"^=== line (\d+): exit status (\d+)\n", process.stderr, flags=re.M)
+        done = 0
+        for text, _, status in zip(parts[0::3], parts[1::3], parts[2::3]):
+            results[cases[begin + done].name] = (int(status), text.strip())
+            done += 1
+        begin += done
+        if begin < len(cases):
+            # The process ended within this case.
+            results[cases[begin].name] = (-1, f"gpu-runner ended with {process.returncode}: "
+                                          + parts[-1].strip()[-300:])
+            begin += 1
+    return results
+
+
+def classify(case, status, text):
+    errors = [line for line in text.splitlines() if "error" in line or line.startswith("  node")]
+    first = re.sub(r"^.*?error: ", "", errors[0]) if errors else text[:200]
+    if status == 0:
+        why = case.compare()
+        return ("wrong", why) if why else ("passed", "")
+    if status == -1:
+        return "crashed", text
+    if "cannot be imported" in text:
+        return "unsupported", " ".join(errors[1:2]).strip() or first
+    if "must be constant" in text:
+        return "not constant", first
+    if "model.onnx" in text:
+        return "rejected", first
+    return "failed", first
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--target", default="cpu")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--out")
+    parser.add_argument("--list")
+    parser.add_argument("--expect")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    folder = options.out or tempfile.mkdtemp(prefix="onnx-conformance-")
+    known = [c for c in collect_testcases(None) if re.search(options.filter, c.name)]
+    cases = [Case(c, folder) for c in known]
+    verdicts = {c.name: ("unsupported", c.why) for c in cases if c.why}
+    runnable = [c for c in cases if not c.why]
+    results = run_batch(runnable, options)
+    for case in runnable:
+        verdicts[case.name] = classify(case, *results[case.name])
+    again = [Case(c.case, folder, fixed=True) for c in runnable
+             if verdicts[c.name][0] == "not constant"]
+    again = [c for c in again if not c.why]
+    results = run_batch(again, options)
+    for case in again:
+        verdict, why = classify(case, *results[case.name])
+        verdicts[case.name] = ("passed, inputs fixed", "") if verdict == "passed" else (verdict, why)
+    counts = collections.Counter(verdict for verdict, _ in verdicts.values())
+    if options.list:
+        with open(options.list, "w") as file:
+            for name, (verdict, why) in sorted(verdicts.items()):
+                file.write(f"{verdict}\t{name}\t{(why or '').splitlines()[0] if why else ''}\n")
+    for verdict, count in counts.most_common():
+        print(f"{count:5} {verdict}")
+    if options.expect:
+        with open(options.expect) as file:
+            expected = [line.split("\t")[1] for line in file if line.startswith("passed")]
+        lost = [n for n in expected if not verdicts.get(n, ("absent",))[0].startswith("passed")]
+        for name in lost:
+            print(f"no longer passes: {name}: {verdicts.get(name)}")
+        sys.exit(1 if lost else 0)
+
+
+if __name__ == "__main__":
+    main()

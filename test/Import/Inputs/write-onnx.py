@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes an .onnx file from text, without the onnx package.
+
+  write-onnx.py MODEL.txt MODEL.onnx
+
+A line of the text is one of the following. Lines that start with # are comments; so a test can hold
+its model, RUN lines and checks.
+
+  opset 17
+  graph NAME
+  input x: f32[N, 3, 8, 8]               sizes, or names of open ones
+  tensor w: f32[4, 3, 3, 3] = seq        contents: seq, or a list of numbers
+  external w: f32[4] = FILE 16 16        location, offset, length
+  y, z = Op(x, , w) name {pads=[1, 1], alpha=0.5, mode="edge", value=i64[2]:[1, 2]}
+  output y: f32[N, 4]                    the type may be left out
+"""
+
+import re
+import struct
+import sys
+
+TYPES = {"f32": (1, "f"), "u8": (2, "B"), "i8": (3, "b"), "i32": (6, "i"), "i64": (7, "q"),
+         "bool": (9, "B"), "f16": (10, "e"), "f64": (11, "d")}
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def integer(number, value):
+    return varint(number << 3) + varint(value)
+
+
+def data(number, value):
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def float32(number, value):
+    return varint(number << 3 | 5) + struct.pack("<f", value)
+
+
+def parse_sizes(text):
+    return [s.strip() for s in text.split(",") if s.strip()]
+
+
+def make_tensor(kind, sizes, contents, name=""):
+    number, code = TYPES[kind]
+    sizes = [int(s) for s in sizes]
+    count = 1
+    for size in sizes:
+        count *= size
+    if contents == "seq":
+        values = [(i * 5 % 7 - 3) / 4 if code in "fed" else i % 5 for i in range(count)]
+    else:
+        values = [float(v) if code in "fed" else int(v) for v in parse_sizes(contents.strip("[]"))]
+    return (b"".join(integer(1, s) for s in sizes) + integer(2, number) + data(8, name)
+            + data(9, struct.pack(f"<{len(values)}{code}", *values)))
+
+
+def make_value(name, kind, sizes):
+    body = integer(1, TYPES[kind][0])
+    if sizes is not None:
+        dims = b"".join(data(1, integer(1, int(s)) if re.fullmatch(r"-?\d+", s) else data(2, s))
+                        for s in sizes)
+        body += data(2, dims)
+    return data(1, name) + data(2, data(1, body))
+
+
+def make_attribute(name, text):
+    start = data(1, name)
+    tensor = re.fullmatch(r"(\w+)\[([^\]]*)\]:(.*)", text)
+    if tensor:
+        return start + data(5, make_tensor(*(tensor[1], parse_sizes(tensor[2]), tensor[3]))) + integer(20, 4)
+    if text.startswith('"'):
+        return start + data(4, text.strip('"')) + integer(20, 3)
+    if text.startswith("["):
+        items = parse_sizes(text[1:-1])
+        if any("." in i for i in items):
+            return start + b"".join(float32(7, float(i)) for i in items) + integer(20, 6)
+        return start + b"".join(integer(8, int(i)) for i in items) + integer(20, 7)
+    if "." in text or "e" in text:
+        return start + float32(2, float(text)) + integer(20, 1)
+    return start + integer(3, int(text)) + integer(20, 2)
+
+
+def make_node(line):
+    found = re.fullmatch(r"(.*?) = ([\w.]+)\((.*?)\)(?: ([\w.]+))?(?: \{(.*)\})?", line)
+    outputs, op, inputs, name, attributes = found.groups()
+    body = b"".join(data(1, i.strip()) for i in (inputs.split(",") if inputs else []))
+    body += b"".join(data(2, o.strip()) for o in outputs.split(","))
+    domain, _, op = op.rpartition(".")
+    body += data(3, name or "") + data(4, op) + data(7, domain)
+    for key, text in re.findall(r'(\w+)=((?:\w+\[[^\]]*\]:)?(?:\[[^\]]*\]|"[^"]*"|[^,\s]+))', attributes or ""):
+        body += data(5, make_attribute(key, text))
+    return data(1, body)
+
+
+def main():
+    opset, name, graph = 17, "graph", b""
+    for line in open(sys.argv[1]):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        typed = re.fullmatch(r"(input|output|tensor|external) (\S+?)(?:: (\w+)(?:\[(.*?)\])?)?(?: = (.*))?", line)
+        if line.startswith("opset "):
+            opset = int(line.split()[1])
+        elif line.startswith("graph "):
+            name = line.split()[1]
+        elif not typed:
+            graph += make_node(line)
+        elif typed[1] in ("input", "output"):
+            sizes = None if typed[4] is None else parse_sizes(typed[4])
+            value = make_value(typed[2], typed[3], sizes) if typed[3] else data(1, typed[2])
+            graph += data(11 if typed[1] == "input" else 12, value)
+        elif typed[1] == "tensor":
+            graph += data(5, make_tensor(typed[3], parse_sizes(typed[4]), typed[5], typed[2]))
+        else:
+            pairs = zip(("location", "offset", "length"), typed[5].split())
+            graph += data(5, b"".join(integer(1, int(s)) for s in parse_sizes(typed[4]))
+                          + integer(2, TYPES[typed[3]][0]) + data(8, typed[2])
+                          + b"".join(data(13, data(1, k) + data(2, v)) for k, v in pairs)
+                          + integer(14, 1))
+    with open(sys.argv[2], "wb") as file:
+        file.write(integer(1, 8) + data(7, graph + data(2, name)) + data(8, data(1, "") + integer(2, opset)))
+
+
+main()

@@ -1,0 +1,282 @@
+//===- OnnxTest.cpp - Valid, corrupt and hostile ONNX files ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Import/ONNX/Import.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::tessera::onnx;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// The wire format
+//===----------------------------------------------------------------------===//
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value > 127; value >>= 7)
+    bytes += static_cast<char>((value & 127) | 128);
+  return bytes + static_cast<char>(value);
+}
+std::string integer(uint32_t field, uint64_t value) {
+  return varint(field << 3) + varint(value);
+}
+std::string data(uint32_t field, const std::string &bytes) {
+  return varint(field << 3 | 2) + varint(bytes.size()) + bytes;
+}
+
+std::string makeValue(const std::string &name, std::vector<int64_t> shape) {
+  std::string dims;
+  for (int64_t size : shape)
+    dims += data(1, integer(1, static_cast<uint64_t>(size)));
+  return data(1, name) + data(2, data(1, integer(1, 1) + data(2, dims)));
+}
+std::string makeTensor(const std::string &name, std::vector<int64_t> shape,
+                       const std::string &rest) {
+  std::string bytes;
+  for (int64_t size : shape)
+    bytes += integer(1, static_cast<uint64_t>(size));
+  return data(5, bytes + integer(2, 1) + data(8, name) + rest);
+}
+std::string makeNode(const std::string &op, std::vector<std::string> inputs,
+                     const std::string &output, const std::string &rest = "") {
+  std::string bytes;
+  for (const std::string &input : inputs)
+    bytes += data(1, input);
+  return data(1, bytes + data(2, output) + data(4, op) + rest);
+}
+std::string input(const std::string &name, std::vector<int64_t> shape) {
+  return data(11, makeValue(name, shape));
+}
+std::string output(const std::string &name) { return data(12, data(1, name)); }
+std::string makeModel(const std::string &graph, uint64_t opset = 17) {
+  return integer(1, 8) + data(7, graph) + data(8, integer(2, opset));
+}
+std::string external(const std::string &key, const std::string &value) {
+  return data(13, data(1, key) + data(2, value));
+}
+
+/// A model of one Relu.
+std::string makeRelu() {
+  return makeModel(input("x", {2, 3}) + makeNode("Relu", {"x"}, "y") +
+                   output("y"));
+}
+
+//===----------------------------------------------------------------------===//
+// The importer
+//===----------------------------------------------------------------------===//
+
+class OnnxTest : public ::testing::Test {
+protected:
+  /// Reads and imports; returns the error, or nothing.
+  std::string import(const std::string &bytes, ImportOptions options = {}) {
+    std::string error;
+    auto owner = std::make_shared<std::string>(bytes);
+    std::unique_ptr<Model> model = readModel(path, *owner, owner, error);
+    if (!model) {
+      EXPECT_FALSE(error.empty());
+      return error;
+    }
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      error += diagnostic.str();
+      return success();
+    });
+    module = importModel(*model, options, context);
+    EXPECT_EQ(error.empty(), static_cast<bool>(module));
+    return error;
+  }
+
+  /// Expects one error that contains the text.
+  void expectError(const std::string &bytes, const std::string &text) {
+    std::string error = import(bytes);
+    EXPECT_NE(error.find(text), std::string::npos)
+        << "expected: " << text << "\nfound: " << error;
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::string path = "model.onnx";
+};
+
+TEST_F(OnnxTest, Imports) { EXPECT_EQ(import(makeRelu()), ""); }
+
+TEST_F(OnnxTest, EveryTruncationIsAnError) {
+  std::string whole = makeRelu();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    std::string error = import(whole.substr(0, size));
+    // The last message, the operator sets, may be absent as a whole: the model
+    // then uses opset 1.
+    EXPECT_NE(error, "") << size;
+  }
+}
+
+TEST_F(OnnxTest, EveryChangedByteIsAnErrorOrAModel) {
+  std::string whole =
+      makeModel(input("x", {1, 1, 4, 4}) +
+                makeTensor("w", {1, 1, 2, 2}, data(9, std::string(16, '\0'))) +
+                makeNode("Conv", {"x", "w"}, "y",
+                         data(5, data(1, "pads") +
+                                     data(8, varint(1) + varint(1) + varint(1) +
+                                                 varint(1)) +
+                                     integer(20, 7))) +
+                makeNode("Relu", {"y"}, "z") + output("z"));
+  EXPECT_EQ(import(whole), "");
+  for (size_t i = 0; i < whole.size(); ++i)
+    for (int flip : {0x01, 0x02, 0x08, 0x40, 0x80, 0xff}) {
+      std::string changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ flip);
+      (void)import(changed); // It expects an error or a module.
+    }
+}
+
+TEST_F(OnnxTest, LengthBeyondTheFile) {
+  std::string bytes = integer(1, 8) + varint(7 << 3 | 2) + varint(1ull << 62);
+  expectError(bytes, "a length exceeds its message");
+  expectError(integer(1, 8) + std::string(11, '\xff'), "invalid field tag");
+  expectError(integer(1, 8) + varint(7 << 3 | 3), "unknown wire type");
+  expectError(integer(1, 8), "does not contain a graph");
+}
+
+TEST_F(OnnxTest, Dimensions) {
+  expectError(makeModel(input("x", {-5})), "sizes must not be negative");
+  expectError(makeModel(makeTensor("w", {-1}, "")), "sizes must not be "
+                                                    "negative");
+  expectError(makeModel(makeTensor("w", {1ll << 40, 1ll << 40}, "")),
+              "more than 2^64 elements");
+  expectError(makeModel(makeTensor("w", {1ll << 61}, "")),
+              "more than 2^62 bytes");
+  expectError(makeModel(makeTensor("w", {1000}, data(9, "1234"))),
+              "has 4 bytes of data, but its shape needs 4000");
+  expectError(makeModel(input("x", {1ll << 62, 1ll << 62}) +
+                        makeNode("Relu", {"x"}, "y") + output("y")),
+              "more than 2^44 elements");
+}
+
+TEST_F(OnnxTest, Names) {
+  std::string x = input("x", {2});
+  expectError(makeModel(x + makeNode("Relu", {"y"}, "y") + output("y")),
+              "form a cycle or are not sorted");
+  expectError(makeModel(x + makeNode("Relu", {"z"}, "y") +
+                        makeNode("Relu", {"y"}, "z") + output("y")),
+              "form a cycle or are not sorted");
+  expectError(makeModel(x + makeNode("Relu", {"q"}, "y") + output("y")),
+              "node of 'y' (Relu) uses 'q', which is not an input");
+  expectError(makeModel(x + x), "two inputs have the name 'x'");
+  std::string w = makeTensor("w", {1}, data(9, "1234"));
+  expectError(makeModel(w + w), "two initializers have the name 'w'");
+  expectError(makeModel(x + makeNode("Relu", {"x"}, "y") +
+                        makeNode("Abs", {"x"}, "y") + output("y")),
+              "both compute 'y'");
+  expectError(makeModel(x + makeNode("Relu", {"x"}, "x") + output("x")),
+              "which is an input or an initializer");
+  expectError(makeModel(x + output("y")), "no node computes the output 'y'");
+}
+
+TEST_F(OnnxTest, Operators) {
+  std::string x = input("x", {2});
+  expectError(makeModel(x + makeNode("Foo", {"x"}, "y") +
+                        makeNode("Bar", {"y"}, "z", data(3, "second")) +
+                        makeNode("Unused", {"x"}, "q") + output("z")),
+              "2 nodes have operators that cannot be imported:\n"
+              "  node of 'y' (Foo) is not supported\n"
+              "  node 'second' (Bar) is not supported");
+  expectError(makeModel(x + makeNode("Gelu", {"x"}, "y") + output("y"), 19),
+              "requires opset 20");
+  expectError(makeModel(x, 6), "operator set 6");
+  expectError(makeModel(x, 99), "operator set 99");
+  expectError(makeModel(x + makeNode("Add", {"x"}, "y") + output("y")),
+              "input 1 is missing");
+  expectError(makeModel(x + makeNode("Relu", {"x", "x"}, "y") + output("y")),
+              "at most 1 are expected");
+  expectError(makeModel(x + input("w", {3}) + makeNode("Add", {"x", "w"}, "y") +
+                        output("y")),
+              "cannot be broadcast");
+  expectError(makeModel(x +
+                        makeNode("LeakyRelu", {"x"}, "y",
+                                 data(5, data(1, "alpha") + integer(3, 1) +
+                                             integer(20, 2))) +
+                        output("y")),
+              "attribute 'alpha' is not of the type");
+}
+
+TEST_F(OnnxTest, DeclaredOutput) {
+  expectError(makeModel(input("x", {2, 3}) + makeNode("Relu", {"x"}, "y") +
+                        data(12, makeValue("y", {2, 4}))),
+              "declared differently");
+}
+
+TEST_F(OnnxTest, Batch) {
+  ImportOptions options;
+  options.batch = 8;
+  std::string open =
+      data(11, data(1, "x") +
+                   data(2, data(1, integer(1, 1) +
+                                       data(2, data(1, data(2, "N")) +
+                                                   data(1, integer(1, 3)))))) +
+      makeNode("Relu", {"x"}, "y") + output("y");
+  EXPECT_EQ(import(makeModel(open), options), "");
+  std::string text;
+  llvm::raw_string_ostream(text) << *module;
+  EXPECT_NE(text.find("tensor<8x3xf32>"), std::string::npos);
+  EXPECT_EQ(import(makeModel(open)), "");
+  text.clear();
+  llvm::raw_string_ostream(text) << *module;
+  EXPECT_NE(text.find("tensor<?x3xf32>"), std::string::npos);
+  EXPECT_NE(import(makeRelu(), options)
+                .find("no input of the model has an "
+                      "open first dimension"),
+            std::string::npos);
+}
+
+TEST_F(OnnxTest, ExternalData) {
+  namespace fs = llvm::sys::fs;
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(fs::createUniqueDirectory("onnx-test", folder));
+  auto join = [&](const std::string &name) {
+    llvm::SmallString<128> joined(folder);
+    llvm::sys::path::append(joined, name);
+    return std::string(joined);
+  };
+  ASSERT_FALSE(fs::create_directory(join("model")));
+  std::ofstream(join("outside.bin")) << std::string(64, 'x');
+  std::ofstream(join("model/inside.bin")) << std::string(64, 'x');
+  ASSERT_FALSE(fs::create_link(join("outside.bin"), join("model/link.bin")));
+  path = join("model/model.onnx");
+  auto make = [&](const std::string &location, const std::string &rest) {
+    return makeModel(
+        makeTensor("w", {4},
+                   external("location", location) + rest + integer(14, 1)) +
+        makeNode("Relu", {"w"}, "y") + output("y"));
+  };
+  EXPECT_EQ(import(make("inside.bin", external("offset", "48"))), "");
+  expectError(make("inside.bin", external("offset", "52")),
+              "ends at byte 64, but the tensor needs 16 bytes from byte 52");
+  expectError(make("inside.bin", external("offset", "18446744073709551615")),
+              "ends at byte 64");
+  expectError(make("inside.bin", external("offset", "-1")),
+              "is not a number of bytes");
+  expectError(make("inside.bin", external("length", "12")),
+              "has the length 12, but the tensor's shape needs 16");
+  expectError(make("../outside.bin", ""), "is not a relative path below");
+  expectError(make("a/../../outside.bin", ""), "is not a relative path below");
+  expectError(make(join("outside.bin"), ""), "is not a relative path below");
+  expectError(make("link.bin", ""), "through a symbolic link");
+  expectError(make("absent.bin", ""), "cannot be read");
+  expectError(make("", ""), "is not a file name");
+  expectError(make(".", ""), "is not");
+  fs::remove_directories(folder);
+}
+
+} // namespace

@@ -588,6 +588,60 @@ private:
 };
 } // namespace
 
+namespace {
+/// Memory of the caller's allocator for the results of a run. Releases what was
+/// not handed over.
+class CallersMemory {
+public:
+  CallersMemory(const TesseraAllocator &allocator, const TesseraRun &run)
+      : allocator(allocator), run(run) {}
+  ~CallersMemory() {
+    for (const Made &one : made)
+      allocator.release(allocator.context, one.memory, &one.request);
+  }
+  CallersMemory(const CallersMemory &) = delete;
+  CallersMemory &operator=(const CallersMemory &) = delete;
+
+  /// Memory for a result that has elements. `sizes` outlives this object.
+  runtime::Status allocate(size_t index, const std::vector<int64_t> &sizes,
+                           size_t bytes, void **address) {
+    Made one = {{sizeof(TesseraAllocation), bytes, /*alignment=*/256,
+                 run.hasQueue, run.queue, index, sizes.size(), sizes.data()},
+                nullptr};
+    made.reserve(made.size() + 1);
+    if (bytes != 0) {
+      one.memory = allocator.allocate(allocator.context, &one.request);
+      if (!one.memory)
+        return runtime::Status(runtime::StatusCode::OutOfMemory,
+                               "result " + std::to_string(index) +
+                                   ": the caller's allocator has no " +
+                                   std::to_string(bytes) + " bytes");
+      made.push_back(one);
+    }
+    *address = one.memory;
+    return runtime::Status::success();
+  }
+
+  void handOver(TesseraResult *results) {
+    for (const Made &one : made) {
+      results[one.request.result].data = one.memory;
+      results[one.request.result].bytes = one.request.bytes;
+    }
+    made.clear();
+  }
+
+private:
+  struct Made {
+    TesseraAllocation request;
+    void *memory;
+  };
+
+  const TesseraAllocator &allocator;
+  const TesseraRun &run;
+  std::vector<Made> made;
+};
+} // namespace
+
 /// Bytes of a result.
 static size_t countBytes(const runtime::Slot &slot,
                          const runtime::CallResult &given) {
@@ -600,12 +654,27 @@ static size_t countBytes(const runtime::Slot &slot,
   return (bits + 7) / 8;
 }
 
+/// Copies on the device in the queue of a run.
+static runtime::Status copyInQueue(runtime::Device &device,
+                                   const std::optional<void *> &queue, void *to,
+                                   const void *from, size_t bytes) {
+  if (bytes == 0)
+    return runtime::Status::success();
+  if (!queue)
+    return device.copyOnDevice(to, from, bytes);
+  if (runtime::Status status = device.enterQueue(*queue); !status.ok())
+    return status;
+  runtime::Status status = device.copyOnDevice(to, from, bytes);
+  runtime::Status left = device.leaveQueue();
+  return status.ok() ? left : status;
+}
+
 /// Passes all results to the caller, or none if one does not fit.
 static runtime::Status giveResults(TesseraExecutable &executable,
                                    std::vector<runtime::CallResult> &own,
                                    const std::optional<void *> &queue,
-                                   TesseraResult *results,
-                                   OwnBuffers &buffers) {
+                                   TesseraResult *results, OwnBuffers &buffers,
+                                   std::optional<CallersMemory> &memory) {
   runtime::Device &device = *executable.shared->device;
   const std::vector<runtime::Slot> &slots =
       executable.executable->getSignature().results;
@@ -629,7 +698,17 @@ static runtime::Status giveResults(TesseraExecutable &executable,
   for (size_t index = 0; index < slots.size(); ++index) {
     runtime::CallResult &given = own[index];
     size_t bytes = countBytes(slots[index], given);
-    if (staysOnDevice(index)) {
+    if (staysOnDevice(index) && memory) {
+      void *address = nullptr;
+      if (runtime::Status status =
+              memory->allocate(index, given.sizes, bytes, &address);
+          !status.ok())
+        return status;
+      if (runtime::Status status =
+              copyInQueue(device, queue, address, given.data, bytes);
+          !status.ok())
+        return status;
+    } else if (staysOnDevice(index)) {
       buffers.add(results[index],
                   new TesseraBuffer{executable.shared, given.allocation,
                                     given.data, bytes, queue});
@@ -669,6 +748,16 @@ static std::optional<runtime::MemoryKind> getMemoryKind(int memory) {
   }
 }
 
+TesseraStatus tesseraExecutableWorkspaceSize(TesseraExecutable *executable,
+                                             const TesseraArgument *, size_t,
+                                             size_t *bytes) {
+  if (!executable || !bytes)
+    return failNull("an argument of tesseraExecutableWorkspaceSize");
+  // All temporaries are in the device's pool.
+  *bytes = 0;
+  return TESSERA_OK;
+}
+
 TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                                    const TesseraArgument *arguments,
                                    size_t numArguments, TesseraResult *results,
@@ -687,12 +776,24 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                 std::to_string(numResults) + " results, but the entry point '" +
                     callee.getSignature().name + "' returns " +
                     std::to_string(expected));
-  for (size_t index = 0; index < numResults; ++index)
+  TesseraAllocator allocator = {};
+  if (options.allocator && (!readStruct(allocator, *options.allocator) ||
+                            !allocator.allocate || !allocator.release))
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "run->allocator is incomplete; set structSize to "
+                "sizeof(TesseraAllocator), and both functions");
+  for (size_t index = 0; index < numResults; ++index) {
     results[index].buffer = nullptr;
+    if (options.allocator && results[index].keepOnDevice) {
+      results[index].data = nullptr;
+      results[index].bytes = 0;
+    }
+  }
   return guarded([&] {
     OwnBuffers buffers(numResults);
     {
       DeviceLock lock(*executable->shared);
+      std::optional<CallersMemory> memory;
       executable->operands.resize(numArguments);
       for (size_t index = 0; index < numArguments; ++index) {
         const TesseraArgument &argument = arguments[index];
@@ -710,12 +811,17 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
       if (options.hasQueue)
         queue = options.queue;
       OwnResults own(*executable->shared->device);
+      if (options.allocator)
+        memory.emplace(allocator, options);
       runtime::Status status =
           callee.run(executable->operands, own.results, queue);
       if (status.ok())
-        status = giveResults(*executable, own.results, queue, results, buffers);
+        status = giveResults(*executable, own.results, queue, results, buffers,
+                             memory);
       if (!status.ok())
         return fail(status);
+      if (memory)
+        memory->handOver(results);
     }
     buffers.handOver();
     return TESSERA_OK;

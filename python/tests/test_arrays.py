@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tessera
-from tessera import _arrays, _program
+from tessera import _core
 
 TWICE = """
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
@@ -167,23 +167,17 @@ def log(monkeypatch):
     torch.from_dlpack = lambda array: FakeTensor(log, "result", is_torchs=False)
     monkeypatch.setitem(sys.modules, "torch", torch)
 
-    class Executable:
-        def __init__(self, program, name, device):
-            pass
-
-        def run(self, arguments, results, has_queue, queue):
-            log.append(("run", queue if has_queue else None))
-            return [(object(), (8,)) for _ in results]
-
-    monkeypatch.setattr(_arrays._core, "Executable", Executable)
-    monkeypatch.setattr(_arrays._core, "to_array", lambda *arguments: None)
     return log
 
 
 @pytest.fixture
 def entry(log):
-    device = types.SimpleNamespace(target="cuda", ordinal=0, _device=None)
-    return _program.Entry(tessera.compile(TWICE), "main", device)
+    def record(arguments, results, stream):
+        assert arguments == [(1, 4096, (8,), None)]
+        log.append(("run", stream))
+
+    program = tessera.compile(TWICE)
+    return _core.Entry(program._program, "main", None, "cuda", 0, record)
 
 
 def test_the_current_stream_needs_no_record(log, entry):

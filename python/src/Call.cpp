@@ -549,32 +549,39 @@ static std::pair<dlpack::DeviceKind, int> findDevice(PyObject *arguments) {
   return {dlpack::CPU, 0};
 }
 
+/// Runs the entry point `name`, or the default one if it is null, on the device
+/// of the arguments.
+static nb::object callProgram(PyObject *self, PyObject *name,
+                              PyObject *arguments, PyObject *stream,
+                              bool acceptGradient) {
+  if (name == Py_None)
+    name = nullptr;
+  std::string ownName = name ? nb::cast<std::string>(nb::handle(name)) : "";
+  auto [device, ordinal] = findDevice(arguments);
+  EntryCache &cache = *nb::inst_ptr<EntryCache>(nb::handle(self));
+  nb::object entry;
+  for (const EntryCache::Item &item : cache.items)
+    if (item.device == device && item.ordinal == ordinal &&
+        item.name == ownName) {
+      entry = item.entry;
+      break;
+    }
+  if (!entry.is_valid()) {
+    entry = nb::handle(self).attr("_find_entry")(name ? nb::borrow(name)
+                                                      : nb::object(nb::none()),
+                                                 getTarget(device), ordinal);
+    // Another thread may have added the same.
+    cache.items.push_back({ownName, device, ordinal, entry});
+  }
+  return callEntry(nb::cast<Entry &>(entry), arguments, stream, acceptGradient);
+}
+
 /// The slot tp_call of `EntryCache`.
 static PyObject *callProgramSlot(PyObject *self, PyObject *arguments,
                                  PyObject *keywords) {
   return guarded([&] {
     auto [name, stream] = readKeywords<2>(keywords, {"entry", "stream"});
-    if (name == Py_None)
-      name = nullptr;
-    std::string ownName = name ? nb::cast<std::string>(nb::handle(name)) : "";
-    auto [device, ordinal] = findDevice(arguments);
-    EntryCache &cache = *nb::inst_ptr<EntryCache>(nb::handle(self));
-    nb::object entry;
-    for (const EntryCache::Item &item : cache.items)
-      if (item.device == device && item.ordinal == ordinal &&
-          item.name == ownName) {
-        entry = item.entry;
-        break;
-      }
-    if (!entry.is_valid()) {
-      entry = nb::handle(self).attr("_find_entry")(
-          name ? nb::borrow(name) : nb::object(nb::none()), getTarget(device),
-          ordinal);
-      // Another thread may have added the same.
-      cache.items.push_back({ownName, device, ordinal, entry});
-    }
-    return callEntry(nb::cast<Entry &>(entry), arguments, stream,
-                     /*acceptGradient=*/false)
+    return callProgram(self, name, arguments, stream, /*acceptGradient=*/false)
         .release()
         .ptr();
   });
@@ -617,20 +624,21 @@ void tessera_python::bindCalls(nb::module_ &module) {
       {Py_tp_call, reinterpret_cast<void *>(callEntrySlot)}, {0, nullptr}};
   nb::class_<Entry>(module, "Entry", nb::type_slots(entrySlots))
       .def("__init__", &initEntry, "program"_a, "name"_a, "device"_a.none(),
-           "target"_a, "ordinal"_a, "recorder"_a = nb::none())
-      .def(
-          "call_below_autograd",
-          [](Entry &entry, nb::args arguments) {
-            return callEntry(entry, arguments.ptr(), nullptr,
-                             /*acceptGradient=*/true);
-          },
-          "Runs the entry point as a call does, on tensors that may require a "
-          "gradient: the caller provides the derivative.");
+           "target"_a, "ordinal"_a, "recorder"_a = nb::none());
 
   static PyType_Slot programSlots[] = {
       {Py_tp_call, reinterpret_cast<void *>(callProgramSlot)}, {0, nullptr}};
   nb::class_<EntryCache>(module, "EntryCache", nb::type_slots(programSlots))
-      .def(nb::init<>());
+      .def(nb::init<>())
+      .def(
+          "call_below_autograd",
+          [](nb::handle self, nb::handle entry, nb::args arguments) {
+            return callProgram(self.ptr(), entry.ptr(), arguments.ptr(),
+                               nullptr, /*acceptGradient=*/true);
+          },
+          "entry"_a.none(), "arguments"_a,
+          "Runs an entry point as a call does, on tensors that may require a "
+          "gradient: the caller provides the derivative.");
 
   nb::list elements;
   for (const Element &element : kElements)

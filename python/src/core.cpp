@@ -18,6 +18,8 @@
 using namespace tessera_python;
 
 NB_MODULE(_core, module) {
+  // Operators of PyTorch keep programs until the process ends.
+  nb::set_leak_warnings(false);
   module.doc() = "Tessera's C API. Use the package `tessera` instead.";
   module.attr("version") = tesseraGetVersion();
   module.def("set_errors", &setErrors);

@@ -118,7 +118,7 @@ class Bench:
         return text + f"  return %p{steps - 1} : tensor<?x?x{self.type}>\n}}\n"
 
     def integers(self, *shape, seed=0, dtype=None):
-        """Small integers, whose products are exact in f16."""
+        """Small integers: matmuls of them are exact in f16."""
         generator = torch.Generator().manual_seed(seed)
         return torch.randint(-1, 2, shape, generator=generator).to(self.device, dtype or self.dtype)
 

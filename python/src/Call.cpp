@@ -119,10 +119,10 @@ static bool storeNumber(PyObject *value, int element, Scalar &scalar) {
       std::memcpy(scalar.bytes, &number, sizeof(number));
       return true;
     }
-    float narrow = static_cast<float>(number);
-    if (element != TESSERA_F32 ||
-        (narrow - narrow != 0 && number - number == 0))
+    if (element != TESSERA_F32)
       return false;
+    // A number that is too large becomes infinity.
+    float narrow = static_cast<float>(number);
     std::memcpy(scalar.bytes, &narrow, sizeof(narrow));
     return true;
   }

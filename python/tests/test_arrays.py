@@ -4,12 +4,13 @@
 import contextlib
 import sys
 import types
+import weakref
 
 import ml_dtypes
 import numpy as np
 import pytest
 import tessera
-from tessera import _core
+from tessera import _arrays, _core
 
 TWICE = """
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
@@ -203,3 +204,178 @@ def test_a_stream_is_a_number(log, entry):
     with pytest.raises(TypeError, match=r"stream must be a stream handle as an integer, not a FakeStream: pass stream\.cuda_stream"):
         entry(FakeTensor(log, "x"), stream=FakeStream(11))
     assert log == []
+
+
+#===------------------------------------------------------------------------===#
+# Reading arrays
+#===------------------------------------------------------------------------===#
+
+
+def recording_entry(text, target="cuda"):
+    """An entry point that returns what it would pass to the runtime."""
+    calls = []
+    program = tessera.compile(text)
+    entry = _core.Entry(program._program, "main", None, target, 0,
+                        lambda *call: calls.append(call))
+    return entry, calls
+
+
+def nothing(*types):
+    arguments = ", ".join(f"%a{index}: {type}" for index, type in enumerate(types))
+    return f"func.func @main({arguments}) {{\n  return\n}}"
+
+
+class CudaArray:
+    """Has nothing but `__cuda_array_interface__`, with the fields that are given."""
+
+    def __init__(self, **fields):
+        self.__cuda_array_interface__ = {
+            "shape": (4, 6), "typestr": "<f4", "data": (4096, False), "strides": None, "version": 3,
+            **fields}
+
+
+@pytest.fixture
+def on_device_0(monkeypatch):
+    monkeypatch.setattr(_arrays, "device_of_pointer", lambda pointer: 0)
+
+
+def test_cuda_array_interface(on_device_0):
+    class Numba(CudaArray):
+        __cuda_array_interface__ = None
+
+    entry, calls = recording_entry(nothing("tensor<?x?xf32>"))
+    entry(Numba())
+    entry(Numba(stream=7))
+    entry(Numba(strides=(24, 4)))
+    assert calls == [([(1, 4096, (4, 6), None)], [], None), ([(1, 4096, (4, 6), None)], [], 7),
+                     ([(1, 4096, (4, 6), None)], [], None)]
+    calls.clear()
+    entry(Numba(strides=(48, 4)))
+    entry(Numba(stream=7), stream=9)
+    assert calls == [([(1, 4096, (4, 6), (12, 1))], [], None), ([(1, 4096, (4, 6), None)], [], 9)]
+    for fields, message in [
+            (dict(typestr="<f8"), "float64, but the program expects float32"),
+            (dict(typestr=">f4"), "not in the byte order"),
+            (dict(strides=(26, 4)), "stride in dimension 0 is 26 bytes"),
+            (dict(mask=1), "a masked array"),
+            (dict(shape=(4,)), "it has 1 dimensions")]:
+        with pytest.raises(TypeError, match=r"argument 0 \(tensor<\?x\?xf32>\): .*" + message):
+            entry(Numba(**fields))
+    written, _ = recording_entry("""
+func.func @main(%x: memref<4x6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<4x6xf32>)
+  return
+}""")
+    with pytest.raises(TypeError, match="the program writes it, but it is read-only"):
+        written(Numba(data=(4096, True)))
+    written(Numba())
+    cpu = tessera.compile(nothing("tensor<?x?xf32>")).entry()
+    with pytest.raises(TypeError, match="it is on cuda:0, but the program runs on cpu:0"):
+        cpu(Numba())
+
+
+def test_memory_of_no_device(monkeypatch):
+    class Numba(CudaArray):
+        __cuda_array_interface__ = None
+
+    monkeypatch.setattr(_arrays, "device_of_pointer", lambda pointer: -1)
+    entry, _ = recording_entry(nothing("tensor<?x?xf32>"))
+    with pytest.raises(TypeError, match="argument 0 .*its memory does not belong to a CUDA device"):
+        entry(Numba())
+
+
+def test_arrays_in_numpys_forms():
+    """Shapes, strides and addresses arrive as NumPy has them, for many dimensions and arguments too."""
+    deep = "x".join(["?"] * 9)
+    entry, calls = recording_entry(nothing(f"tensor<{deep}xf32>", *["tensor<?xi32>"] * 11), "cpu")
+    x = np.zeros((2, 1, 3, 1, 2, 1, 1, 2, 2), np.float32)
+    others = [np.zeros(index, np.int32) for index in range(11)]
+    entry(x, *others)
+    entry(x.transpose(), *others)
+    view = np.lib.stride_tricks.as_strided(x, x.shape, tuple(reversed(x.strides)))
+    entry(view, *others)
+    expected = [(0, other.ctypes.data, other.shape, None) for other in others]
+    for call, array, strides in [(0, x, None), (1, x.transpose(), x.transpose().strides),
+                                 (2, view, view.strides)]:
+        arguments, results, stream = calls[call]
+        strides = strides and tuple(stride // 4 for stride in strides)
+        assert arguments == [(0, array.ctypes.data, array.shape, strides), *expected]
+        assert results == [] and stream is None
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+def test_subclasses_of_numpys_arrays(twice):
+    x = np.array([1, 2, 3], np.float32)
+    result = twice(x.view(Subclass))
+    assert type(result) is np.ndarray
+    np.testing.assert_array_equal(result, x + x)
+    np.testing.assert_array_equal(twice(np.asarray(np.float32(3)).reshape(1)), [6])
+    # A type that equals float32, but is another object.
+    own = np.dtype("<f4", metadata={"unit": "m"})
+    np.testing.assert_array_equal(twice(x.astype(own)), x + x)
+
+
+@pytest.mark.parametrize("element,good,bad", [
+    ("i8", [-128, 127, np.int8(-3)], [128, -129, 1.0, "1", None]),
+    ("i16", [-32768, 32767], [32768, 1.5]),
+    ("i32", [-2**31, 2**31 - 1, True], [2**31, 2**100, np.float32(1)]),
+    ("i64", [-2**63, 2**63 - 1], [2**63, -2**63 - 1]),
+    ("index", [0, -1, 2**62], [2**63]),
+    ("f32", [1.5, 3, float("inf"), np.float32(2.5), -0.0], ["1", 1j]),
+    ("f64", [1e300, 7, 2**70], ["x"]),
+    ("f16", [0.5, 65504, np.float16(3)], [1e6]),
+    ("bf16", [0.5, 3], ["x"]),
+    ("i1", [True, False, 1, 0], []),
+])
+def test_scalars(element, good, bad):
+    program = tessera.compile(
+        f"func.func @main(%x: {element}) -> {element} {{\n  return %x : {element}\n}}")
+    for value in good:
+        result = program(value)
+        assert result == value and type(result) in (int, float, bool, ml_dtypes.bfloat16), value
+        assert np.signbit(float(result)) == np.signbit(float(value))
+    for value in bad:
+        with pytest.raises(TypeError, match=rf"argument 0 \({element}\): .* is not a valid number: "):
+            program(value)
+    if element in ("f32", "f64", "f16", "bf16"):
+        assert np.isnan(float(program(float("nan"))))
+
+
+def test_keywords(twice):
+    x = np.ones(3, np.float32)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'streem'"):
+        twice(x, streem=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'entry'"):
+        twice.entry()(x, entry="main")
+    np.testing.assert_array_equal(twice(x, entry=None, stream=None), x + x)
+    for wrong in (True, 1.5, "7"):
+        with pytest.raises(TypeError, match="stream must be a stream handle as an integer, not a "
+                                            f"{type(wrong).__name__}"):
+            twice(x, stream=wrong)
+    with pytest.raises(tessera.Error, match="no entry point 'other'"):
+        twice(x, entry="other")
+
+
+def test_references_are_released(twice):
+    """A call keeps no argument or result, whether it succeeds or fails."""
+    x, bad = np.ones(3, np.float32), np.ones((3, 3), np.float32)
+    checked = tessera.compile(nothing("tensor<?xf32>", "f32", "tensor<?xi32>"))
+    wrong = np.zeros(4, np.float64)
+    twice(x)
+    objects = [x, bad, wrong, twice.entry()]
+    before = [sys.getrefcount(one) for one in objects]
+    results = []
+    for _ in range(50):
+        results.append(twice(x))
+        for call in (lambda: twice(bad), lambda: checked(x, 1.0, wrong), lambda: checked(x, "1", wrong),
+                     lambda: twice(x, x), lambda: twice(object())):
+            with pytest.raises(TypeError):
+                call()
+    alive = [weakref.ref(result) for result in results]
+    results.clear()
+    assert not any(reference() is not None for reference in alive)
+    assert [sys.getrefcount(one) for one in objects] == before

@@ -349,6 +349,13 @@ bool tessera_python::isDense(const Dims &sizes, const Dims &strides) {
   return dense;
 }
 
+static int64_t countElements(const Array &array) {
+  int64_t count = 1;
+  for (size_t dim = 0; dim < array.sizes.size(); ++dim)
+    count *= array.sizes[dim];
+  return count;
+}
+
 const char *tessera_python::getTarget(dlpack::DeviceKind device) {
   return device == dlpack::CUDA ? "cuda" : device == dlpack::ROCm ? "hip" : "";
 }
@@ -479,6 +486,12 @@ static void readTorch(PyObject *value, bool acceptGradient, Array &array) {
                       "call detach()");
   if (!array.type.exchange || !readExchange(value, *array.type.exchange, array))
     readTorchAttributes(value, array);
+  // The sign of such a view is not in memory. `x.conj().imag` makes them; with
+  // more than one element they are not dense.
+  static PyObject *const isNegative = intern("is_neg");
+  if (countElements(array) == 1 && isTrue(callMethod(value, isNegative)))
+    throw Unsupported("a tensor whose sign is inverted lazily cannot be "
+                      "passed: call resolve_neg()");
 }
 
 static void readCuPy(PyObject *value, Array &array) {

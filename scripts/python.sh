@@ -14,7 +14,7 @@ dir=$(build_dir)
 # The distribution's Python, whose headers are installed.
 [[ -x $dir/python/bin/python ]] || /usr/bin/python3 -m venv "$dir/python"
 pip() { "$dir/python/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
-pip install 'scikit-build-core>=0.10' 'nanobind>=2.4' numpy ml_dtypes pytest \
+pip install 'scikit-build-core>=0.10' 'nanobind>=2.11' numpy ml_dtypes pytest \
   ${TESSERA_PYTHON_PACKAGES:-}
 rm -rf "$dir/wheel"
 pip wheel --no-build-isolation --no-deps "$ROOT/python" -w "$dir/wheel" \

@@ -379,3 +379,49 @@ def test_references_are_released(twice):
     results.clear()
     assert not any(reference() is not None for reference in alive)
     assert [sys.getrefcount(one) for one in objects] == before
+
+
+#===------------------------------------------------------------------------===#
+# CuPy
+#===------------------------------------------------------------------------===#
+
+
+class FakeCuPyArray:
+    """An array of CuPy on device 0, dense unless it has other strides."""
+
+    def __init__(self, shape, dtype=np.float32, strides=None, device=0):
+        dense = np.empty(shape, dtype)
+        self.shape, self.dtype, self.itemsize = dense.shape, dense.dtype, dense.itemsize
+        self.strides = dense.strides if strides is None else strides
+        self.flags = types.SimpleNamespace(c_contiguous=self.strides == dense.strides)
+        self.data = types.SimpleNamespace(ptr=8192, device_id=device)
+
+    def __dlpack__(self, **arguments):
+        raise AssertionError("makes the default stream wait")
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    module = types.ModuleType("cupy")
+    module.ndarray = FakeCuPyArray
+    module.cuda = types.SimpleNamespace(
+        get_current_stream=lambda: types.SimpleNamespace(ptr=5),
+        runtime=types.SimpleNamespace(is_hip=False))
+    module.empty = lambda shape, dtype: FakeCuPyArray(shape, dtype)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+def test_cupy(cupy):
+    entry, calls = recording_entry(nothing("tensor<?x?xf32>", "tensor<?xf16>"))
+    entry(FakeCuPyArray((3, 4)), FakeCuPyArray((0,), np.float16))
+    entry(FakeCuPyArray((3, 4), strides=(32, 4)), FakeCuPyArray((5,), np.float16), stream=0)
+    assert calls == [([(1, 8192, (3, 4), None), (1, 8192, (0,), None)], [], 5),
+                     ([(1, 8192, (3, 4), (8, 1)), (1, 8192, (5,), None)], [], 0)]
+    for wrong, message in [
+            (FakeCuPyArray((3, 4), np.float64), "float64, but the program expects float32"),
+            (FakeCuPyArray((3, 4), device=1), "it is on cuda:1, but the program runs on cuda:0"),
+            (FakeCuPyArray((3,)), "it has 1 dimensions"),
+            (FakeCuPyArray((3, 4), strides=(18, 4)), "stride in dimension 0 is 18 bytes")]:
+        with pytest.raises(TypeError, match=r"argument 0 \(tensor<\?x\?xf32>\): .*" + message):
+            entry(wrong, FakeCuPyArray((5,), np.float16))

@@ -6,8 +6,6 @@
 
 #include "Arrays.h"
 
-#include <nanobind/ndarray.h>
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -559,7 +557,7 @@ static void readDLPack(PyObject *value, Array &array) {
     array.strides[dim] = own.stride(dim);
   }
   array.isDense = isDense(array.sizes, array.strides);
-  array.owner = nb::cast(own);
+  array.owner = std::make_unique<nb::ndarray<>>(std::move(own));
 }
 
 static void readCudaInterface(PyObject *value, Array &array) {

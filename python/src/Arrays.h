@@ -21,6 +21,7 @@
 #include "Elements.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <memory>
 #include <optional>
@@ -115,8 +116,9 @@ struct Array {
   bool isReadOnly = false;
   /// The stream of a `__cuda_array_interface__`.
   std::optional<void *> stream;
-  /// An object that keeps the memory alive, in addition to the array itself.
-  nb::object owner;
+  /// Keeps the memory of `__dlpack__` alive: it may belong to another object
+  /// than the array.
+  std::unique_ptr<nb::ndarray<>> owner;
 
   bool isOnDevice() const { return device != dlpack::CPU; }
 };

@@ -14,7 +14,6 @@
 #include "Errors.h"
 #include "Objects.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

@@ -2,6 +2,7 @@
 """Arrays in forms that would be read wrongly, and streams of the caller's; without a GPU, by a stand-in for PyTorch."""
 
 import contextlib
+import gc
 import sys
 import types
 import weakref
@@ -425,3 +426,42 @@ def test_cupy(cupy):
             (FakeCuPyArray((3, 4), strides=(18, 4)), "stride in dimension 0 is 18 bytes")]:
         with pytest.raises(TypeError, match=r"argument 0 \(tensor<\?x\?xf32>\): .*" + message):
             entry(wrong, FakeCuPyArray((5,), np.float16))
+
+
+#===------------------------------------------------------------------------===#
+# Lifetimes
+#===------------------------------------------------------------------------===#
+
+
+def test_exchanged_memory_lives_during_the_call():
+    """An object that exports a new array each time, which nothing else refers to."""
+    made = []
+
+    class Temporary:
+        def __dlpack__(self, **arguments):
+            array = np.full(8, 3, np.float32)
+            made.append(weakref.ref(array))
+            return array.__dlpack__(**arguments)
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    program = tessera.compile(nothing("tensor<?xf32>"))
+    alive = []
+    entry = _core.Entry(program._program, "main", None, "cpu", 0,
+                        lambda *call: alive.append([array() is not None for array in made]))
+    entry(Temporary())
+    assert any(alive[0])
+    assert all(array() is None for array in made)
+
+
+def test_types_are_released(twice):
+    """The last types are remembered, not all of them."""
+    types_seen = []
+    for index in range(40):
+        own = type(f"Own{index}", (np.ndarray,), {})
+        twice(np.ones(3, np.float32).view(own))
+        types_seen.append(weakref.ref(own))
+        del own
+    gc.collect()
+    assert sum(reference() is not None for reference in types_seen) < 20

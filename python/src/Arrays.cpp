@@ -700,8 +700,9 @@ tessera_python::makeArray(ArrayKind kind, int element, nb::handle shape,
   if (kind == ArrayKind::Torch) {
     Package &torch = getTorch();
     const nb::object &type = getTorchType(torch, element);
+    static PyObject *const cpu = intern("cpu");
     nb::object place = device == dlpack::CPU
-                           ? nb::object(nb::str("cpu"))
+                           ? nb::borrow(cpu)
                            : nb::steal(PyLong_FromLong(ordinal));
     made = callEmpty(torch.empty, shape, type, place.ptr());
   } else if (kind == ArrayKind::CuPy && device != dlpack::CPU) {

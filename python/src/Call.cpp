@@ -13,6 +13,7 @@
 #include "Arrays.h"
 #include "Errors.h"
 #include "Objects.h"
+#include "Results.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,53 +28,27 @@ using namespace nb::literals;
 
 namespace {
 
-/// The arguments of a call; few of them need no allocation.
-template <typename T> class List {
-public:
-  explicit List(size_t count) : count(count) {
-    if (count > kFew)
-      many = std::make_unique<T[]>(count);
-  }
-  T *data() { return many ? many.get() : few; }
-  size_t size() const { return count; }
-  T &operator[](size_t index) { return data()[index]; }
-  T *begin() { return data(); }
-  T *end() { return data() + count; }
-
-private:
-  static constexpr size_t kFew = 8;
-  size_t count;
-  T few[kFew];
-  std::unique_ptr<T[]> many;
-};
-
 /// An entry point on a device; the base class of `tessera.Entry`.
 struct Entry {
   std::string name;
   std::vector<Slot> arguments, results;
-  /// Shapes of the results as Python's tuples; null where a size is dynamic.
-  std::vector<nb::object> shapes;
-  /// The device.
+  /// Static shapes of the results.
+  KnownShapes shapes;
+  /// If a result has a dynamic size: the sizes and scalars of the last call,
+  /// and the shapes of its results. A call with the same will have the same,
+  /// unless they depend on contents.
+  std::vector<int64_t> lastSizes;
+  KnownShapes lastShapes;
+  bool hasDynamicResults = false;
   std::string target;
+  /// The device of `target`; DLPack's CPU if arrays cannot be on it.
+  dlpack::DeviceKind device = dlpack::CPU;
   int ordinal = 0;
   ExecutableHandle executable;
   /// Called instead of the executable, by tests of what needs a device.
   nb::object recorder;
 
   std::string str() const;
-};
-
-/// A scalar's value, or room for it.
-struct Scalar {
-  alignas(8) char bytes[8];
-};
-
-/// A result of a call.
-struct Result {
-  /// The array that the result is written to, if it was made before the run.
-  nb::object array;
-  Dims sizes;
-  Scalar scalar;
 };
 
 } // namespace
@@ -164,51 +139,9 @@ static void readScalar(const Entry &entry, size_t index, PyObject *value,
               std::min(bytes.size(), sizeof(scalar.bytes)));
 }
 
-static nb::object makeScalar(int element, const Scalar &scalar) {
-  auto integer = [&](auto zero) {
-    std::memcpy(&zero, scalar.bytes, sizeof(zero));
-    return checked(PyLong_FromLongLong(zero));
-  };
-  switch (element) {
-  case TESSERA_F32: {
-    float value;
-    std::memcpy(&value, scalar.bytes, sizeof(value));
-    return checked(PyFloat_FromDouble(value));
-  }
-  case TESSERA_F64: {
-    double value;
-    std::memcpy(&value, scalar.bytes, sizeof(value));
-    return checked(PyFloat_FromDouble(value));
-  }
-  case TESSERA_I1:
-    return nb::bool_(scalar.bytes[0] != 0);
-  case TESSERA_I8:
-    return integer(int8_t());
-  case TESSERA_U8:
-    return integer(uint8_t());
-  case TESSERA_I16:
-    return integer(int16_t());
-  case TESSERA_I32:
-    return integer(int32_t());
-  case TESSERA_I64:
-  case TESSERA_INDEX:
-    return integer(int64_t());
-  default:
-    return getHelper("unpack_scalar")(
-        element, nb::bytes(scalar.bytes, sizeof(scalar.bytes)));
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
-
-static int64_t multiply(const int64_t *sizes, size_t rank) {
-  int64_t product = 1;
-  for (size_t dim = 0; dim < rank; ++dim)
-    product *= sizes[dim];
-  return product;
-}
 
 /// Reads the array of an argument and checks it against its type. Afterwards
 /// packed i4 has rank 0.
@@ -240,8 +173,8 @@ static void readArgument(const Entry &entry, size_t index, PyObject *value,
          entry.target + ":" + std::to_string(entry.ordinal));
   if (isPacked) {
     if (!slot.hasStaticShape() ||
-        multiply(array.sizes.data(), array.sizes.size()) !=
-            (multiply(slot.shape.data(), slot.shape.size()) + 1) / 2)
+        countElements(array.sizes.data(), array.sizes.size()) !=
+            (countElements(slot.shape.data(), slot.shape.size()) + 1) / 2)
       fail("packed i4 requires static sizes, and two elements per byte");
     if (!array.isDense)
       fail("packed i4 requires a dense array: pass "
@@ -275,77 +208,20 @@ static std::optional<void *> findCurrentStream(List<Array> &arrays) {
 }
 
 //===----------------------------------------------------------------------===//
-// Results
-//===----------------------------------------------------------------------===//
-
-static nb::object makeShape(const Dims &sizes) {
-  nb::object shape = checked(PyTuple_New(sizes.size()));
-  for (size_t dim = 0; dim < sizes.size(); ++dim)
-    if (PyTuple_SetItem(shape.ptr(), dim, PyLong_FromLongLong(sizes[dim])) < 0)
-      throw nb::python_error();
-  return shape;
-}
-
-/// The memory of a buffer as an array that others take by DLPack.
-static nb::object toDLPack(Buffer buffer, int element, const Dims &sizes,
-                           const char *target, int ordinal) {
-  ElementCode code = kElements[element].code;
-  std::vector<size_t> own(sizes.data(), sizes.data() + sizes.size());
-  void *pointer = tesseraBufferGetPointer(buffer.handle.get());
-  nb::object owner = nb::cast(std::move(buffer));
-  nb::ndarray<nb::array_api> array(
-      pointer, own.size(), own.data(), owner, /*strides=*/nullptr,
-      nb::dlpack::dtype{code.code, code.bits, 1},
-      strcmp(target, "hip") == 0 ? dlpack::ROCm : dlpack::CUDA, ordinal);
-  return nb::cast(std::move(array));
-}
-
-/// Bytes of an array.
-static size_t countBytes(int element, const int64_t *sizes, size_t rank) {
-  return (kElements[element].code.bits *
-              static_cast<size_t>(multiply(sizes, rank)) +
-          7) /
-         8;
-}
-
-/// Makes the Python object of a result after the run. `stream` is the caller's
-/// stream, or None for the current one.
-static nb::object finishResult(const Entry &entry, size_t index, Result &result,
-                               Buffer buffer, bool onDevice, ArrayKind kind,
-                               nb::object stream) {
-  const Slot &slot = entry.results[index];
-  if (slot.isScalar())
-    return makeScalar(slot.element, result.scalar);
-  if (result.array.is_valid())
-    return std::move(result.array);
-  if (onDevice) {
-    nb::object array = toDLPack(std::move(buffer), slot.element, result.sizes,
-                                entry.target.c_str(), entry.ordinal);
-    return getHelper("wrap")(array, slot.element, entry.ordinal,
-                             kind == ArrayKind::Torch  ? "torch"
-                             : kind == ArrayKind::CuPy ? "cupy"
-                                                       : "",
-                             stream);
-  }
-  auto [array, data] =
-      makeArray(kind, slot.element, makeShape(result.sizes), dlpack::CPU, 0);
-  size_t bytes =
-      countBytes(slot.element, result.sizes.data(), result.sizes.size());
-  call([&, target = data] {
-    return tesseraBufferRead(buffer.handle.get(), 0, target, bytes);
-  });
-  return array;
-}
-
-//===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
 
+static nb::object makeShape(const Dims &sizes) {
+  return makeShape(sizes.data(), sizes.size());
+}
+
 /// Calls the recorder of tests with (arguments, results, stream): each argument
-/// is (memory, pointer, sizes, strides), each result its pointer or None.
-static void record(const Entry &entry, List<TesseraArgument> &arguments,
-                   List<Array> &arrays, List<TesseraResult> &results,
-                   const TesseraRun &run) {
+/// is (memory, pointer, sizes, strides), each result its pointer or 0. It
+/// returns the sizes of the results that stay on the device, or None.
+static TesseraStatus record(const Entry &entry,
+                            List<TesseraArgument> &arguments,
+                            List<Array> &arrays, Results &results,
+                            const TesseraRun &run) {
   nb::list given, wanted;
   for (size_t i = 0; i < arguments.size(); ++i) {
     bool hasSizes = arguments[i].sizes, hasStrides = arguments[i].strides;
@@ -355,12 +231,60 @@ static void record(const Entry &entry, List<TesseraArgument> &arguments,
         hasSizes ? makeShape(arrays[i].sizes) : nb::object(nb::none()),
         hasStrides ? makeShape(arrays[i].strides) : nb::object(nb::none())));
   }
-  for (TesseraResult &result : results)
-    wanted.append(reinterpret_cast<uintptr_t>(result.data));
-  entry.recorder(given, wanted,
-                 run.hasQueue ? nb::object(nb::int_(
-                                    reinterpret_cast<uintptr_t>(run.queue)))
-                              : nb::object(nb::none()));
+  for (size_t i = 0; i < results.size(); ++i)
+    wanted.append(reinterpret_cast<uintptr_t>(results.data()[i].data));
+  nb::object shapes = entry.recorder(
+      given, wanted,
+      run.hasQueue
+          ? nb::object(nb::int_(reinterpret_cast<uintptr_t>(run.queue)))
+          : nb::object(nb::none()));
+  for (size_t i = 0; i < results.size() && !shapes.is_none(); ++i) {
+    TesseraResult &result = results.data()[i];
+    if (!result.keepOnDevice)
+      continue;
+    auto sizes = nb::cast<std::vector<int64_t>>(shapes[i]);
+    std::copy(sizes.begin(), sizes.end(), result.sizes);
+    TesseraAllocation request = {sizeof(request), 4,           256,
+                                 run.hasQueue,    run.queue,   i,
+                                 sizes.size(),    sizes.data()};
+    if (run.allocator && countElements(sizes.data(), sizes.size()) != 0 &&
+        !(result.data =
+              run.allocator->allocate(run.allocator->context, &request)))
+      return TESSERA_OUT_OF_MEMORY;
+  }
+  return TESSERA_OK;
+}
+
+/// The sizes of all arrays and the values of all scalars of a call.
+static std::vector<int64_t>
+collectSizes(const Entry &entry, List<Array> &arrays, List<Scalar> &scalars) {
+  std::vector<int64_t> sizes;
+  sizes.reserve(4 * entry.arguments.size());
+  for (size_t i = 0; i < entry.arguments.size(); ++i) {
+    if (!entry.arguments[i].isScalar()) {
+      const Dims &own = arrays[i].sizes;
+      sizes.insert(sizes.end(), own.data(), own.data() + own.size());
+      continue;
+    }
+    int64_t value;
+    std::memcpy(&value, scalars[i].bytes, sizeof(value));
+    sizes.push_back(value);
+  }
+  return sizes;
+}
+
+/// Remembers the shapes of the results of a call.
+static void learnShapes(Entry &entry, std::vector<int64_t> sizes,
+                        Results &results) {
+  auto shapes = std::make_shared<std::vector<KnownShape>>();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Dims &own = results.getSizes(i);
+    shapes->push_back(
+        {entry.results[i].isScalar() ? nb::object() : makeShape(own),
+         {own.data(), own.data() + own.size()}});
+  }
+  entry.lastSizes = std::move(sizes);
+  entry.lastShapes = std::move(shapes);
 }
 
 /// Runs an entry point. `stream` is null for the current one.
@@ -420,56 +344,40 @@ static nb::object callEntry(Entry &entry, PyObject *arguments, PyObject *stream,
   }
 
   // Results are left on the device where arguments are on it.
-  size_t numResults = entry.results.size();
-  ArrayKind kind = numResults ? getResultKind(arrays) : ArrayKind::None;
-  List<Result> results(numResults);
-  List<TesseraResult> wanted(numResults);
-  for (size_t i = 0; i < numResults; ++i) {
-    const Slot &slot = entry.results[i];
-    Result &result = results[i];
-    result.sizes.resize(slot.shape.size());
-    if (slot.isScalar()) {
-      wanted[i] = {0, result.scalar.bytes, sizeof(result.scalar.bytes), nullptr,
-                   nullptr};
-    } else if (onDevice || !entry.shapes[i].is_valid()) {
-      wanted[i] = {1, nullptr, 0, result.sizes.data(), nullptr};
-    } else {
-      void *data;
-      std::tie(result.array, data) =
-          makeArray(kind, slot.element, entry.shapes[i], dlpack::CPU, 0);
-      wanted[i] = {
-          0, data,
-          countBytes(slot.element, slot.shape.data(), slot.shape.size()),
-          result.sizes.data(), nullptr};
-    }
-  }
+  bool predicts = onDevice && entry.hasDynamicResults;
+  std::vector<int64_t> sizes;
+  if (predicts)
+    sizes = collectSizes(entry, arrays, scalars);
+  bool isKnown = predicts && entry.lastShapes && sizes == entry.lastSizes;
+  CallPlace place = {onDevice ? entry.device : dlpack::CPU, entry.ordinal,
+                     isForeign ? nb::handle(stream) : nb::handle()};
+  Results results(
+      entry.results, isKnown ? entry.lastShapes : entry.shapes,
+      entry.results.empty() ? ArrayKind::None : getResultKind(arrays), place);
 
-  TesseraRun run = {sizeof(run), queue.has_value(), queue.value_or(nullptr)};
-  if (entry.recorder.is_valid())
-    record(entry, passed, arrays, wanted, run);
-  else
-    call([&] {
-      return tesseraExecutableRun(entry.executable.get(), passed.data(), count,
-                                  wanted.data(), numResults, &run);
-    });
-  if (numResults == 0)
-    return nb::none();
-
-  // Buffers are released if a later result cannot be made.
-  List<Buffer> buffers(numResults);
-  for (size_t i = 0; i < numResults; ++i)
-    buffers[i].handle.reset(wanted[i].buffer);
-  nb::object made = checked(PyTuple_New(numResults));
-  for (size_t i = 0; i < numResults; ++i) {
-    nb::object result = finishResult(
-        entry, i, results[i], std::move(buffers[i]), onDevice, kind,
-        isForeign ? nb::borrow(stream) : nb::object(nb::none()));
-    if (numResults == 1)
-      return result;
-    if (PyTuple_SetItem(made.ptr(), i, result.release().ptr()) < 0)
-      throw nb::python_error();
+  TesseraRun run = {};
+  run.structSize = sizeof(run);
+  run.hasQueue = queue.has_value();
+  run.queue = queue.value_or(nullptr);
+  run.allocator = results.getAllocator();
+  TesseraStatus status;
+  std::string text;
+  if (entry.recorder.is_valid()) {
+    status = record(entry, passed, arrays, results, run);
+  } else {
+    nb::gil_scoped_release release;
+    status = tesseraExecutableRun(entry.executable.get(), passed.data(), count,
+                                  results.data(), results.size(), &run);
+    if (status != TESSERA_OK)
+      text = tesseraGetLastError();
   }
-  return made;
+  if (status != TESSERA_OK) {
+    results.rethrow();
+    raise(status, text);
+  }
+  if (predicts && !isKnown)
+    learnShapes(entry, std::move(sizes), results);
+  return results.finish();
 }
 
 /// Reads the keyword arguments of a call: the values of `names`, which are null
@@ -596,13 +504,18 @@ static void initEntry(Entry *self, Program &program, const std::string &name,
   new (self) Entry;
   self->name = name;
   std::tie(self->arguments, self->results) = program.getSlots(name.c_str());
+  auto shapes = std::make_shared<std::vector<KnownShape>>();
   for (const Slot &slot : self->results) {
-    Dims sizes;
-    sizes.resize(slot.shape.size());
-    std::copy(slot.shape.begin(), slot.shape.end(), sizes.data());
-    self->shapes.push_back(slot.hasStaticShape() ? makeShape(sizes)
-                                                 : nb::object());
+    bool isKnown = !slot.isScalar() && slot.hasStaticShape();
+    self->hasDynamicResults |= !slot.isScalar() && !isKnown;
+    shapes->push_back({isKnown ? makeShape(slot.shape.data(), slot.shape.size())
+                               : nb::object(),
+                       slot.shape});
   }
+  self->shapes = std::move(shapes);
+  self->device = target == "cuda"  ? dlpack::CUDA
+                 : target == "hip" ? dlpack::ROCm
+                                   : dlpack::CPU;
   self->target = target;
   self->ordinal = ordinal;
   if (!recorder.is_none()) {

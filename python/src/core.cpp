@@ -8,6 +8,7 @@
 //   Objects.h   devices, programs and buffers
 //   Compile.cpp compiling, explaining, verifying
 //   Arrays.h    arrays of other packages, described in C
+//   Results.h   allocating and returning results
 //   Call.cpp    calls of entry points
 //
 //===----------------------------------------------------------------------===//

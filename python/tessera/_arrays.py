@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Sequence, Union
 
 import numpy as np
 
@@ -88,17 +88,14 @@ def record_stream(values: Sequence[Any], stream: int, ordinal: int) -> None:
             value.record_stream(own)
 
 
-def wrap(array: Any, element: int, ordinal: int, package: str, stream: Optional[int]) -> Any:
-    """A result left on the device: an array of PyTorch or CuPy, or an array with `__dlpack__`.
-
-    With `stream`, a result that is PyTorch's gets memory of PyTorch's allocator for that stream:
-    `record_stream` has no effect on memory of anybody else's.
-    """
-    if package != "torch":
-        return sys.modules["cupy"].from_dlpack(array) if package == "cupy" else array
-    torch = sys.modules["torch"]
-    result = torch.from_dlpack(array)
-    if stream is None:
-        return result
-    with torch.cuda.stream(_torch_stream(stream, ordinal)):
-        return result.clone()
+def empty_in_stream(is_torch: bool, shape: Sequence[int], element: int, stream: int,
+                    ordinal: int) -> Any:
+    """An array of PyTorch or CuPy for a result, allocated for the work queued on a caller's stream."""
+    if is_torch:
+        torch = sys.modules["torch"]
+        with torch.cuda.stream(_torch_stream(stream, ordinal)):
+            return torch.empty(shape, dtype=getattr(torch, ELEMENTS[element][1]), device=ordinal)
+    cupy = sys.modules["cupy"]
+    # ExternalStream(0) would be a new stream.
+    with cupy.cuda.ExternalStream(stream, ordinal) if stream else cupy.cuda.Stream.null:
+        return cupy.empty(shape, dtype=numpy_type(element))

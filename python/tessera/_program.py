@@ -118,8 +118,9 @@ class Entry(_core.Entry):
 
     If ``stream`` is not the current one, the caller must order it after the work that produces the
     arguments (``wait_stream``). PyTorch tensors may be dropped at once: their memory is kept for the
-    stream (``record_stream``), and results are allocated by PyTorch's allocator for it. The caller must
-    keep arrays of CuPy and other packages alive until the stream is done with them.
+    stream (``record_stream``). The caller must keep arrays of CuPy and other packages alive until the
+    stream is done with them. Results on a GPU are allocated by PyTorch's or CuPy's allocator in the
+    stream of the call.
     """
 
     def __init__(self, program: "Program", name: str, device: Device) -> None:

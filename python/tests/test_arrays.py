@@ -117,31 +117,27 @@ class FakeStream:
 
 
 class FakeTensor:
-    """A tensor on a GPU, with memory of the allocator's or, by `from_dlpack`, of somebody else's."""
+    """A tensor on a GPU, with memory of the allocator."""
 
-    def __init__(self, log, name, is_torchs=True):
-        self.log, self.name, self.is_torchs = log, name, is_torchs
-        self.shape, self.dtype = (8,), np.dtype(np.float32)
+    def __init__(self, log, name, shape=(8,), pointer=4096):
+        self.log, self.name, self.pointer = log, name, pointer
+        self.shape, self.dtype = shape, np.dtype(np.float32)
         self.requires_grad, self.is_cuda = False, True
 
     def is_contiguous(self):
         return True
 
+    def is_neg(self):
+        return False
+
     def data_ptr(self):
-        return 4096
+        return self.pointer
 
     def get_device(self):
         return 0
 
     def record_stream(self, stream):
-        # PyTorch ignores it for memory that is not its own.
-        if self.is_torchs:
-            self.log.append(("record", self.name, stream.cuda_stream))
-
-    def clone(self):
-        torch = sys.modules["torch"]
-        self.log.append(("clone", self.name, torch.cuda.current_stream(0).cuda_stream))
-        return FakeTensor(self.log, "clone of " + self.name)
+        self.log.append(("record", self.name, stream.cuda_stream))
 
 
 @pytest.fixture
@@ -166,7 +162,16 @@ def log(monkeypatch):
     torch.cuda = types.SimpleNamespace(
         current_stream=lambda ordinal: streams[-1], default_stream=lambda ordinal: FakeStream(0),
         ExternalStream=external, stream=stream)
-    torch.from_dlpack = lambda array: FakeTensor(log, "result", is_torchs=False)
+    torch.float32 = np.dtype(np.float32)
+
+    def empty(shape, dtype, device):
+        assert dtype == torch.float32 and device == 0
+        if shape[0] > 1000:
+            raise MemoryError("the allocator has no memory")
+        log.append(("empty", shape, streams[-1].cuda_stream))
+        return FakeTensor(log, "result", shape, pointer=1 << 20)
+
+    torch.empty = empty
     monkeypatch.setitem(sys.modules, "torch", torch)
 
     return log
@@ -174,31 +179,82 @@ def log(monkeypatch):
 
 @pytest.fixture
 def entry(log):
+    """Its result has as many elements as the argument."""
+
     def record(arguments, results, stream):
-        assert arguments == [(1, 4096, (8,), None)]
         log.append(("run", stream))
+        (memory, pointer, shape, strides), = arguments
+        assert (memory, pointer, strides) == (1, 4096, None)
+        return [shape]
 
     program = tessera.compile(TWICE)
     return _core.Entry(program._program, "main", None, "cuda", 0, record)
 
 
 def test_the_current_stream_needs_no_record(log, entry):
+    # The size of the result is not known before the first run with these arguments.
     result = entry(FakeTensor(log, "x"))
-    assert log == [("run", 7)]
-    assert result.name == "result"
+    assert log == [("run", 7), ("empty", (8,), 7)]
+    assert isinstance(result, FakeTensor) and result.shape == (8,)
     log.clear()
-    assert entry(FakeTensor(log, "x"), stream=7).name == "result"
-    assert log == [("run", 7)]
+    assert entry(FakeTensor(log, "x"), stream=7).shape == (8,)
+    assert log == [("empty", (8,), 7), ("run", 7)]
+    log.clear()
+    assert entry(FakeTensor(log, "x", (5,))).shape == (5,)
+    assert log == [("run", 7), ("empty", (5,), 7)]
 
 
 @pytest.mark.parametrize("stream", [0, 11])
 def test_memory_is_kept_for_a_stream_of_the_callers(log, entry, stream):
-    result = entry(FakeTensor(log, "x"), stream=stream)
+    entry(FakeTensor(log, "x"), stream=stream)
     # The result is PyTorch's own memory, made in that stream.
-    assert log == [("record", "x", stream), ("run", stream), ("clone", "result", stream)]
+    assert log == [("record", "x", stream), ("run", stream), ("empty", (8,), stream)]
+    log.clear()
+    result = entry(FakeTensor(log, "x"), stream=stream)
+    assert log == [("record", "x", stream), ("empty", (8,), stream), ("run", stream)]
     log.clear()
     result.record_stream(FakeStream(3))
-    assert log == [("record", "clone of result", 3)]
+    assert log == [("record", "result", 3)]
+
+
+def test_results_of_the_allocator(log):
+    """Sizes that the arguments do not determine, no elements, and an allocator without memory."""
+    shapes = []
+    program = tessera.compile("""
+func.func @main(%x: tensor<?xf32>) -> (tensor<4xf32>, f32, tensor<?xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %f, %zero, %x : tensor<4xf32>, f32, tensor<?xf32>
+}""")
+    pointers = []
+
+    def record(arguments, results, stream):
+        pointers.append(results)
+        return [(4,), (), shapes[-1]]
+
+    entry = _core.Entry(program._program, "main", None, "cuda", 0, record)
+    x = FakeTensor(log, "x")
+    for shape in [(3,), (3,), (5,), (3,), (0,), (3,)]:
+        shapes.append(shape)
+        first, scalar, second = entry(x)
+        assert first.shape == (4,) and scalar == 0 and second.shape == shape
+    assert log == [
+        ("empty", (4,), 7), ("empty", (3,), 7),
+        ("empty", (4,), 7), ("empty", (3,), 7),
+        # The prediction was wrong, twice.
+        ("empty", (4,), 7), ("empty", (3,), 7), ("empty", (5,), 7),
+        ("empty", (4,), 7), ("empty", (3,), 7),
+        ("empty", (4,), 7), ("empty", (3,), 7), ("empty", (0,), 7),
+        ("empty", (4,), 7), ("empty", (3,), 7)]
+    # What the runtime gets is the address of the scalar alone.
+    assert all(results[0] == results[2] == 0 and results[1] for results in pointers)
+    shapes.append((2000,))
+    with pytest.raises(MemoryError, match="the allocator has no memory"):
+        entry(x)
+    assert gc.isenabled()
+    shapes.append((3,))
+    assert entry(x)[2].shape == (3,)
 
 
 def test_a_stream_is_a_number(log, entry):
@@ -408,7 +464,23 @@ def cupy(monkeypatch):
     module.cuda = types.SimpleNamespace(
         get_current_stream=lambda: types.SimpleNamespace(ptr=5),
         runtime=types.SimpleNamespace(is_hip=False))
-    module.empty = lambda shape, dtype: FakeCuPyArray(shape, dtype)
+    streams = [5]
+
+    @contextlib.contextmanager
+    def stream(number, device=0):
+        streams.append(number)
+        yield
+        streams.pop()
+
+    module.cuda.ExternalStream = stream
+    module.cuda.Stream = types.SimpleNamespace(null=stream(0))
+    module.made = []
+
+    def empty(shape, dtype):
+        module.made.append((shape, dtype, streams[-1]))
+        return FakeCuPyArray(shape, dtype)
+
+    module.empty = empty
     monkeypatch.setitem(sys.modules, "cupy", module)
     return module
 
@@ -465,3 +537,18 @@ def test_types_are_released(twice):
         del own
     gc.collect()
     assert sum(reference() is not None for reference in types_seen) < 20
+
+
+def test_results_of_cupy(cupy):
+    program = tessera.compile("""
+func.func @main(%x: tensor<4x6xf16>) -> tensor<4x6xf16> {
+  %e = tensor.empty() : tensor<4x6xf16>
+  %s = linalg.add ins(%x, %x : tensor<4x6xf16>, tensor<4x6xf16>) outs(%e : tensor<4x6xf16>)
+      -> tensor<4x6xf16>
+  return %s : tensor<4x6xf16>
+}""")
+    entry = _core.Entry(program._program, "main", None, "cuda", 0, lambda *call: [(4, 6)])
+    for stream in (None, 5, 9, 0):
+        assert isinstance(entry(FakeCuPyArray((4, 6), np.float16), stream=stream), FakeCuPyArray)
+    assert cupy.made == [((4, 6), np.float16, 5), ((4, 6), np.float16, 5), ((4, 6), np.float16, 9),
+                         ((4, 6), np.float16, 0)]

@@ -247,7 +247,7 @@ func.func @main(%x: tensor<?xf32>) -> (tensor<4xf32>, f32, tensor<?xf32>) {
         ("empty", (4,), 7), ("empty", (3,), 7),
         ("empty", (4,), 7), ("empty", (3,), 7), ("empty", (0,), 7),
         ("empty", (4,), 7), ("empty", (3,), 7)]
-    # What the runtime gets is the address of the scalar alone.
+    # Only the scalar has an address before the run.
     assert all(results[0] == results[2] == 0 and results[1] for results in pointers)
     shapes.append((2000,))
     with pytest.raises(MemoryError, match="the allocator has no memory"):

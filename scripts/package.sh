@@ -84,7 +84,7 @@ while read -r version python; do
   say "for Python $version"
   "$python" -m venv "$work/python$version"
   pip=("$work/python$version/bin/python" -m pip --disable-pip-version-check --quiet)
-  "${pip[@]}" install 'scikit-build-core>=0.10' 'nanobind>=2.4' wheel
+  "${pip[@]}" install 'scikit-build-core>=0.10' 'nanobind>=2.11' 'cmake>=3.26' wheel
   "${pip[@]}" wheel --no-build-isolation --no-deps "$ROOT/python" -w "$work/wheel$version" \
     --config-settings=cmake.define.TESSERA_BUILD="$dir" \
     --config-settings=cmake.define.TESSERA_INSTALL_LIBRARY="$([[ -d $work/unpacked ]] && echo OFF || echo ON)"

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A PyTorch linear layer, computed by Tessera: `TesseraLinear` in place of `torch.nn.Linear`.
 
-    python3 linear.py            # on the GPU of this machine
+    python3 linear.py                        # on the GPU of this machine
+    python3 linear.py --sizes=1024,2048      # other sizes
+    python3 linear.py --device=cpu --sizes=64 --rows=32
 
-Forward and backward are three programs, each one kernel: y = x w^T + b, dx = dy w, dw = dy^T x. They use
-PyTorch's tensors in place, in its current stream. Without arguments the script replaces the layers of a small
-network, compares outputs and gradients with PyTorch's, and times both.
+Forward and backward are three operators of PyTorch, each one kernel: y = x w^T + b, dx = dy w, dw = dy^T x.
+They use PyTorch's tensors in place, in its current stream, and work in torch.compile and CUDA graphs. The
+script replaces the layers of a small network, compares outputs and gradients with PyTorch's, and times both,
+as separate calls and as a CUDA graph.
 """
 
+import argparse
+import copy
 import sys
+import time
 
 import torch
 
 import tessera
+import tessera.torch
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
 
@@ -31,27 +38,23 @@ def make_source(form: str, dtype: torch.dtype, rows: int, columns: int, depth: i
     maps = FORMS[form]
     sizes = {"m": rows, "n": columns, "k": depth}
     a, b = ["x".join(str(sizes[dim]) for dim in spec.strip("()").split(", ")) for spec in maps]
-    bias = f", %bias: memref<{columns}x{t}>" if has_bias else ""
-    loads = (f"  %tbias = bufferization.to_tensor %bias restrict : memref<{columns}x{t}> "
-             f"to tensor<{columns}x{t}>\n" if has_bias else "")
+    bias = f", %bias: tensor<{columns}x{t}>" if has_bias else ""
     extra_map = "affine_map<(m, n) -> (n)>, " if has_bias else ""
-    extra_in = f", %tbias : tensor<{rows}x{columns}xf32>, tensor<{columns}x{t}>" if has_bias else (
+    extra_in = f", %bias : tensor<{rows}x{columns}xf32>, tensor<{columns}x{t}>" if has_bias else (
         f" : tensor<{rows}x{columns}xf32>")
     block = f", %e: {t}" if has_bias else ""
     add = ("    %wide = arith.extf %e : {0} to f32\n"
            "    %sum = arith.addf %d, %wide : f32\n".format(t)) if has_bias else ""
     value = "%sum" if has_bias else "%d"
     return f"""
-func.func @main(%a: memref<{a}x{t}>, %b: memref<{b}x{t}>{bias}, %out: memref<{rows}x{columns}x{t}>) {{
-  %ta = bufferization.to_tensor %a restrict : memref<{a}x{t}> to tensor<{a}x{t}>
-  %tb = bufferization.to_tensor %b restrict : memref<{b}x{t}> to tensor<{b}x{t}>
-{loads}  %zero = arith.constant 0.0 : f32
+func.func @main(%a: tensor<{a}x{t}>, %b: tensor<{b}x{t}>{bias}) -> tensor<{rows}x{columns}x{t}> {{
+  %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<{rows}x{columns}xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{rows}x{columns}xf32>)
       -> tensor<{rows}x{columns}xf32>
   %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> {maps[0]}>,
       affine_map<(m, n, k) -> {maps[1]}>, affine_map<(m, n, k) -> (m, n)>]
-      ins(%ta, %tb : tensor<{a}x{t}>, tensor<{b}x{t}>)
+      ins(%a, %b : tensor<{a}x{t}>, tensor<{b}x{t}>)
       outs(%init : tensor<{rows}x{columns}xf32>) -> tensor<{rows}x{columns}xf32>
   %narrow = tensor.empty() : tensor<{rows}x{columns}x{t}>
   %result = linalg.generic {{
@@ -62,64 +65,61 @@ func.func @main(%a: memref<{a}x{t}>, %b: memref<{b}x{t}>{bias}, %out: memref<{ro
 {add}    %rounded = arith.truncf {value} : f32 to {t}
     linalg.yield %rounded : {t}
   }} -> tensor<{rows}x{columns}x{t}>
-  bufferization.materialize_in_destination %result in restrict writable %out
-      : (tensor<{rows}x{columns}x{t}>, memref<{rows}x{columns}x{t}>) -> ()
-  return
+  return %result : tensor<{rows}x{columns}x{t}>
 }}
 """
 
 
-_entries = {}
+def compile_matmul(form, a, rows, columns, depth, has_bias=False):
+    """The program of one of the three matmuls, for one shape."""
+    target = "cpu" if not a.is_cuda else "hip" if torch.version.hip else "cuda"
+    return tessera.compile(make_source(form, a.dtype, rows, columns, depth, has_bias), target=target,
+                           file=f"linear-{form}.mlir")
 
 
-def multiply(form, a, b, bias, rows, columns, depth):
-    """One of the three matmuls, compiled when its shape first occurs."""
-    key = form, a.dtype, rows, columns, depth, bias is not None, a.get_device()
-    entry = _entries.get(key)
-    if entry is None:
-        target = "hip" if torch.version.hip else "cuda"
-        program = tessera.compile(
-            make_source(form, a.dtype, rows, columns, depth, bias is not None), target=target,
-            file=f"linear-{form}.mlir")
-        entry = _entries[key] = program.entry(
-            device=tessera.Device.get(target, a.get_device()))
-    out = torch.empty((rows, columns), dtype=a.dtype, device=a.device)
-    entry(*([a, b] if bias is None else [a, b, bias]), out)
-    return out
+# Programs have static sizes: each operator requests one when a shape first occurs.
+linear_input = tessera.torch.custom_op(
+    lambda gradient, weight: compile_matmul(
+        "input", gradient, gradient.shape[0], weight.shape[1], weight.shape[0]),
+    "tessera_example::linear_input", schema="(Tensor gradient, Tensor weight) -> Tensor",
+    fake=lambda gradient, weight: gradient.new_empty(gradient.shape[0], weight.shape[1]))
+
+linear_weight = tessera.torch.custom_op(
+    lambda gradient, x: compile_matmul(
+        "weight", gradient, gradient.shape[1], x.shape[1], x.shape[0]),
+    "tessera_example::linear_weight", schema="(Tensor gradient, Tensor x) -> Tensor",
+    fake=lambda gradient, x: gradient.new_empty(gradient.shape[1], x.shape[1]))
 
 
-class LinearFunction(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, weight, bias):
-        ctx.save_for_backward(x, weight)
-        ctx.has_bias = bias is not None
-        rows, depth = x.shape
-        columns = weight.shape[0]
-        return multiply("forward", x.detach(), weight.detach(),
-                        None if bias is None else bias.detach(), rows, columns, depth)
+def setup_context(ctx, inputs, output):
+    x, weight, bias = inputs
+    ctx.save_for_backward(x, weight)
+    ctx.has_bias = bias is not None
 
-    @staticmethod
-    def backward(ctx, gradient):
-        x, weight = ctx.saved_tensors
-        gradient = gradient.contiguous()
-        (rows, depth), columns = x.shape, weight.shape[0]
-        dx = dw = db = None
-        if ctx.needs_input_grad[0]:
-            dx = multiply("input", gradient, weight.detach(), None, rows, depth, columns)
-        if ctx.needs_input_grad[1]:
-            dw = multiply("weight", gradient, x.detach(), None, columns, depth, rows)
-        if ctx.has_bias and ctx.needs_input_grad[2]:
-            db = gradient.sum(0)
-        return dx, dw, db
+
+def backward(ctx, gradient):
+    x, weight = ctx.saved_tensors
+    gradient = gradient.contiguous()
+    dx = linear_input(gradient, weight) if ctx.needs_input_grad[0] else None
+    dw = linear_weight(gradient, x) if ctx.needs_input_grad[1] else None
+    db = gradient.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
+    return dx, dw, db
+
+
+linear = tessera.torch.custom_op(
+    lambda x, weight, bias: compile_matmul(
+        "forward", x, x.shape[0], weight.shape[0], x.shape[1], bias is not None),
+    "tessera_example::linear", schema="(Tensor x, Tensor weight, Tensor? bias) -> Tensor",
+    fake=lambda x, weight, bias: x.new_empty(x.shape[0], weight.shape[0]),
+    backward=backward, setup_context=setup_context)
 
 
 class TesseraLinear(torch.nn.Linear):
-    """`torch.nn.Linear` of f16 or bf16 on a GPU."""
+    """`torch.nn.Linear` of f16 or bf16."""
 
     def forward(self, x):
         flat = x.reshape(-1, self.in_features).contiguous()
-        return LinearFunction.apply(flat, self.weight, self.bias).reshape(
-            *x.shape[:-1], self.out_features)
+        return linear(flat, self.weight, self.bias).reshape(*x.shape[:-1], self.out_features)
 
 
 def replace_linear(module: torch.nn.Module) -> int:
@@ -134,12 +134,17 @@ def replace_linear(module: torch.nn.Module) -> int:
     return count
 
 
-def measure(body, runs=50):
-    """The median of the GPU's time in milliseconds."""
+def measure(body, device, runs=50):
+    """The median of the time on the GPU, or of the host for the CPU, in milliseconds."""
     for _ in range(5):
         body()
     times = []
     for _ in range(runs):
+        if device == "cpu":
+            start = time.perf_counter()
+            body()
+            times.append((time.perf_counter() - start) * 1e3)
+            continue
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
         body()
@@ -149,32 +154,35 @@ def measure(body, runs=50):
     return sorted(times)[runs // 2]
 
 
-def main() -> int:
-    torch.manual_seed(0)
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-    network = torch.nn.Sequential(
-        torch.nn.Linear(1024, 4096), torch.nn.GELU(), torch.nn.Linear(4096, 1024)
-    ).to("cuda", torch.bfloat16)
-    x = torch.randn(8, 512, 1024, device="cuda", dtype=torch.bfloat16, requires_grad=True)
-    upstream = torch.randn_like(x)
+def capture(body):
+    """The body as a CUDA graph: a function that replays it, and its results."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            body()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        results = body()
+    return graph.replay, results
 
-    def run():
-        network.zero_grad()
-        x.grad = None
-        y = network(x)
-        y.backward(upstream)
-        return [y.detach(), x.grad] + [p.grad for p in network.parameters()]
 
-    def infer():
-        with torch.no_grad():
-            return network(x)
+def reference(network, x, upstream):
+    """The same in f64."""
+    double = copy.deepcopy(network).double()
+    own = x.detach().double().requires_grad_()
+    y = double(own)
+    y.backward(upstream.double())
+    return [y.detach(), own.grad] + [p.grad for p in double.parameters()]
 
+
+def check(network, x, upstream, run) -> bool:
+    """Compares outputs and gradients, before and after the layers are replaced, with f64."""
     expected = [t.clone() for t in run()]
     exact = [t.clone() for t in reference(network, x, upstream)]
-    theirs = measure(run), measure(infer)
     print(f"replaced {replace_linear(network)} layers")
     given = run()
-    ours = measure(run), measure(infer)
     worst = 0
     names = ["output", "input's gradient"] + [name for name, _ in network.named_parameters()]
     for name, mine, torchs, right in zip(names, given, expected, exact):
@@ -183,21 +191,62 @@ def main() -> int:
         errors = [((t.double() - right).abs().max() / scale).item() for t in (mine, torchs)]
         print(f"{name}: error {errors[0]:.2e}, PyTorch's {errors[1]:.2e}")
         worst = max(worst, errors[0] / max(errors[1], 2.0 ** -9))
-    print(f"forward and backward: {ours[0]:.3f} ms, PyTorch {theirs[0]:.3f}")
-    print(f"forward: {ours[1]:.3f} ms, PyTorch {theirs[1]:.3f}")
     print("right" if worst < 2 else f"WRONG: {worst:.1f} times PyTorch's error")
-    return 0 if worst < 2 else 1
+    return worst < 2
 
 
-def reference(network, x, upstream):
-    """The same in f64."""
-    import copy
+def make_step(network, x, upstream):
+    """A forward and backward pass that returns the output and all gradients."""
+    parameters = list(network.parameters())
 
-    double = copy.deepcopy(network).double()
-    own = x.detach().double().requires_grad_()
-    y = double(own)
-    y.backward(upstream.double())
-    return [y.detach(), own.grad] + [p.grad for p in double.parameters()]
+    def run():
+        y = network(x)
+        return [y.detach(), *torch.autograd.grad(y, [x, *parameters], upstream)]
+
+    return run
+
+
+def time_size(size, rows, dtype, device):
+    """One layer of size x size: the times of PyTorch's and of Tessera's forward and backward pass."""
+    times = []
+    for kind in (torch.nn.Linear, TesseraLinear):
+        layer = kind(size, size).to(device, dtype)
+        x = torch.randn(rows or size, size, device=device, dtype=dtype, requires_grad=True)
+        run = make_step(layer, x, torch.randn(rows or size, size, device=device, dtype=dtype))
+        times.append(measure(run, device))
+        if device != "cpu":
+            replay, _ = capture(run)
+            times.append(measure(replay, device))
+    separate = f"{times[len(times) // 2]:8.3f} ms, PyTorch {times[0]:8.3f}"
+    graph = f"    as a graph {times[3]:8.3f} ms, PyTorch {times[1]:8.3f}" if device != "cpu" else ""
+    print(f"{size:6} {TYPES[dtype]:5} forward and backward {separate}{graph}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--sizes", default="1024,2048,4096,8192")
+    parser.add_argument("--rows", type=int, default=0, help="rows of the input; the size unless given")
+    options = parser.parse_args()
+    device = options.device
+    sizes = [int(size) for size in options.sizes.split(",")]
+    torch.manual_seed(0)
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    width = sizes[0]
+    network = torch.nn.Sequential(
+        torch.nn.Linear(width, 4 * width), torch.nn.GELU(), torch.nn.Linear(4 * width, width)
+    ).to(device, torch.bfloat16)
+    x = torch.randn(8, (options.rows or 512), width, device=device, dtype=torch.bfloat16,
+                    requires_grad=True)
+    upstream = torch.randn_like(x)
+    right = check(network, x, upstream, make_step(network, x, upstream))
+    # The operators are part of a compiled graph.
+    compiled = torch.compile(network, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), network(x), rtol=0, atol=0)
+    for dtype in TYPES:
+        for size in sizes:
+            time_size(size, options.rows, dtype, device)
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

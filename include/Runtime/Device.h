@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@
 namespace tessera::runtime {
 
 class MemoryPool;
+struct LoadedKernel;
 
 /// Properties of a device. Numbers that a backend cannot report are 0.
 struct DeviceInfo {
@@ -161,9 +163,10 @@ struct MemoryStats {
   uint64_t reuses = 0;
 };
 
-/// An open device. Calls on one device must not overlap in time; separate
-/// devices are independent. Every call that is given device pointers takes
-/// pointers into allocations of the same device, at any offset.
+/// An open device. Calls on one device must not overlap in time, except those
+/// marked as concurrent; separate devices are independent. Every call that is
+/// given device pointers takes pointers into allocations of the same device, at
+/// any offset.
 ///
 /// A fault of a kernel (such as an illegal address) leaves a CUDA or HIP device
 /// unusable: the call that meets the fault and each one after it returns
@@ -206,6 +209,7 @@ public:
     checking = enable;
     poison = pattern;
   }
+  bool isChecking() const { return checking; }
 
   /// Copies in stream order; the copy is complete when the call returns.
   virtual Status copyToDevice(void *device, const void *host, size_t bytes) = 0;
@@ -231,6 +235,44 @@ public:
   /// Like `free`, for memory that work in the caller's queue may still use: the
   /// memory is not reused before that queue finishes its current work.
   virtual Status freeInQueue(void *ptr, void *queue);
+
+  // Concurrent calls, for work in queues of the caller's: they may overlap with
+  // each other and with any other call on the device. Each thread enters before
+  // and leaves after.
+
+  /// Whether the device implements the calls below.
+  virtual bool isConcurrent() const { return false; }
+  /// Makes the device current in the calling thread. `state` receives what
+  /// `leaveThread` restores. The error of an earlier fault.
+  virtual Status enterThread(uintptr_t &state);
+  virtual void leaveThread(uintptr_t state) { (void)state; }
+  /// Finds a kernel of an image. It is valid until the image is unloaded.
+  virtual Expected<LoadedKernel *> findKernel(const char *kernel,
+                                              const char *image);
+  /// Like `launch`, of a kernel that was found before, in a queue of the
+  /// caller's. Without a queue: in the current queue, and not concurrent.
+  virtual Status launchKernel(LoadedKernel &kernel,
+                              const LaunchRequest &request,
+                              const std::optional<void *> &queue);
+  /// Like `copyOnDevice`, in a queue of the caller's.
+  virtual Status copyInQueue(void *to, const void *from, size_t bytes,
+                             void *queue);
+  /// Memory from the backend, without the pool.
+  virtual Status allocateNow(size_t bytes, void **ptr);
+  virtual void freeNow(void *ptr) { (void)ptr; }
+  /// Identifies the work in the device's own queue that may be unfinished; 0
+  /// for none. It changes with each piece of work.
+  virtual uint64_t pendingWork() const { return 0; }
+
+  /// Whether the queue is being captured into a graph.
+  virtual bool isCapturing(void *queue) {
+    (void)queue;
+    return false;
+  }
+  /// While this object lives, the calling thread may allocate from the driver
+  /// and wait for queues that are not being captured, although another queue
+  /// is.
+  class DuringCapture;
 
   /// Returns the address that stands for the memory of a driver object in all
   /// other calls, until `releaseObjects`. Kernels need not use the same
@@ -323,6 +365,10 @@ protected:
   virtual Status backendAllocate(size_t bytes, void **ptr) = 0;
   virtual void backendFree(void *ptr) = 0;
 
+  /// Exchanges the calling thread's mode of what is permitted during a capture
+  /// for `mode`, and returns the mode before.
+  virtual int exchangeCaptureMode(int mode) { return mode; }
+
   /// Frees all memory, including live allocations. For destructors of derived
   /// classes.
   void releaseMemory();
@@ -339,6 +385,21 @@ protected:
 
 private:
   std::unique_ptr<MemoryPool> pool;
+};
+
+class Device::DuringCapture {
+public:
+  explicit DuringCapture(Device &device)
+      : device(device), mode(device.exchangeCaptureMode(relaxed)) {}
+  ~DuringCapture() { device.exchangeCaptureMode(mode); }
+  DuringCapture(const DuringCapture &) = delete;
+  DuringCapture &operator=(const DuringCapture &) = delete;
+
+private:
+  /// CU_STREAM_CAPTURE_MODE_RELAXED, hipStreamCaptureModeRelaxed.
+  static constexpr int relaxed = 2;
+  Device &device;
+  int mode;
 };
 
 /// Whether any dimension of the grid is zero, so that the launch is a no-op.

@@ -17,11 +17,16 @@
 #include "Runtime/Session.h"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 
 namespace tessera::runtime {
 
 class HostLibrary;
+class LoadedProgram;
+class RunSession;
+class PlanSession;
+struct RunPlan;
 
 /// Runs an entry: takes an array of pointers, one to each field of each
 /// argument (an array of rank r: allocated and aligned pointer, offset, r
@@ -81,15 +86,62 @@ struct Operand {
 struct CallResult {
   /// The first element of an array, on the device; null for a scalar.
   void *data = nullptr;
-  /// The allocation, which the caller must pass to `Device::free`.
+  /// The allocation, which the caller must pass to `Device::free`; null for
+  /// memory of the caller's allocator.
   void *allocation = nullptr;
+  /// The size of the array in bytes.
+  size_t bytes = 0;
+  /// What the caller's allocator was asked for.
+  size_t allocatedBytes = 0, alignment = 0;
   std::vector<int64_t> sizes;
   /// The value of a scalar.
   uint64_t scalar = 0;
 };
 
-/// An entry point on a device. Calls must not overlap with each other or with
-/// other uses of the device.
+/// Memory for a result.
+struct ResultRequest {
+  size_t result;
+  /// At least 1, and a power of two of at least 256.
+  size_t bytes, alignment;
+  const std::vector<int64_t> &sizes;
+};
+
+/// The caller's memory for results. The calls are made by the thread of the
+/// run.
+class ResultAllocator {
+public:
+  virtual ~ResultAllocator();
+  /// Whether the result is to be in this allocator's memory.
+  virtual bool takes(size_t result) const = 0;
+  /// Returns null where there is no memory.
+  virtual void *allocate(const ResultRequest &request) = 0;
+  /// Takes back memory for a run that has failed.
+  virtual void release(void *memory, const ResultRequest &request) = 0;
+};
+
+struct RunOptions {
+  /// The caller's queue (`Device::enterQueue`); none for the device's own.
+  std::optional<void *> queue;
+  /// Where results are allocated; null for the device's pool.
+  ResultAllocator *allocator = nullptr;
+  /// Memory for temporaries, aligned to 256 bytes. Null: the executable has a
+  /// block of its own for each queue.
+  void *workspace = nullptr;
+  size_t workspaceBytes = 0;
+  /// Locked by a run while it needs the device to itself; null if the caller
+  /// has the device to itself.
+  std::mutex *mutex = nullptr;
+};
+
+/// An entry point on a device. Calls must not overlap with each other, nor,
+/// without `RunOptions::mutex`, with other uses of the device.
+///
+/// Temporaries of a run are in a workspace, at offsets that are planned once
+/// for each set of sizes and integer scalars; the last `maxPlans` sets are
+/// kept. The plan is the record of an execution of the host code that launches
+/// nothing. Each run checks that its host code asks for the same memory. One
+/// that does not, because it depends on other values, continues with memory
+/// from the driver, and the next run makes a new plan.
 class Executable {
 public:
   /// The device must outlive the executable. `InvalidArgument` if the bundle
@@ -112,29 +164,76 @@ public:
   ///
   /// `InvalidArgument` names the operand and the reason.
   Status run(const std::vector<Operand> &operands,
-             std::vector<CallResult> &results,
-             const std::optional<void *> &queue = std::nullopt);
+             std::vector<CallResult> &results, const RunOptions &options = {});
+
+  /// The bytes of workspace that a run with these operands takes. Their memory
+  /// is not read; `data` of arrays may be null. Not to overlap with other uses
+  /// of the device. The errors of host code that would come before a launch.
+  Expected<size_t> workspaceSize(const std::vector<Operand> &operands);
+
+  static constexpr size_t maxPlans = 64;
 
 private:
   class Copies;
   class Objects;
   class Results;
+  struct QueueState;
 
   Executable(Device &device, const Signature &signature);
 
-  Status runInQueue(const std::vector<Operand> &operands,
-                    std::vector<CallResult> &results);
   Status bind(size_t index, const Operand &operand);
-  Status takeResults(std::vector<CallResult> &results);
-  Status takeArray(size_t index, CallResult &result);
+  Status bindAll(const std::vector<Operand> &operands);
+  void prepare();
+  const RunPlan *findPlan();
+  Expected<const RunPlan *> makePlan();
+  Status makePlannedResult(size_t index, PlanSession &planned);
+  void dropPlan(const RunPlan &plan);
+  QueueState *findState(const std::optional<void *> &queue);
+  QueueState &getState(const std::optional<void *> &queue);
+  Status checkWorkspace(const RunPlan &plan, const RunOptions &options) const;
+  Status growWorkspace(QueueState &state, size_t bytes);
+
+  bool runConcurrently(const std::vector<Operand> &operands,
+                       std::vector<CallResult> &results,
+                       const RunOptions &options, Status &status);
+  Status runExclusively(const std::vector<Operand> &operands,
+                        std::vector<CallResult> &results,
+                        const RunOptions &options);
+  Status runInQueue(const std::vector<Operand> &operands,
+                    std::vector<CallResult> &results, const RunPlan *plan,
+                    const RunOptions &options);
+  Status runPlanned(const RunPlan &plan, const RunOptions &options,
+                    QueueState &state, Results &made, std::mutex *mutex);
+  Status runUnplanned(Results &made);
+  Status readArray(size_t index, CallResult &result);
+  void readScalar(size_t index, CallResult &result);
+  Status takePlanned(const RunPlan &plan, Results &made,
+                     const RunOptions &options, bool &isPlanned);
+  Status takeUnplanned(Results &made);
 
   Device &device;
   Signature signature;
   std::unique_ptr<LoadedVariant> variant;
   bool isLoaded = false;
   EntryFunction function = nullptr;
-  /// Lives across runs, because it owns the copies of constants.
-  std::unique_ptr<Session> session;
+  std::unique_ptr<LoadedProgram> program;
+  std::unique_ptr<RunSession> session;
+  /// For devices that check memory, where nothing is planned. Lives across
+  /// runs, because it owns the copies of constants.
+  std::unique_ptr<Session> checkingSession;
+  /// The one used last comes first.
+  std::vector<std::unique_ptr<RunPlan>> plans;
+  /// The words of arguments that plans depend on, and their values.
+  std::vector<size_t> keyWords;
+  std::vector<uint64_t> key;
+  std::vector<std::unique_ptr<QueueState>> states;
+  /// A result as host code has left it.
+  CallResult found;
+  /// Workspace for the queue of the first run.
+  void *firstWorkspace = nullptr;
+  size_t firstWorkspaceBytes = 0;
+  /// Kept from run to run for its memory.
+  std::unique_ptr<Results> kept;
   /// The fields of all arguments, and the offset of each argument's first
   /// field.
   std::vector<uint64_t> words;

@@ -64,7 +64,7 @@ public:
   /// `device` outlives the session.
   explicit Session(Device &device) : target(device) {}
   /// Frees the memory that the session still owns.
-  ~Session();
+  virtual ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
@@ -119,20 +119,35 @@ public:
   /// Whether `ptr` came from `allocate` and was neither freed nor released.
   bool owns(void *ptr) const { return owned.count(ptr) != 0; }
 
-  /// Implementation of the C functions below.
-  void launch(LaunchRequest request);
-  void encodeTensorMap(const TensorMapRequest &request, void *map);
-  void *allocate(int64_t alignment, int64_t bytes);
+  /// Implementation of the C functions below. Runs of an `Executable` have
+  /// their own.
+  virtual void launch(LaunchRequest request);
+  virtual void encodeTensorMap(const TensorMapRequest &request, void *map);
+  virtual void *allocate(int64_t alignment, int64_t bytes);
   void *allocateArray(int64_t alignment, int64_t rank, const int64_t *sizes,
                       int64_t elementBytes, const char *element);
-  void free(void *ptr);
-  void *constant(const void *host, int64_t bytes);
+  virtual void free(void *ptr);
+  virtual void *constant(const void *host, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless it already has one.
   void report(std::string message);
   /// Makes a failure the session's error, unless it already has one; success is
   /// ignored.
   void fail(Status status);
+
+protected:
+  /// Whether a request for memory can be one; an error where it cannot.
+  bool checkRequest(int64_t alignment, int64_t bytes);
+  bool checkConstant(const void *host, int64_t bytes);
+  /// The error of freeing memory that host code does not have.
+  void reportUnknown(void *ptr);
+  /// Whether the launch is to go on: false after an error, also one of the
+  /// tensor maps of the launch.
+  bool checkMaps(const LaunchRequest &request);
+  /// Keeps an error for the next launch.
+  void keepMapError(Status status) { mapError = std::move(status); }
+  bool hasMapError() const { return !mapError.ok(); }
+  void clearErrors();
 
 private:
   struct Block {

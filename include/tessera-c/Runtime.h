@@ -19,9 +19,10 @@
 |* text. Nothing prints, nothing exits, nothing throws.                       *|
 |*                                                                            *|
 |* Threads: all functions may be called by any thread at any time. Calls that *|
-|* concern one device wait for each other; separate devices, even of the same *|
-|* hardware, are independent. An object is not destroyed while another thread *|
-|* uses it.                                                                   *|
+|* concern one device wait for each other, except for runs of different       *|
+|* executables in queues of the caller (`tesseraExecutableRun`); separate     *|
+|* devices, even of the same hardware, are independent. An object is not      *|
+|* destroyed while another thread uses it.                                    *|
 |*                                                                            *|
 |* Stability: structures that may grow begin with their size, and grow behind *|
 |* the last field; TesseraArgument and TesseraResult, of which there are      *|
@@ -342,19 +343,68 @@ typedef struct TesseraArgument {
 
 /* Where to store a result. */
 typedef struct TesseraResult {
-  /* In: 1 to leave the array on the device, as `buffer`. */
+  /* In: 1 to leave the array on the device: as `buffer`, or with an allocator
+     (`TesseraRun.allocator`) as `data`. */
   int keepOnDevice;
   /* In: otherwise host memory for the array or the scalar, and its size in
-     bytes. The call then waits and copies. */
+     bytes. The call then waits and copies.
+     Out, with an allocator and `keepOnDevice`: the pointer that `allocate`
+     returned for this result, which then belongs to the caller, and the size of
+     the array in bytes. Null and 0 for an array without elements, for which
+     `allocate` is not called. */
   void *data;
   size_t bytes;
   /* In: storage for the array's sizes, one per dimension, or null. */
   int64_t *sizes;
   /* Out: the result, which the caller must destroy while the queue of the run
      still exists: the memory is reused when that queue finishes the work queued
-     by then. Null if it was not requested. */
+     by then. Null if it was not requested, and with an allocator. */
   TesseraBuffer *buffer;
 } TesseraResult;
+
+/* What a run asks an allocator for. Pointers are valid during the call. */
+typedef struct TesseraAllocation {
+  size_t structSize;
+  /* Size in bytes, at least 1, and the alignment of the first byte, a power of
+     two of at least 256. */
+  size_t bytes;
+  size_t alignment;
+  /* The queue in which the memory is written: `TesseraRun.queue`. `hasQueue` is
+     0 for the device's own queue. */
+  int hasQueue;
+  void *queue;
+  /* The result for which the memory is, and its sizes, one per dimension. */
+  size_t result;
+  size_t rank;
+  const int64_t *sizes;
+} TesseraAllocation;
+
+/* The caller's allocator of device memory, for the results of runs.
+
+   The thread that called `tesseraExecutableRun` calls both functions, before
+   that call returns and before it queues work that uses the memory. The
+   executable is locked meanwhile, and its device may be: the two functions must
+   not use either. If they take a lock of the caller's (Python's global lock is
+   one), no thread may hold that lock while it waits for the same executable or
+   device.
+
+   The memory must be accessible to kernels of the device from the point in the
+   queue that the run has reached. Its contents are undefined, also after a run
+   that failed.
+
+   Failures: `allocate` returns null where it has no memory; the run then fails
+   with TESSERA_OUT_OF_MEMORY. It must not throw or leave by longjmp. A run that
+   fails for any reason calls `release` once for each memory that it was given,
+   with the request for which it was given; kernels that are queued may still
+   write to the memory, so it may be reused only in the order of that queue. A
+   run that succeeds never calls `release`. */
+typedef struct TesseraAllocator {
+  size_t structSize;
+  void *(*allocate)(void *context, const TesseraAllocation *request);
+  void (*release)(void *context, void *memory,
+                  const TesseraAllocation *request);
+  void *context;
+} TesseraAllocator;
 
 typedef struct TesseraRun {
   size_t structSize;
@@ -365,11 +415,50 @@ typedef struct TesseraRun {
      VkQueue of the family that the device was opened with. It must belong to
      the device's context. */
   void *queue;
+  /* The allocator for the array results with `keepOnDevice`. Null: results are
+     allocated from the device's pool, as buffers. */
+  const TesseraAllocator *allocator;
+  /* Device memory for the temporaries of the run and its size in bytes, at
+     least `tesseraExecutableWorkspaceSize`; aligned to 256 bytes. The caller
+     must not use it before the queue has finished the run. Null: the executable
+     uses memory of its own, one block for each queue in which it has run, which
+     it keeps until it is destroyed. */
+  void *workspace;
+  size_t workspaceBytes;
 } TesseraRun;
+
+/* Writes the bytes that a run with these arguments needs as `workspace` to
+   `*bytes`; 0 for a run without temporaries. Only sizes and the values of
+   scalars are read: `data` of an array may be null. For a program whose
+   arguments are all arrays of static shapes, `arguments` may be null and
+   `numArguments` 0. Does not run anything.
+
+   The size depends on the sizes of the arrays and on integer scalars. If a
+   program allocates differently for other reasons, its run fails with
+   TESSERA_INVALID_ARGUMENT where the workspace is too small, and the text
+   contains the size that it takes. */
+TESSERA_API TesseraStatus tesseraExecutableWorkspaceSize(
+    TesseraExecutable *executable, const TesseraArgument *arguments,
+    size_t numArguments, size_t *bytes);
 
 /* Runs the entry point. Without host memory the call is asynchronous: it
    returns once all work is queued. `run` may be null. On failure no result is
-   returned. */
+   returned, and memory that was taken for results has been given back.
+
+   Runs of one executable wait for each other. Runs of different executables do
+   not, also on one device, where each of them uses a queue of the caller's, no
+   host memory, and an allocator if it has array results ("cuda" and "hip";
+   other targets run one at a time). Such a run neither allocates from the
+   driver nor waits, once the executable has run in that queue with these sizes,
+   or has been given a workspace.
+
+   Graphs: a run without host memory can be captured into a CUDA or HIP graph,
+   also as the first run of the executable. A graph uses the arguments, results
+   and workspace of the captured run at each replay. Without `workspace` it uses
+   the executable's memory for the queue that was captured: the executable must
+   outlive the graph, and replays must not overlap with each other or with runs
+   in that queue. Results without an allocator are taken from the driver during
+   the capture, and their buffers must outlive the graph. */
 TESSERA_API TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                                                const TesseraArgument *arguments,
                                                size_t numArguments,

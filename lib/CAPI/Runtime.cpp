@@ -507,9 +507,12 @@ TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
 struct TesseraExecutable {
   std::shared_ptr<SharedDevice> shared;
   std::unique_ptr<runtime::Executable> executable;
-  /// Kept from call to call, for their memory. Results belong to each call: the
-  /// caller owns the results of its call.
+  /// Runs of one executable wait for each other.
+  std::mutex mutex;
+  /// Kept from call to call, for their memory. After a call, the results have
+  /// none.
   std::vector<runtime::Operand> operands;
+  std::vector<runtime::CallResult> results;
 
   ~TesseraExecutable() {
     DeviceLock lock(*shared);
@@ -544,29 +547,11 @@ void tesseraExecutableDestroy(TesseraExecutable *executable) {
 }
 
 namespace {
-/// The results of one call, until the caller has them: frees the memory that
-/// was not handed over.
-class OwnResults {
-public:
-  explicit OwnResults(runtime::Device &device) : device(device) {}
-  ~OwnResults() {
-    for (const runtime::CallResult &result : results)
-      (void)device.free(result.allocation);
-  }
-  OwnResults(const OwnResults &) = delete;
-  OwnResults &operator=(const OwnResults &) = delete;
-
-  std::vector<runtime::CallResult> results;
-
-private:
-  runtime::Device &device;
-};
-
 /// The buffers of a call, which are destroyed where it fails. It takes the
 /// device's turn for that.
 class OwnBuffers {
 public:
-  explicit OwnBuffers(size_t count) { buffers.reserve(count); }
+  OwnBuffers() = default;
   ~OwnBuffers() {
     for (const auto &[result, buffer] : buffers)
       delete buffer;
@@ -577,6 +562,8 @@ public:
   void add(TesseraResult &result, TesseraBuffer *buffer) {
     buffers.emplace_back(&result, buffer);
   }
+  /// So that adding as many cannot fail.
+  void reserve(size_t count) { buffers.reserve(count); }
   void handOver() {
     for (const auto &[result, buffer] : buffers)
       result->buffer = buffer;
@@ -588,25 +575,90 @@ private:
 };
 } // namespace
 
+namespace {
+/// The caller's allocator, for the results that stay on the device.
+class CallersAllocator final : public runtime::ResultAllocator {
+public:
+  CallersAllocator(const TesseraAllocator &allocator, const TesseraRun &run,
+                   const TesseraResult *results,
+                   const std::vector<runtime::Slot> &slots)
+      : allocator(allocator), run(run), results(results), slots(slots) {}
+
+  bool takes(size_t result) const override {
+    return allocator.allocate && results[result].keepOnDevice &&
+           slots[result].isBuffer();
+  }
+  void *allocate(const runtime::ResultRequest &request) override {
+    TesseraAllocation allocation = translate(request);
+    return allocator.allocate(allocator.context, &allocation);
+  }
+  void release(void *memory, const runtime::ResultRequest &request) override {
+    TesseraAllocation allocation = translate(request);
+    allocator.release(allocator.context, memory, &allocation);
+  }
+
+private:
+  TesseraAllocation translate(const runtime::ResultRequest &request) const {
+    return {sizeof(TesseraAllocation),
+            request.bytes,
+            request.alignment,
+            run.hasQueue,
+            run.queue,
+            request.result,
+            request.sizes.size(),
+            request.sizes.data()};
+  }
+
+  const TesseraAllocator &allocator;
+  const TesseraRun &run;
+  const TesseraResult *results;
+  const std::vector<runtime::Slot> &slots;
+};
+
+/// The results of a run until the caller has all of them: their memory is given
+/// back otherwise.
+class OwnResults {
+public:
+  OwnResults(TesseraExecutable &executable, CallersAllocator &allocator)
+      : executable(executable), allocator(allocator) {}
+  ~OwnResults() {
+    for (size_t index = 0; index < executable.results.size(); ++index) {
+      runtime::CallResult &result = executable.results[index];
+      if (!isHandedOver && result.data && !result.allocation &&
+          allocator.takes(index))
+        allocator.release(result.data, {index, result.allocatedBytes,
+                                        result.alignment, result.sizes});
+      if (result.allocation) {
+        DeviceLock lock(*executable.shared);
+        (void)executable.shared->device->free(result.allocation);
+      }
+      result.data = result.allocation = nullptr;
+    }
+  }
+  OwnResults(const OwnResults &) = delete;
+  OwnResults &operator=(const OwnResults &) = delete;
+
+  void handOver() { isHandedOver = true; }
+
+private:
+  TesseraExecutable &executable;
+  CallersAllocator &allocator;
+  bool isHandedOver = false;
+};
+} // namespace
+
 /// Bytes of a result.
 static size_t countBytes(const runtime::Slot &slot,
                          const runtime::CallResult &given) {
-  if (!slot.isBuffer())
-    return runtime::elementBytes(slot.element);
-  // The run has checked that they are no more than 2^63 bits.
-  size_t bits = runtime::elementBits(slot.element);
-  for (int64_t size : given.sizes)
-    bits *= static_cast<size_t>(size);
-  return (bits + 7) / 8;
+  return slot.isBuffer() ? given.bytes : runtime::elementBytes(slot.element);
 }
 
 /// Passes all results to the caller, or none if one does not fit.
 static runtime::Status giveResults(TesseraExecutable &executable,
-                                   std::vector<runtime::CallResult> &own,
                                    const std::optional<void *> &queue,
-                                   TesseraResult *results,
-                                   OwnBuffers &buffers) {
-  runtime::Device &device = *executable.shared->device;
+                                   TesseraResult *results, OwnBuffers &buffers,
+                                   const CallersAllocator &allocator) {
+  std::vector<runtime::CallResult> &own = executable.results;
   const std::vector<runtime::Slot> &slots =
       executable.executable->getSignature().results;
   auto staysOnDevice = [&](size_t index) {
@@ -629,7 +681,10 @@ static runtime::Status giveResults(TesseraExecutable &executable,
   for (size_t index = 0; index < slots.size(); ++index) {
     runtime::CallResult &given = own[index];
     size_t bytes = countBytes(slots[index], given);
+    if (allocator.takes(index))
+      continue;
     if (staysOnDevice(index)) {
+      buffers.reserve(slots.size());
       buffers.add(results[index],
                   new TesseraBuffer{executable.shared, given.allocation,
                                     given.data, bytes, queue});
@@ -637,12 +692,19 @@ static runtime::Status giveResults(TesseraExecutable &executable,
     } else if (!slots[index].isBuffer()) {
       std::memcpy(results[index].data, &given.scalar, bytes);
     } else if (bytes != 0) {
-      if (runtime::Status status =
-              device.copyToHost(results[index].data, given.data, bytes);
+      DeviceLock lock(*executable.shared);
+      if (runtime::Status status = executable.shared->device->copyToHost(
+              results[index].data, given.data, bytes);
           !status.ok())
         return status;
     }
   }
+  // Nothing fails from here on.
+  for (size_t index = 0; index < slots.size(); ++index)
+    if (allocator.takes(index)) {
+      results[index].data = own[index].data;
+      results[index].bytes = own[index].bytes;
+    }
   return runtime::Status::success();
 }
 
@@ -669,6 +731,48 @@ static std::optional<runtime::MemoryKind> getMemoryKind(int memory) {
   }
 }
 
+/// Makes the arguments of a call the executable's operands.
+static TesseraStatus setOperands(TesseraExecutable &executable,
+                                 const TesseraArgument *arguments,
+                                 size_t numArguments) {
+  executable.operands.resize(numArguments);
+  for (size_t index = 0; index < numArguments; ++index) {
+    const TesseraArgument &argument = arguments[index];
+    std::optional<runtime::MemoryKind> kind =
+        getMemoryKind(getNumber(argument.memory));
+    if (!kind)
+      return fail(TESSERA_INVALID_ARGUMENT,
+                  "argument " + std::to_string(index) +
+                      ": invalid memory kind " +
+                      std::to_string(getNumber(argument.memory)));
+    executable.operands[index] = {*kind, argument.data, argument.sizes,
+                                  argument.strides};
+  }
+  return TESSERA_OK;
+}
+
+TesseraStatus tesseraExecutableWorkspaceSize(TesseraExecutable *executable,
+                                             const TesseraArgument *arguments,
+                                             size_t numArguments,
+                                             size_t *bytes) {
+  if (!executable || !bytes || (!arguments && numArguments != 0))
+    return failNull("an argument of tesseraExecutableWorkspaceSize");
+  *bytes = 0;
+  return guarded([&] {
+    std::lock_guard<std::mutex> own(executable->mutex);
+    if (TesseraStatus status =
+            setOperands(*executable, arguments, numArguments))
+      return status;
+    DeviceLock lock(*executable->shared);
+    runtime::Expected<size_t> size =
+        executable->executable->workspaceSize(executable->operands);
+    if (!size.ok())
+      return fail(size.status());
+    *bytes = *size;
+    return TESSERA_OK;
+  });
+}
+
 TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                                    const TesseraArgument *arguments,
                                    size_t numArguments, TesseraResult *results,
@@ -680,43 +784,50 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
   if (run && !readStruct(options, *run))
     return fail(TESSERA_INVALID_ARGUMENT,
                 "run->structSize is not set; set it to sizeof(TesseraRun)");
+  TesseraAllocator allocator = {};
+  if (options.allocator && (!readStruct(allocator, *options.allocator) ||
+                            !allocator.allocate || !allocator.release))
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "run->allocator is incomplete; set structSize to "
+                "sizeof(TesseraAllocator), and both functions");
   runtime::Executable &callee = *executable->executable;
-  size_t expected = callee.getSignature().results.size();
-  if (numResults != expected)
+  const std::vector<runtime::Slot> &slots = callee.getSignature().results;
+  if (numResults != slots.size())
     return fail(TESSERA_INVALID_ARGUMENT,
                 std::to_string(numResults) + " results, but the entry point '" +
                     callee.getSignature().name + "' returns " +
-                    std::to_string(expected));
-  for (size_t index = 0; index < numResults; ++index)
+                    std::to_string(slots.size()));
+  CallersAllocator memory(allocator, options, results, slots);
+  for (size_t index = 0; index < numResults; ++index) {
     results[index].buffer = nullptr;
-  return guarded([&] {
-    OwnBuffers buffers(numResults);
-    {
-      DeviceLock lock(*executable->shared);
-      executable->operands.resize(numArguments);
-      for (size_t index = 0; index < numArguments; ++index) {
-        const TesseraArgument &argument = arguments[index];
-        std::optional<runtime::MemoryKind> kind =
-            getMemoryKind(getNumber(argument.memory));
-        if (!kind)
-          return fail(TESSERA_INVALID_ARGUMENT,
-                      "argument " + std::to_string(index) +
-                          ": invalid memory kind " +
-                          std::to_string(getNumber(argument.memory)));
-        executable->operands[index] = {*kind, argument.data, argument.sizes,
-                                       argument.strides};
-      }
-      std::optional<void *> queue;
-      if (options.hasQueue)
-        queue = options.queue;
-      OwnResults own(*executable->shared->device);
-      runtime::Status status =
-          callee.run(executable->operands, own.results, queue);
-      if (status.ok())
-        status = giveResults(*executable, own.results, queue, results, buffers);
-      if (!status.ok())
-        return fail(status);
+    if (memory.takes(index)) {
+      results[index].data = nullptr;
+      results[index].bytes = 0;
     }
+  }
+  return guarded([&] {
+    OwnBuffers buffers;
+    std::lock_guard<std::mutex> lock(executable->mutex);
+    if (TesseraStatus status =
+            setOperands(*executable, arguments, numArguments))
+      return status;
+    runtime::RunOptions runOptions;
+    if (options.hasQueue)
+      runOptions.queue = options.queue;
+    runOptions.allocator = options.allocator ? &memory : nullptr;
+    runOptions.workspace = options.workspace;
+    runOptions.workspaceBytes = options.workspaceBytes;
+    runOptions.mutex = &executable->shared->mutex;
+    runtime::Status status =
+        callee.run(executable->operands, executable->results, runOptions);
+    if (!status.ok())
+      return fail(status);
+    OwnResults own(*executable, memory);
+    status =
+        giveResults(*executable, runOptions.queue, results, buffers, memory);
+    if (!status.ok())
+      return fail(status);
+    own.handOver();
     buffers.handOver();
     return TESSERA_OK;
   });

@@ -112,6 +112,29 @@ Status Device::bindObject(MemoryObject kind, void *, size_t, bool, void **) {
 
 Status Device::leaveQueue() { return Status::success(); }
 
+/// The outcome of concurrent calls on a device that has none.
+static Status rejectConcurrent(const DeviceInfo &info) {
+  return Status(StatusCode::Internal,
+                info.target + " devices have no concurrent calls");
+}
+
+Status Device::enterThread(uintptr_t &) { return rejectConcurrent(info()); }
+
+Expected<LoadedKernel *> Device::findKernel(const char *, const char *) {
+  return rejectConcurrent(info());
+}
+
+Status Device::launchKernel(LoadedKernel &, const LaunchRequest &,
+                            const std::optional<void *> &) {
+  return rejectConcurrent(info());
+}
+
+Status Device::copyInQueue(void *, const void *, size_t, void *) {
+  return rejectConcurrent(info());
+}
+
+Status Device::allocateNow(size_t, void **) { return rejectConcurrent(info()); }
+
 Status Device::freeInQueue(void *ptr, void *) { return free(ptr); }
 
 Expected<KernelImage> Device::assemble(const KernelImage &) {

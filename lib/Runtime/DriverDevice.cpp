@@ -9,6 +9,7 @@
 #include "Format.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace tessera::runtime;
 
@@ -19,11 +20,19 @@ using namespace tessera::runtime;
 Status DriverDevice::check(DriverResult result, const std::string &note) {
   if (!result.failed())
     return Status::success();
+  return makeFailure(result, pendingKernels(), note);
+}
+
+Status DriverDevice::makeFailure(DriverResult result,
+                                 const std::string &kernels,
+                                 const std::string &note) {
   std::string message = describe(result);
   DriverFailure failure = classify(result.code);
   if (failure == DriverFailure::Fault) {
+    std::lock_guard<std::mutex> lock(faultMutex);
     fault = Status(StatusCode::LaunchFailed,
-                   "a kernel failed: " + message + pendingKernels());
+                   "a kernel failed: " + message + kernels);
+    hasFailed.store(true, std::memory_order_release);
     return fault;
   }
   return Status(failure == DriverFailure::OutOfMemory ? StatusCode::OutOfMemory
@@ -31,9 +40,14 @@ Status DriverDevice::check(DriverResult result, const std::string &note) {
                 message + note);
 }
 
+Status DriverDevice::getFault() {
+  std::lock_guard<std::mutex> lock(faultMutex);
+  return fault;
+}
+
 Status DriverDevice::enter() {
-  if (!fault.ok())
-    return fault;
+  if (hasFault())
+    return getFault();
   return check(makeCurrent());
 }
 
@@ -65,18 +79,35 @@ void DriverDevice::notePending(const char *kernel) {
 
 std::string DriverDevice::pendingKernels() const {
   constexpr size_t most = 16;
-  if (pending.empty())
+  std::vector<std::pair<std::string, uint64_t>> all = pending;
+  {
+    std::lock_guard<std::mutex> lock(imagesMutex);
+    for (const Image &image : images)
+      for (const auto &[name, kernel] : image.kernels)
+        if (uint64_t count =
+                __atomic_load_n(&kernel.concurrentLaunches, __ATOMIC_RELAXED))
+          all.emplace_back(name, count);
+  }
+  if (all.empty())
     return "";
   std::string text = "; launched since the last wait: ";
-  for (size_t index = 0; index < std::min(most, pending.size()); ++index) {
-    const auto &[name, count] = pending[index];
+  for (size_t index = 0; index < std::min(most, all.size()); ++index) {
+    const auto &[name, count] = all[index];
     text += (index ? ", " : "") + name;
     if (count > 1)
       text += format(" (%llu times)", static_cast<unsigned long long>(count));
   }
-  if (pending.size() > most)
-    text += format(" and %zu more", pending.size() - most);
+  if (all.size() > most)
+    text += format(" and %zu more", all.size() - most);
   return text;
+}
+
+void DriverDevice::clearPending() {
+  pending.clear();
+  std::lock_guard<std::mutex> lock(imagesMutex);
+  for (Image &image : images)
+    for (auto &entry : image.kernels)
+      __atomic_store_n(&entry.second.concurrentLaunches, 0, __ATOMIC_RELAXED);
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,15 +151,21 @@ Status DriverDevice::copyToHost(void *host, const void *device, size_t bytes) {
 Status DriverDevice::copyOnDevice(void *to, const void *from, size_t bytes) {
   if (Status status = enter(); !status.ok() || bytes == 0)
     return status;
-  isOwnQueueBusy |= !isInQueue;
-  return check(queueCopy(to, from, bytes), format(" (%zu bytes)", bytes));
+  if (!isInQueue)
+    noteOwnWork();
+  DriverResult result = queueCopy(to, from, bytes);
+  return result.failed() ? check(result, format(" (%zu bytes)", bytes))
+                         : Status::success();
 }
 
 Status DriverDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
   if (Status status = enter(); !status.ok() || bytes == 0)
     return status;
-  isOwnQueueBusy |= !isInQueue;
-  return check(queueFill(ptr, pattern, bytes), format(" (%zu bytes)", bytes));
+  if (!isInQueue)
+    noteOwnWork();
+  DriverResult result = queueFill(ptr, pattern, bytes);
+  return result.failed() ? check(result, format(" (%zu bytes)", bytes))
+                         : Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,7 +189,19 @@ Status DriverDevice::enterQueue(void *queue) {
     return status;
   if (Status status = checkQueue(queue); !status.ok())
     return status;
-  bool waits = isOwnQueueBusy;
+  bool waits = pendingWork() != 0;
+  bool captures = isCapturing(queue);
+  // A captured queue can neither wait for work outside of its graph nor be
+  // waited for.
+  if (captures) {
+    callersCaptureMode = exchangeCaptureMode(/*relaxed*/ 2);
+    if (Status status = waits ? synchronize() : Status::success();
+        !status.ok()) {
+      exchangeCaptureMode(callersCaptureMode);
+      return status;
+    }
+    waits = false;
+  }
   if (waits)
     if (Status status = check(noteQueue()); !status.ok())
       return status;
@@ -162,9 +211,12 @@ Status DriverDevice::enterQueue(void *queue) {
     result = beginQueue();
   if (result.failed()) {
     setOwnQueue();
+    if (captures)
+      exchangeCaptureMode(callersCaptureMode);
     return check(result);
   }
   isInQueue = true;
+  isInCapture = captures;
   usesPool = false;
   allocationsBefore = countAllocations();
   return Status::success();
@@ -176,14 +228,16 @@ Status DriverDevice::leaveQueue() {
   isInQueue = false;
   Status status = enter();
   usesPool |= countAllocations() != allocationsBefore;
-  bool waits = status.ok() && usesPool;
+  bool waits = status.ok() && usesPool && !isInCapture;
+  if (std::exchange(isInCapture, false))
+    exchangeCaptureMode(callersCaptureMode);
   if (waits)
     status = check(noteQueue());
   if (status.ok())
     status = check(flushQueue());
   setOwnQueue();
   if (waits && status.ok()) {
-    isOwnQueueBusy = true;
+    noteOwnWork();
     status = check(waitForNote());
   }
   return status;
@@ -195,6 +249,47 @@ Status DriverDevice::freeInQueue(void *ptr, void *queue) {
   Status status = free(ptr);
   Status left = leaveQueue();
   return !entered.ok() ? entered : status.ok() ? left : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Concurrent calls
+//===----------------------------------------------------------------------===//
+
+Status DriverDevice::enterThread(uintptr_t &state) {
+  if (hasFault())
+    return getFault();
+  if (!isForeign(state))
+    return Status::success();
+  DriverResult result = makeCurrent();
+  return result.failed() ? makeFailure(result, /*kernels=*/"", /*note=*/"")
+                         : Status::success();
+}
+
+Expected<LoadedKernel *> DriverDevice::findKernel(const char *kernel,
+                                                  const char *image) {
+  return find(kernel, image);
+}
+
+Status DriverDevice::copyInQueue(void *to, const void *from, size_t bytes,
+                                 void *queue) {
+  if (hasFault())
+    return getFault();
+  DriverResult result =
+      bytes == 0 ? DriverResult{"", 0} : copyIn(queue, to, from, bytes);
+  return result.failed() ? makeFailure(result, /*kernels=*/"",
+                                       format(" (%zu bytes)", bytes))
+                         : Status::success();
+}
+
+Status DriverDevice::allocateNow(size_t bytes, void **ptr) {
+  if (hasFault())
+    return getFault();
+  void *address = nullptr;
+  DriverResult result = memAlloc(&address, bytes);
+  if (result.failed())
+    return makeFailure(result, /*kernels=*/"", format(" (%zu bytes)", bytes));
+  *ptr = address;
+  return Status::success();
 }
 
 Status DriverDevice::flushCaches() {
@@ -245,6 +340,7 @@ Status DriverDevice::addModule(const std::string &name, void *module) {
       moduleUnload(module);
       return status;
     }
+  std::lock_guard<std::mutex> lock(imagesMutex);
   images.push_back({name, module, {}});
   return Status::success();
 }
@@ -259,7 +355,10 @@ Status DriverDevice::unloadImage(const std::string &name) {
   if (Status status = synchronize(); !status.ok())
     return status;
   void *module = it->module;
-  images.erase(it);
+  {
+    std::lock_guard<std::mutex> lock(imagesMutex);
+    images.erase(it);
+  }
   return check(moduleUnload(module));
 }
 
@@ -278,6 +377,7 @@ std::string DriverDevice::kernelNames() const {
 
 Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
                                             const char *imageName) {
+  std::unique_lock<std::mutex> lock(imagesMutex);
   for (auto image = images.rbegin(); image != images.rend(); ++image) {
     if (imageName && image->name != imageName)
       continue;
@@ -289,7 +389,9 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
     if (result.failed() && classify(result.code) == DriverFailure::NotFound)
       continue;
     // A driver that loads lazily may reject the code only here.
-    Status status = check(result);
+    Status status = result.failed()
+                        ? makeFailure(result, /*kernels=*/"", /*note=*/"")
+                        : Status::success();
     if (status.code() == StatusCode::Internal)
       return Status(StatusCode::Rejected,
                     format("%s rejected kernel '%s' of image '%s' on %s: %s",
@@ -298,25 +400,27 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
                            status.message().c_str()));
     if (!status.ok())
       return status;
-    return &image->kernels
-                .emplace(kernel, describeKernel(handle, image->module, kernel))
-                .first->second;
+    LoadedKernel described = describeKernel(handle, image->module, kernel);
+    described.name = kernel;
+    return &image->kernels.emplace(kernel, std::move(described)).first->second;
   }
-  return Status(
-      StatusCode::InvalidArgument,
-      format("kernel '%s' is not loaded; %s", kernel, kernelNames().c_str()));
+  // Under the lock.
+  std::string names = kernelNames();
+  return Status(StatusCode::InvalidArgument,
+                format("kernel '%s' is not loaded; %s", kernel, names.c_str()));
 }
 
 Status DriverDevice::raiseDynamicLimit(const char *kernel,
                                        LoadedKernel &function, int64_t bytes) {
   if (bytes <= function.dynamicLimit)
     return Status::success();
-  Status status = check(setDynamicLimit(function.handle, bytes),
-                        format(" (kernel '%s', %lld bytes of workgroup memory)",
-                               kernel, static_cast<long long>(bytes)));
-  if (status.ok())
-    function.dynamicLimit = bytes;
-  return status;
+  DriverResult result = setDynamicLimit(function.handle, bytes);
+  if (result.failed())
+    return makeFailure(result, /*kernels=*/"",
+                       format(" (kernel '%s', %lld bytes of workgroup memory)",
+                              kernel, static_cast<long long>(bytes)));
+  function.dynamicLimit = bytes;
+  return Status::success();
 }
 
 Status DriverDevice::checkLaunch(const LaunchRequest &request,
@@ -390,29 +494,53 @@ Status DriverDevice::launch(const LaunchRequest &request) {
   Expected<LoadedKernel *> found = find(request.kernel, request.image);
   if (!found.ok())
     return found.status();
+  return launchFound(**found, request, /*queue=*/std::nullopt);
+}
+
+Status DriverDevice::launchKernel(LoadedKernel &kernel,
+                                  const LaunchRequest &request,
+                                  const std::optional<void *> &queue) {
+  if (Status status = checkRequest(request); !status.ok())
+    return status;
+  if (hasFault())
+    return getFault();
+  return launchFound(kernel, request, queue);
+}
+
+Status DriverDevice::launchFound(LoadedKernel &function,
+                                 const LaunchRequest &request,
+                                 const std::optional<void *> &queue) {
   if (isEmptyGrid(request))
     return Status::success();
-  LoadedKernel &function = **found;
   if (Status status = checkLaunch(request, function); !status.ok())
     return status;
   if (Status status =
           raiseDynamicLimit(request.kernel, function, request.workgroupBytes);
       !status.ok())
     return status;
-  DriverResult result = queueLaunch(function.handle, request);
+  DriverResult result = queue ? launchIn(*queue, function.handle, request)
+                              : queueLaunch(function.handle, request);
   if (!result.failed()) {
-    isOwnQueueBusy |= !isInQueue;
+    if (queue) {
+      __atomic_fetch_add(&function.concurrentLaunches, 1, __ATOMIC_RELAXED);
+      return Status::success();
+    }
+    if (!isInQueue)
+      noteOwnWork();
     notePending(request.kernel);
     return Status::success();
   }
-  Status status =
-      check(result,
-            format(" (kernel '%s', grid %s, block %s, %lld bytes of workgroup "
-                   "memory, %d registers per thread)",
-                   request.kernel, formatDims(request.grid).c_str(),
-                   formatDims(request.block).c_str(),
-                   static_cast<long long>(request.workgroupBytes),
-                   function.resources.registers));
+  // What other calls have queued is not known to a concurrent one.
+  Status status = makeFailure(
+      result,
+      queue ? format("; at the launch of '%s'", request.kernel)
+            : pendingKernels(),
+      format(" (kernel '%s', grid %s, block %s, %lld bytes of workgroup "
+             "memory, %d registers per thread)",
+             request.kernel, formatDims(request.grid).c_str(),
+             formatDims(request.block).c_str(),
+             static_cast<long long>(request.workgroupBytes),
+             function.resources.registers));
   if (status.code() == StatusCode::Internal)
     return Status(StatusCode::LaunchFailed, status.message());
   return status;
@@ -456,9 +584,9 @@ Status DriverDevice::synchronize() {
     return status;
   Status status = check(waitForStream());
   if (status.ok())
-    pending.clear();
+    clearPending();
   if (status.ok() && !isInQueue)
-    isOwnQueueBusy = false;
+    noteOwnQueueIdle();
   return status;
 }
 
@@ -478,7 +606,7 @@ Status DriverDevice::timeEnd(double *milliseconds) {
   for (auto step : {&DriverDevice::recordEnd, &DriverDevice::waitForEnd})
     if (Status status = check((this->*step)()); !status.ok())
       return status;
-  pending.clear();
+  clearPending();
   float time = 0;
   Status status = check(elapsed(&time));
   *milliseconds = time;

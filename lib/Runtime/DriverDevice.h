@@ -16,6 +16,8 @@
 
 #include "Runtime/Device.h"
 
+#include <atomic>
+#include <mutex>
 #include <unordered_map>
 
 namespace tessera::runtime {
@@ -50,6 +52,10 @@ struct LoadedKernel {
   std::vector<int64_t> parameters;
   /// Why its workgroups may have no more than `resources.maxThreads` threads.
   std::string threadLimit;
+  std::string name;
+  /// Concurrent launches since the last wait. An atomic type would keep kernels
+  /// from being moved.
+  uint64_t concurrentLaunches = 0;
 };
 
 class DriverDevice : public Device {
@@ -70,6 +76,20 @@ public:
   Status flushCaches() override;
   Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
                                       int64_t workgroupBytes) override;
+
+  bool isConcurrent() const override { return takesConcurrentCalls(); }
+  Status enterThread(uintptr_t &state) override;
+  Expected<LoadedKernel *> findKernel(const char *kernel,
+                                      const char *image) override;
+  Status launchKernel(LoadedKernel &kernel, const LaunchRequest &request,
+                      const std::optional<void *> &queue) override;
+  Status copyInQueue(void *to, const void *from, size_t bytes,
+                     void *queue) override;
+  Status allocateNow(size_t bytes, void **ptr) override;
+  void freeNow(void *ptr) override { memFree(ptr); }
+  uint64_t pendingWork() const override {
+    return ownWork.load(std::memory_order_acquire);
+  }
 
 protected:
   explicit DriverDevice(DeviceInfo info) : Device(std::move(info)) {}
@@ -124,6 +144,21 @@ protected:
   /// Has the current queue begin with what it was given.
   virtual DriverResult flushQueue() { return {"", 0}; }
 
+  // Concurrent calls, for drivers whose functions all threads may call.
+
+  virtual bool takesConcurrentCalls() const { return false; }
+  virtual DriverResult launchIn(void *queue, void *function,
+                                const LaunchRequest &request) {
+    return {"", 0};
+  }
+  virtual DriverResult copyIn(void *queue, void *to, const void *from,
+                              size_t bytes) {
+    return {"", 0};
+  }
+  /// Whether the calling thread's current device is another one, which `state`
+  /// then identifies.
+  virtual bool isForeign(uintptr_t &state) { return false; }
+
   /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
   virtual std::string describe(DriverResult result) const = 0;
   virtual DriverFailure classify(int code) const = 0;
@@ -153,7 +188,7 @@ protected:
   /// Makes the device current, unless it has failed before.
   Status enter();
   /// Whether a kernel has failed.
-  bool hasFault() const { return !fault.ok(); }
+  bool hasFault() const { return hasFailed.load(std::memory_order_acquire); }
   /// Makes the kernels of a loaded module known, in place of an image of the
   /// same name. Unloads the module where it cannot.
   Status addModule(const std::string &name, void *module);
@@ -179,6 +214,19 @@ private:
                            int64_t bytes);
   Status checkLaunch(const LaunchRequest &request,
                      const LoadedKernel &function);
+  Status launchFound(LoadedKernel &function, const LaunchRequest &request,
+                     const std::optional<void *> &queue);
+  /// The status of a failed call; remembers faults. `kernels` follows their
+  /// message, and `note` that of others.
+  Status makeFailure(DriverResult result, const std::string &kernels,
+                     const std::string &note);
+  /// Notes work in the device's own queue.
+  void noteOwnWork() {
+    ownWork.store(++ownWorkCount, std::memory_order_release);
+  }
+  void noteOwnQueueIdle() { ownWork.store(0, std::memory_order_release); }
+  Status getFault();
+  void clearPending();
   std::string kernelNames() const;
   void notePending(const char *kernel);
   std::string pendingKernels() const;
@@ -188,8 +236,12 @@ private:
   bool isInQueue = false;
   bool usesPool = false;
   uint64_t allocationsBefore = 0;
-  /// The device's own queue may have something to do still.
-  bool isOwnQueueBusy = false;
+  /// The current queue is being captured, and the thread's mode before.
+  bool isInCapture = false;
+  int callersCaptureMode = 0;
+  /// See `pendingWork`.
+  std::atomic<uint64_t> ownWork = 0;
+  uint64_t ownWorkCount = 0;
   bool timing = false;
   void *scratch = nullptr;
   size_t scratchBytes = 0;
@@ -199,8 +251,12 @@ private:
   int64_t maxBlockThreads = 0;
   /// In the order of loading; the last one wins.
   std::vector<Image> images;
+  /// Protects the list and the kernels in it against concurrent calls.
+  mutable std::mutex imagesMutex;
   /// Kernels launched since the last wait, and how often.
   std::vector<std::pair<std::string, uint64_t>> pending;
+  std::atomic<bool> hasFailed = false;
+  std::mutex faultMutex;
   Status fault;
 };
 

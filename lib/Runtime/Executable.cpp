@@ -8,6 +8,8 @@
 
 #include "Format.h"
 #include "HostLibrary.h"
+#include "RunPlan.h"
+#include "RunSession.h"
 #include "Runtime/HostImports.h"
 
 #include <algorithm>
@@ -68,11 +70,186 @@ static Expected<const Signature *> findEntry(const ProgramVariant &variant,
                     (names.empty() ? "none" : names));
 }
 
+ResultAllocator::~ResultAllocator() = default;
+
+/// What an executable keeps for a queue.
+struct Executable::QueueState {
+  explicit QueueState(Device &device, const std::optional<void *> &queue)
+      : queue(queue), extra(device) {}
+
+  std::optional<void *> queue;
+  /// Whether the device has accepted the queue.
+  bool isAccepted = false;
+  /// `Device::pendingWork` which the queue waits for.
+  uint64_t orderedAfter = 0;
+  void *workspace = nullptr;
+  size_t workspaceBytes = 0;
+  /// Workspaces that were too small; graphs may still use them.
+  std::vector<void *> retired;
+  ExtraMemory extra;
+};
+
+/// Results of a run that are not the caller's yet: their memory is given back
+/// unless they are taken.
+class Executable::Results {
+public:
+  explicit Results(Device &device) : device(device) {}
+  ~Results() { giveBack(); }
+  Results(const Results &) = delete;
+  Results &operator=(const Results &) = delete;
+
+  /// Before a run.
+  void begin(size_t count, ResultAllocator *newAllocator) {
+    giveBack();
+    allocator = newAllocator;
+    results.resize(count);
+    given.assign(count, {});
+    for (CallResult &result : results) {
+      result.data = result.allocation = nullptr;
+      result.bytes = 0;
+      result.scalar = 0;
+    }
+    addresses.assign(count, nullptr);
+  }
+
+  /// Memory for the elements of a result, in place of what it had.
+  Status allocate(size_t index, size_t bytes, size_t alignment,
+                  const std::vector<int64_t> &sizes) {
+    CallResult &result = results[index];
+    // What it had may still be copied from.
+    if (given[index].memory)
+      replaced.push_back(
+          {index, std::exchange(given[index], {}), nullptr, result.sizes});
+    else if (result.allocation)
+      replaced.push_back(
+          {index, {}, std::exchange(result.allocation, nullptr), {}});
+    result.data = nullptr;
+    result.sizes = sizes;
+    result.bytes = result.allocatedBytes = bytes;
+    result.alignment = alignment;
+    if (isCallers(index)) {
+      // An address for what has no elements.
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
+      addresses[index] = reinterpret_cast<void *>(alignment);
+      if (bytes == 0)
+        return Status::success();
+      ResultRequest request = {index, bytes, alignment, result.sizes};
+      void *memory = allocator->allocate(request);
+      if (!memory)
+        return Status(StatusCode::OutOfMemory,
+                      format("result %zu: the caller's allocator has no %zu "
+                             "bytes",
+                             index, bytes));
+      given[index] = {memory, bytes, alignment};
+      if (reinterpret_cast<uintptr_t>(memory) % alignment != 0)
+        return Status(StatusCode::InvalidArgument,
+                      format("result %zu: the caller's allocator returned %p, "
+                             "which is not aligned to %zu bytes",
+                             index, memory, alignment));
+      addresses[index] = result.data = memory;
+      return Status::success();
+    }
+    if (Status status =
+            device.allocate(bytes + alignment - natural, &result.allocation);
+        !status.ok())
+      return status;
+    auto address = reinterpret_cast<uintptr_t>(result.allocation);
+    address = (address + alignment - 1) & ~(uintptr_t(alignment) - 1);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    addresses[index] = result.data = reinterpret_cast<void *>(address);
+    return Status::success();
+  }
+
+  /// Hands the results to the caller. The vectors are exchanged, and keep their
+  /// memory.
+  void take(std::vector<CallResult> &callers) {
+    callers.swap(results);
+    given.clear();
+    for (CallResult &result : results)
+      result.allocation = nullptr;
+  }
+  /// Gives back the memory of all results.
+  void giveBack() {
+    giveBackReplaced();
+    for (size_t index = 0; index < given.size(); ++index) {
+      CallResult &result = results[index];
+      giveBack(index, given[index], result.allocation, result.sizes);
+      result.data = result.allocation = nullptr;
+    }
+    given.clear();
+  }
+  /// Gives back memory in whose place a result has got other.
+  void giveBackReplaced() {
+    for (const Replaced &memory : replaced)
+      giveBack(memory.result, memory.given, memory.allocation, memory.sizes);
+    replaced.clear();
+  }
+  /// Whether a result is to be in memory of the caller's allocator.
+  bool isCallers(size_t index) const {
+    return allocator && allocator->takes(index);
+  }
+
+  static constexpr size_t natural = 256;
+
+  std::vector<CallResult> results;
+  /// The memory of each.
+  std::vector<void *> addresses;
+
+private:
+  struct Given {
+    void *memory = nullptr;
+    size_t bytes = 0, alignment = 0;
+  };
+
+  struct Replaced {
+    size_t result;
+    Given given;
+    void *allocation;
+    std::vector<int64_t> sizes;
+  };
+
+  void giveBack(size_t index, const Given &memory, void *allocation,
+                const std::vector<int64_t> &sizes) {
+    if (memory.memory)
+      allocator->release(memory.memory,
+                         {index, memory.bytes, memory.alignment, sizes});
+    if (allocation)
+      (void)device.free(allocation);
+  }
+
+  Device &device;
+  ResultAllocator *allocator = nullptr;
+  /// Memory of the caller's allocator.
+  std::vector<Given> given;
+  std::vector<Replaced> replaced;
+};
+
+static bool isInteger(ElementType element) {
+  switch (element) {
+  case ElementType::I1:
+  case ElementType::I4:
+  case ElementType::I8:
+  case ElementType::U8:
+  case ElementType::I16:
+  case ElementType::I32:
+  case ElementType::I64:
+  case ElementType::Index:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Executable::Executable(Device &device, const Signature &signature)
     : device(device), signature(signature), layout(signature.results) {
   size_t count = 0;
   for (const Slot &slot : signature.arguments) {
     firstWords.push_back(count);
+    for (size_t dim = 0; dim < slot.shape.size(); ++dim)
+      if (slot.shape[dim] < 0)
+        keyWords.push_back(count + 3 + dim);
+    if (!slot.isBuffer() && isInteger(slot.element))
+      keyWords.push_back(count);
     count += countWords(slot);
   }
   words.resize(count);
@@ -104,12 +281,28 @@ Executable::create(const Bundle &bundle, const std::string &entry,
   if (Status status = device.loadImage(made->variant->getImage()); !status.ok())
     return status;
   made->isLoaded = true;
+  for (const KernelRecord &kernel : (*selected)->kernels)
+    if (device.isConcurrent())
+      // The driver loads some kernels here. The launch reports what it rejects.
+      (void)device.findKernel(kernel.name.c_str(),
+                              made->variant->getImage().name.c_str());
+  made->prepare();
   return made;
 }
 
 Executable::~Executable() {
-  // It gives memory back to the device.
+  // They give memory back to the device.
   session.reset();
+  checkingSession.reset();
+  program.reset();
+  kept.reset();
+  (void)device.free(firstWorkspace);
+  for (const std::unique_ptr<QueueState> &state : states) {
+    (void)device.free(state->workspace);
+    for (void *workspace : state->retired)
+      (void)device.free(workspace);
+  }
+  states.clear();
   if (isLoaded)
     (void)device.unloadImage(variant->getImage().name);
 }
@@ -290,118 +483,505 @@ private:
   bool isEmpty = true;
 };
 
-/// Results of a run that are not the caller's yet: their memory is freed unless
-/// they are taken.
-class Executable::Results {
-public:
-  explicit Results(Device &device) : device(device) {}
-  ~Results() {
-    for (const CallResult &result : results)
-      (void)device.free(result.allocation);
-  }
-  Results(const Results &) = delete;
-  Results &operator=(const Results &) = delete;
-
-  std::vector<CallResult> take() { return std::exchange(results, {}); }
-
-  std::vector<CallResult> results;
-
-private:
-  Device &device;
-};
-
-//===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
-
-Status Executable::run(const std::vector<Operand> &operands,
-                       std::vector<CallResult> &results,
-                       const std::optional<void *> &queue) {
-  if (!queue)
-    return runInQueue(operands, results);
-  if (Status status = device.enterQueue(*queue); !status.ok())
-    return status;
-  Status status = runInQueue(operands, results);
-  Status left = device.leaveQueue();
-  return status.ok() ? left : status;
-}
-
-Status Executable::runInQueue(const std::vector<Operand> &operands,
-                              std::vector<CallResult> &results) {
+Status Executable::bindAll(const std::vector<Operand> &operands) {
   if (operands.size() != signature.arguments.size())
     return Status(StatusCode::InvalidArgument,
                   format("%zu arguments, but the entry point '%s' takes %zu",
                          operands.size(), signature.name.c_str(),
                          signature.arguments.size()));
+  for (size_t index = 0; index < operands.size(); ++index) {
+    const Slot &slot = signature.arguments[index];
+    if (!slot.isBuffer() && !operands[index].data)
+      return reject(index, slot, "it is null");
+    if (Status status = bind(index, operands[index]); !status.ok())
+      return status;
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// Addresses for arrays whose memory is not used, far from each other.
+static void *getNoAddress(size_t index) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void *>((uintptr_t(1) << 59) +
+                                  (uintptr_t(index + 1) << 40));
+}
+
+void Executable::prepare() {
+  program = std::make_unique<LoadedProgram>(device, variant->getImage().name);
+  session = std::make_unique<RunSession>(device, *program);
+  kept = std::make_unique<Results>(device);
+  // Where nothing is known only at the call, the first call needs no plan.
+  if (device.isChecking() || !keyWords.empty())
+    return;
+  // What fails here fails in the run again, which reports it.
+  Expected<size_t> bytes = workspaceSize({});
+  if (bytes.ok() && *bytes != 0 &&
+      device.allocate(*bytes, &firstWorkspace).ok())
+    firstWorkspaceBytes = *bytes;
+}
+
+Expected<size_t>
+Executable::workspaceSize(const std::vector<Operand> &operands) {
+  uint64_t zero = 0;
+  std::vector<Operand> own = operands;
+  if (own.empty() && keyWords.empty())
+    own.resize(signature.arguments.size());
+  for (size_t index = 0; index < own.size(); ++index) {
+    if (own[index].data || index >= signature.arguments.size())
+      continue;
+    if (signature.arguments[index].isBuffer())
+      own[index].data = getNoAddress(index);
+    else if (operands.empty())
+      own[index].data = &zero;
+  }
+  if (Status status = bindAll(own); !status.ok())
+    return status;
+  if (device.isChecking())
+    return size_t(0);
+  if (const RunPlan *plan = findPlan())
+    return plan->workspaceBytes;
+  Expected<const RunPlan *> plan = makePlan();
+  if (!plan.ok())
+    return plan.status();
+  return (*plan)->workspaceBytes;
+}
+
+const RunPlan *Executable::findPlan() {
+  key.clear();
+  for (size_t word : keyWords)
+    key.push_back(words[word]);
+  for (auto plan = plans.begin(); plan != plans.end(); ++plan)
+    if ((*plan)->key == key) {
+      std::rotate(plans.begin(), plan, plan + 1);
+      return plans.front().get();
+    }
+  return nullptr;
+}
+
+Expected<const RunPlan *> Executable::makePlan() {
+  PlanSession planned(device, *program);
+  std::fill(resultWords.begin(), resultWords.end(), 0);
+  {
+    Device::DuringCapture permitted(device);
+    SessionScope scope(planned);
+    function(pointers.data());
+  }
+  if (!planned.status().ok())
+    return planned.status();
+  RunPlan &plan = planned.plan;
+  plan.results.resize(signature.results.size());
+  for (size_t index = 0; index < plan.results.size(); ++index)
+    if (signature.results[index].isBuffer())
+      if (Status status = makePlannedResult(index, planned); !status.ok())
+        return status;
+  plan.workspaceBytes = placeBlocks(plan.blocks);
+  for (size_t word : keyWords)
+    plan.key.push_back(words[word]);
+  if (plans.size() == maxPlans)
+    plans.pop_back();
+  plans.insert(plans.begin(), std::make_unique<RunPlan>(std::move(plan)));
+  return plans.front().get();
+}
+
+Status Executable::makePlannedResult(size_t index, PlanSession &planned) {
+  CallResult found;
+  if (Status status = readArray(index, found); !status.ok())
+    return status;
+  RunPlan::Result &result = planned.plan.results[index];
+  result.bytes = found.bytes;
+  result.sizes = found.sizes;
+  uint64_t allocated = resultWords[layout.offsets[index] / 8];
+  int number = planned.findBlock(allocated);
+  if (number < 0 || reinterpret_cast<uintptr_t>(found.data) != allocated)
+    return Status::success();
+  PlannedBlock &block = planned.plan.blocks[static_cast<size_t>(number)];
+  // One memory cannot be two results, and a part of one is copied out.
+  if (block.result >= 0 || block.bytes != result.bytes)
+    return Status::success();
+  block.result = static_cast<int>(index);
+  result.isBlock = true;
+  result.alignment = block.alignment;
+  return Status::success();
+}
+
+void Executable::dropPlan(const RunPlan &dropped) {
+  plans.erase(std::find_if(plans.begin(), plans.end(),
+                           [&](const std::unique_ptr<RunPlan> &plan) {
+                             return &*plan == &dropped;
+                           }));
+}
+
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+Executable::QueueState *
+Executable::findState(const std::optional<void *> &queue) {
+  for (const std::unique_ptr<QueueState> &state : states)
+    if (state->queue == queue)
+      return state.get();
+  return nullptr;
+}
+
+Executable::QueueState &
+Executable::getState(const std::optional<void *> &queue) {
+  if (QueueState *state = findState(queue))
+    return *state;
+  states.push_back(std::make_unique<QueueState>(device, queue));
+  return *states.back();
+}
+
+Status Executable::checkWorkspace(const RunPlan &plan,
+                                  const RunOptions &options) const {
+  if (!options.workspace)
+    return Status::success();
+  if (reinterpret_cast<uintptr_t>(options.workspace) % Results::natural != 0)
+    return Status(StatusCode::InvalidArgument,
+                  format("the workspace at %p is not aligned to %zu bytes",
+                         options.workspace, Results::natural));
+  if (options.workspaceBytes < plan.workspaceBytes)
+    return Status(StatusCode::InvalidArgument,
+                  format("a workspace of %zu bytes, but the run takes %zu",
+                         options.workspaceBytes, plan.workspaceBytes));
+  return Status::success();
+}
+
+Status Executable::growWorkspace(QueueState &state, size_t bytes) {
+  // A graph may have been captured with the old one. Growing by half, all old
+  // ones together have no more than twice the size of the last.
+  if (state.workspace)
+    state.retired.push_back(std::exchange(state.workspace, nullptr));
+  if (firstWorkspace && firstWorkspaceBytes >= bytes) {
+    state.workspace = std::exchange(firstWorkspace, nullptr);
+    state.workspaceBytes = firstWorkspaceBytes;
+    return Status::success();
+  }
+  bytes = std::max(bytes, state.workspaceBytes + state.workspaceBytes / 2);
+  state.workspaceBytes = 0;
+  if (Status status = device.allocate(bytes, &state.workspace); !status.ok())
+    return status;
+  state.workspaceBytes = bytes;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The device for one run alone, if it is shared. At its end, the driver's
+/// state of the calling thread is as before.
+class Exclusive {
+public:
+  Exclusive(Device &device, std::mutex *mutex) : device(device) {
+    if (!mutex)
+      return;
+    lock = std::unique_lock<std::mutex>(*mutex);
+    callersState = device.saveCaller();
+  }
+  ~Exclusive() {
+    if (lock.owns_lock())
+      device.restoreCaller(callersState);
+  }
+  Exclusive(const Exclusive &) = delete;
+  Exclusive &operator=(const Exclusive &) = delete;
+
+private:
+  Device &device;
+  std::unique_lock<std::mutex> lock;
+  void *callersState = nullptr;
+};
+
+/// The calling thread, on a device with concurrent calls.
+class EnteredThread {
+public:
+  explicit EnteredThread(Device &device)
+      : device(device), status(device.enterThread(state)) {}
+  ~EnteredThread() {
+    if (status.ok())
+      device.leaveThread(state);
+  }
+  EnteredThread(const EnteredThread &) = delete;
+  EnteredThread &operator=(const EnteredThread &) = delete;
+
+  const Status &getStatus() const { return status; }
+
+private:
+  Device &device;
+  uintptr_t state = 0;
+  Status status;
+};
+} // namespace
+
+Status Executable::run(const std::vector<Operand> &operands,
+                       std::vector<CallResult> &results,
+                       const RunOptions &options) {
+  Status status;
+  if (runConcurrently(operands, results, options, status))
+    return status;
+  return runExclusively(operands, results, options);
+}
+
+/// False if the run has to have the device to itself; nothing has happened
+/// then.
+bool Executable::runConcurrently(const std::vector<Operand> &operands,
+                                 std::vector<CallResult> &results,
+                                 const RunOptions &options, Status &status) {
+  if (!options.mutex || !options.queue || !device.isConcurrent() ||
+      device.isChecking())
+    return false;
+  size_t count = std::min(operands.size(), signature.arguments.size());
+  for (size_t index = 0; index < count; ++index)
+    if (operands[index].kind != MemoryKind::Device &&
+        signature.arguments[index].isBuffer())
+      return false;
+  for (size_t index = 0; index < signature.results.size(); ++index)
+    if (signature.results[index].isBuffer() &&
+        !(options.allocator && options.allocator->takes(index)))
+      return false;
+  QueueState *state = findState(options.queue);
+  if (!state || !state->isAccepted)
+    return false;
+  uint64_t pending = device.pendingWork();
+  if (pending != 0 && pending != state->orderedAfter)
+    return false;
+  status = bindAll(operands);
+  if (!status.ok())
+    return true;
+  const RunPlan *plan = findPlan();
+  if (!plan)
+    return false;
+  status = checkWorkspace(*plan, options);
+  if (!status.ok())
+    return true;
+  if (!options.workspace && state->workspaceBytes < plan->workspaceBytes)
+    return false;
+  EnteredThread thread(device);
+  status = thread.getStatus();
+  if (!status.ok())
+    return true;
+  kept->begin(signature.results.size(), options.allocator);
+  status = runPlanned(*plan, options, *state, *kept, options.mutex);
+  if (status.ok())
+    kept->take(results);
+  else
+    kept->giveBack();
+  return true;
+}
+
+Status Executable::runExclusively(const std::vector<Operand> &operands,
+                                  std::vector<CallResult> &results,
+                                  const RunOptions &options) {
+  Exclusive exclusive(device, options.mutex);
+  if (Status status = bindAll(operands); !status.ok())
+    return status;
+  const RunPlan *plan = nullptr;
+  if (!device.isChecking()) {
+    plan = findPlan();
+    if (!plan) {
+      Expected<const RunPlan *> made = makePlan();
+      if (!made.ok())
+        return made.status();
+      plan = *made;
+    }
+    if (Status status = checkWorkspace(*plan, options); !status.ok())
+      return status;
+  }
+  if (!options.queue)
+    return runInQueue(operands, results, plan, options);
+  uint64_t pending = device.pendingWork();
+  if (Status status = device.enterQueue(*options.queue); !status.ok())
+    return status;
+  QueueState &state = getState(options.queue);
+  state.isAccepted = true;
+  state.orderedAfter = pending;
+  // What the checking mode allocates is free again after the run.
+  Status status =
+      !plan && device.isCapturing(*options.queue)
+          ? Status(StatusCode::InvalidArgument,
+                   "a run cannot be captured while memory is checked")
+          : runInQueue(operands, results, plan, options);
+  Status left = device.leaveQueue();
+  return status.ok() ? left : status;
+}
+
+Status Executable::runInQueue(const std::vector<Operand> &operands,
+                              std::vector<CallResult> &results,
+                              const RunPlan *plan, const RunOptions &options) {
   Copies copies(*this);
   Objects objects(*this);
   for (size_t index = 0; index < operands.size(); ++index) {
     const Operand &operand = operands[index];
-    const Slot &slot = signature.arguments[index];
-    if (!slot.isBuffer() && !operand.data)
-      return reject(index, slot, "it is null");
-    Status status = bind(index, operand);
-    if (status.ok() && slot.isBuffer() && operand.kind == MemoryKind::Host)
+    if (!signature.arguments[index].isBuffer())
+      continue;
+    Status status;
+    if (operand.kind == MemoryKind::Host)
       status = copies.copyIn(index, operand);
-    if (status.ok() && slot.isBuffer() &&
-        (operand.kind == MemoryKind::ClMem ||
-         operand.kind == MemoryKind::VkBuffer))
+    else if (operand.kind != MemoryKind::Device)
       status = objects.use(index, operand);
     if (!status.ok())
       return status;
   }
-  if (!session) {
-    session = std::make_unique<Session>(device);
-    session->setRecording(false);
-    session->setImage(variant->getImage().name);
-  }
-  std::fill(resultWords.begin(), resultWords.end(), 0);
-  Results made(device);
-  {
-    SessionScope scope(*session);
-    function(pointers.data());
-  }
-  Status status = session->status();
-  if (status.ok())
-    status = takeResults(made.results);
+  kept->begin(signature.results.size(), options.allocator);
+  Status status =
+      plan ? runPlanned(*plan, options, getState(options.queue), *kept,
+                        /*mutex=*/nullptr)
+           : runUnplanned(*kept);
   // Copying to the host waits; so does giving back what the host's arrays were
   // copied to, where nothing is copied back.
   if (status.ok() && !copies.empty())
     status = copies.copyOut();
   if (status.ok() && !copies.empty())
     status = device.synchronize();
-  session->endRun();
   if (status.ok())
-    results = made.take();
+    kept->take(results);
+  else
+    kept->giveBack();
   return status;
 }
 
-Status Executable::takeResults(std::vector<CallResult> &results) {
-  results.resize(signature.results.size());
-  for (size_t index = 0; index < results.size(); ++index) {
-    const Slot &slot = signature.results[index];
-    const char *place = reinterpret_cast<const char *>(resultWords.data()) +
-                        layout.offsets[index];
-    if (!slot.isBuffer()) {
-      std::memcpy(&results[index].scalar, place, elementBytes(slot.element));
-      if (slot.element == ElementType::I1)
-        results[index].scalar &= 1;
+Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
+                              QueueState &state, Results &made,
+                              std::mutex *mutex) {
+  if (!options.workspace && state.workspaceBytes < plan.workspaceBytes)
+    if (Status status = growWorkspace(state, plan.workspaceBytes); !status.ok())
+      return status;
+  for (size_t index = 0; index < plan.results.size(); ++index) {
+    const RunPlan::Result &result = plan.results[index];
+    if (signature.results[index].isBuffer())
+      if (Status status = made.allocate(index, result.bytes, result.alignment,
+                                        result.sizes);
+          !status.ok())
+        return status;
+  }
+  std::fill(resultWords.begin(), resultWords.end(), 0);
+  session->begin(plan, options.workspace ? options.workspace : state.workspace,
+                 made.addresses, state.extra, options.queue, mutex);
+  {
+    SessionScope scope(*session);
+    function(pointers.data());
+  }
+  Status status = session->status();
+  bool isPlanned = session->followedPlan();
+  if (status.ok())
+    status = takePlanned(plan, made, options, isPlanned);
+  session->end();
+  if (status.ok() && !isPlanned)
+    dropPlan(plan);
+  return status;
+}
+
+Status Executable::takePlanned(const RunPlan &plan, Results &made,
+                               const RunOptions &options, bool &isPlanned) {
+  bool isEqual = true;
+  for (size_t index = 0; index < made.results.size(); ++index) {
+    CallResult &result = made.results[index];
+    if (!signature.results[index].isBuffer()) {
+      readScalar(index, result);
       continue;
     }
-    if (Status status = takeArray(index, results[index]); !status.ok())
+    if (Status status = readArray(index, found); !status.ok())
       return status;
+    bool isSame = found.bytes == result.bytes && found.sizes == result.sizes;
+    isEqual &= isSame;
+    const RunPlan::Result &planned = plan.results[index];
+    if (isSame && (found.bytes == 0 ||
+                   (planned.isBlock && found.data == made.addresses[index])))
+      continue;
+    // Host code may have used the memory for something else, which another
+    // result is.
+    isEqual &= !planned.isBlock;
+    if (!isSame || planned.isBlock)
+      if (Status status =
+              made.allocate(index, found.bytes, planned.alignment, found.sizes);
+          !status.ok())
+        return status;
+    if (found.bytes == 0)
+      continue;
+    bool isDirect = options.queue && device.isConcurrent();
+    Status status = isDirect
+                        ? device.copyInQueue(made.addresses[index], found.data,
+                                             found.bytes, *options.queue)
+                        : device.copyOnDevice(made.addresses[index], found.data,
+                                              found.bytes);
+    if (!status.ok())
+      return status;
+  }
+  made.giveBackReplaced();
+  isPlanned &= isEqual;
+  return Status::success();
+}
+
+Status Executable::runUnplanned(Results &made) {
+  if (!checkingSession) {
+    checkingSession = std::make_unique<Session>(device);
+    checkingSession->setRecording(false);
+    checkingSession->setImage(variant->getImage().name);
+  }
+  std::fill(resultWords.begin(), resultWords.end(), 0);
+  {
+    SessionScope scope(*checkingSession);
+    function(pointers.data());
+  }
+  Status status = checkingSession->status();
+  if (status.ok())
+    status = takeUnplanned(made);
+  checkingSession->endRun();
+  return status;
+}
+
+Status Executable::takeUnplanned(Results &made) {
+  for (size_t index = 0; index < made.results.size(); ++index) {
+    CallResult &result = made.results[index];
+    if (!signature.results[index].isBuffer()) {
+      readScalar(index, result);
+      continue;
+    }
+    if (Status status = readArray(index, found); !status.ok())
+      return status;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    auto *allocated = reinterpret_cast<void *>(
+        static_cast<uintptr_t>(resultWords[layout.offsets[index] / 8]));
+    if (!made.isCallers(index))
+      if (void *base = checkingSession->release(allocated)) {
+        result = found;
+        result.allocation = base;
+        continue;
+      }
+    // An argument, a constant, or another result: the caller gets a copy.
+    if (Status status =
+            made.allocate(index, found.bytes, Results::natural, found.sizes);
+        !status.ok())
+      return status;
+    if (found.bytes != 0)
+      if (Status status = device.copyOnDevice(made.addresses[index], found.data,
+                                              found.bytes);
+          !status.ok())
+        return status;
   }
   return Status::success();
 }
 
-Status Executable::takeArray(size_t index, CallResult &result) {
+void Executable::readScalar(size_t index, CallResult &result) {
+  const Slot &slot = signature.results[index];
+  const char *place = reinterpret_cast<const char *>(resultWords.data()) +
+                      layout.offsets[index];
+  result.sizes.clear();
+  result.scalar = 0;
+  std::memcpy(&result.scalar, place, elementBytes(slot.element));
+  if (slot.element == ElementType::I1)
+    result.scalar &= 1;
+}
+
+/// Where host code has left a result, how large it is, and its sizes.
+Status Executable::readArray(size_t index, CallResult &result) {
   const Slot &slot = signature.results[index];
   const uint64_t *descriptor = &resultWords[layout.offsets[index] / 8];
   size_t rank = slot.shape.size();
-  auto toPointer = [](uint64_t word) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return reinterpret_cast<char *>(static_cast<uintptr_t>(word));
-  };
   auto wrong = [&](const char *what) {
     return Status(StatusCode::Internal,
                   format("result %zu (%s) %s; this is a compiler bug", index,
@@ -431,15 +1011,10 @@ Status Executable::takeArray(size_t index, CallResult &result) {
   Expected<size_t> bytes = countBytes(slot, sizes);
   if (!bytes.ok())
     return wrong("is too large");
-  result.data = toPointer(descriptor[1]) + offsetBits / 8;
-  result.allocation = session->release(toPointer(descriptor[0]));
-  if (result.allocation)
-    return Status::success();
-  // An argument, a constant, or another result: the caller gets a copy.
-  void *copy = nullptr;
-  if (Status status = device.allocate(*bytes, &copy); !status.ok())
-    return status;
-  const void *from = result.data;
-  result.data = result.allocation = copy;
-  return *bytes ? device.copyOnDevice(copy, from, *bytes) : Status::success();
+  result.bytes = *bytes;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  result.data =
+      reinterpret_cast<char *>(static_cast<uintptr_t>(descriptor[1])) +
+      offsetBits / 8;
+  return Status::success();
 }

@@ -29,8 +29,14 @@ void Session::endRun() {
   for (auto &entry : owned)
     (void)target.free(entry.second.base);
   owned.clear();
-  firstError = Status::success();
-  mapError = Status::success();
+  clearErrors();
+}
+
+void Session::clearErrors() {
+  if (!firstError.ok())
+    firstError = Status::success();
+  if (!mapError.ok())
+    mapError = Status::success();
 }
 
 const Status &Session::finish() {
@@ -85,14 +91,20 @@ void Session::encodeTensorMap(const TensorMapRequest &request, void *map) {
   mapError = target.encodeTensorMap(request, map);
 }
 
+bool Session::checkMaps(const LaunchRequest &request) {
+  if (!mapError.ok()) {
+    Status maps = std::exchange(mapError, Status::success());
+    if (!isEmptyGrid(request))
+      fail(Status(maps.code(), format("launch of '%s': %s", request.kernel,
+                                      maps.message().c_str())));
+  }
+  return firstError.ok();
+}
+
 void Session::launch(LaunchRequest request) {
   if (!image.empty())
     request.image = image.c_str();
-  Status maps = std::exchange(mapError, Status::success());
-  if (!maps.ok() && !isEmptyGrid(request))
-    fail(Status(maps.code(), format("launch of '%s': %s", request.kernel,
-                                    maps.message().c_str())));
-  if (!firstError.ok())
+  if (!checkMaps(request))
     return;
   if (launchHook)
     fail(launchHook(request));
@@ -135,21 +147,23 @@ Status Session::launchTraced(const LaunchRequest &request) {
   return Status::success();
 }
 
-void *Session::allocate(int64_t alignment, int64_t bytes) {
-  constexpr int64_t natural = 256;
+bool Session::checkRequest(int64_t alignment, int64_t bytes) {
   if (!firstError.ok())
-    return nullptr;
-  if (bytes < 0) {
+    return false;
+  if (bytes < 0)
     report(format("allocation of %lld bytes: a size in the program is negative "
                   "or overflows",
                   static_cast<long long>(bytes)));
-    return nullptr;
-  }
-  if (alignment < 1 || (alignment & (alignment - 1)) != 0) {
+  else if (alignment < 1 || (alignment & (alignment - 1)) != 0)
     report(format("allocation aligned to %lld bytes: not a power of two",
                   static_cast<long long>(alignment)));
+  return firstError.ok();
+}
+
+void *Session::allocate(int64_t alignment, int64_t bytes) {
+  constexpr int64_t natural = 256;
+  if (!checkRequest(alignment, bytes))
     return nullptr;
-  }
   size_t slack = alignment > natural ? static_cast<size_t>(alignment) : 0;
   size_t size = static_cast<size_t>(bytes);
   void *base = nullptr;
@@ -213,18 +227,27 @@ void Session::free(void *ptr) {
   if (base)
     fail(target.free(base));
   else
-    report(format(
-        "host code frees %p, which it did not allocate or already freed", ptr));
+    reportUnknown(ptr);
+}
+
+void Session::reportUnknown(void *ptr) {
+  report(format(
+      "host code frees %p, which it did not allocate or already freed", ptr));
+}
+
+bool Session::checkConstant(const void *host, int64_t bytes) {
+  if (!firstError.ok())
+    return false;
+  if (bytes >= 0 && (host != nullptr || bytes == 0))
+    return true;
+  report(format("constant of %lld bytes at %p", static_cast<long long>(bytes),
+                host));
+  return false;
 }
 
 void *Session::constant(const void *host, int64_t bytes) {
-  if (!firstError.ok())
+  if (!checkConstant(host, bytes))
     return nullptr;
-  if (bytes < 0 || (host == nullptr && bytes > 0)) {
-    report(format("constant of %lld bytes at %p", static_cast<long long>(bytes),
-                  host));
-    return nullptr;
-  }
   auto known = constants.find({host, bytes});
   if (known != constants.end())
     return known->second;

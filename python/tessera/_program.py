@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple, Union
 
 from . import _arrays, _core
 
@@ -26,11 +23,7 @@ class CompileError(Error):
 
 
 _core.set_errors(Error, CompileError)
-
-# Scalars, as struct packs them; the others go by NumPy.
-_FORMATS = {"f32": "f", "f64": "d", "i8": "b", "ui8": "B", "i16": "h", "i32": "i", "i64": "q",
-            "index": "q", "i1": "?", "f16": "e"}
-
+_core.set_helpers(_arrays)
 
 @dataclass(frozen=True)
 class Slot:
@@ -115,167 +108,44 @@ def _slots(slots: Sequence[Any]) -> Tuple[Slot, ...]:
     )
 
 
-class Entry:
-    """A function of a program on a device; see ``Program.entry``."""
+class Entry(_core.Entry):
+    """A function of a program on a device; see ``Program.entry``.
+
+    Calling it runs the entry point. ``stream`` is a CUstream or hipStream_t handle as an integer;
+    without it, work is queued on the current stream of the arguments' package, or else on the device's
+    own queue. The call does not block unless an argument or a result is on the host. Returns a result,
+    a tuple of several, or None.
+
+    If ``stream`` is not the current one, the caller must order it after the work that produces the
+    arguments (``wait_stream``). PyTorch tensors may be dropped at once: their memory is kept for the
+    stream (``record_stream``). The caller must keep arrays of CuPy and other packages alive until the
+    stream is done with them. Results on a GPU are allocated by PyTorch's or CuPy's allocator in the
+    stream of the call.
+    """
 
     def __init__(self, program: "Program", name: str, device: Device) -> None:
+        super().__init__(program._program, name, device._device, device.target, device.ordinal)
         self.signature = program.signatures[name]
         self.device = device
-        self._executable = _core.Executable(program._program, name, device._device)
-        self._arguments, self._results = program._slots[name]
-        self._expected = [_arrays.ELEMENTS[slot.element][1] for slot in self._arguments]
-        self._is_open = [min(slot.shape, default=0) < 0 for slot in self._results]
-        self._place = (device.target, device.ordinal)
 
-    def _fail(self, index: int, what: str) -> TypeError:
-        return TypeError(f"argument {index} ({self.signature.arguments[index].type}): {what}")
-
-    def _scalar(self, index: int, value: Any) -> Tuple[Any, np.ndarray]:
-        slot = self.signature.arguments[index]
-        if isinstance(value, np.ma.MaskedArray):
-            raise self._fail(index, "a masked number cannot be passed")
-        try:
-            if slot.element in _FORMATS:
-                data = struct.pack(_FORMATS[slot.element], value)
-            else:
-                data = np.asarray(value, _arrays.numpy_type(self._arguments[index].element)).tobytes()
-        except (struct.error, TypeError, ValueError, OverflowError) as error:
-            raise self._fail(index, f"{value!r} is not a valid number: {error}") from None
-        keep = np.frombuffer(data, np.uint8)
-        return (_arrays.HOST, keep.ctypes.data, None, None), keep
-
-    def _array(self, index: int, value: Any) -> Tuple[Any, _arrays.View]:
-        slot = self.signature.arguments[index]
-        try:
-            view = _arrays.view(value)
-        except TypeError as error:
-            raise self._fail(index, str(error)) from None
-        if view is None:
-            raise self._fail(index, f"a {type(value).__name__} is not an array")
-        expected = self._expected[index]
-        # i4 comes packed, two to a byte.
-        if view.dtype != expected and not (expected == "int4" and view.dtype == "uint8"):
-            raise self._fail(index, f"its elements are {view.dtype}, but the program expects "
-                                    f"{expected}")
-        if view.target and (view.target, view.ordinal) != self._place:
-            raise self._fail(index, f"it is on {view.target}:{view.ordinal}, but the program runs on "
-                                    f"{self.device.target}:{self.device.ordinal}")
-        if expected == "int4" and view.dtype == "uint8":
-            elements = int(np.prod(slot.shape)) if min(slot.shape, default=0) >= 0 else -1
-            if elements < 0 or int(np.prod(view.shape)) != (elements + 1) // 2:
-                raise self._fail(index, "packed i4 requires static sizes, and two elements per byte")
-            if not _arrays.is_dense(view.shape, view.strides):
-                raise self._fail(index, "packed i4 requires a dense array: pass "
-                                        "np.ascontiguousarray(array)")
-            return (view.memory, view.pointer, None, None), view
-        if len(view.shape) != len(slot.shape):
-            raise self._fail(index, f"it has {len(view.shape)} dimensions")
-        if slot.may_write and isinstance(value, np.ndarray) and not value.flags.writeable:
-            raise self._fail(index, "the program writes it, but it is read-only")
-        return (view.memory, view.pointer, view.shape, view.strides), view
-
-    def __call__(self, *arguments: Any, stream: Optional[int] = None) -> Any:
-        """Runs the entry point.
-
-        ``stream`` is a CUstream or hipStream_t handle as an integer; without it, work is queued on the
-        current stream of the arguments' package, or else on the device's own queue. The call does not
-        block unless an argument or a result is on the host. Returns a result, a tuple of several, or
-        None.
-
-        If ``stream`` is not the current one, the caller must order it after the work that produces the
-        arguments (``wait_stream``). PyTorch tensors may be dropped at once: their memory is kept for
-        the stream (``record_stream``), and results are allocated by PyTorch's allocator for it. The
-        caller must keep arrays of CuPy and other packages alive until the stream is done with them.
-        """
-        if stream is not None and (isinstance(stream, bool) or not isinstance(stream, int)):
-            raise TypeError(f"stream must be a stream handle as an integer, not a "
-                            f"{type(stream).__name__}: pass stream.cuda_stream (PyTorch) or stream.ptr (CuPy)")
-        slots = self.signature.arguments
-        if len(arguments) != len(slots):
-            raise TypeError(f"{self.signature} takes {len(slots)} arguments, but "
-                            f"{len(arguments)} were given")
-        tuples: List[Any] = []
-        keep: List[Any] = []
-        on_device = False
-        for index, value in enumerate(arguments):
-            if slots[index].kind == "scalar":
-                passed, kept = self._scalar(index, value)
-            else:
-                passed, kept = self._array(index, value)
-                on_device |= kept.memory == _arrays.DEVICE
-            tuples.append(passed)
-            keep.append(kept)
-        target, ordinal = self._place
-        # A stream that the arguments' package does not know of.
-        foreign: Optional[int] = None
-        if on_device:
-            current = _arrays.current_stream(arguments, target, ordinal)
-            if stream is None:
-                stream = current
-            elif stream != current:
-                foreign = stream
-                _arrays.record_stream(arguments, stream, ordinal)
-
-        # Results are left on the device where arguments are on it.
-        wanted: List[Tuple[int, int, int]] = []
-        hosts: List[Optional[np.ndarray]] = []
-        for slot, is_open in zip(self._results, self._is_open):
-            rank = len(slot.shape)
-            if slot.kind != 0 and (on_device or is_open):
-                wanted.append((0, 0, rank))
-                hosts.append(None)
-                continue
-            host = np.empty(slot.shape, _arrays.numpy_type(slot.element))
-            pointer = host.ctypes.data
-            wanted.append((pointer, host.nbytes, rank))
-            hosts.append(host)
-        given = self._executable.run(tuples, wanted, stream is not None, stream or 0)
-        del keep
-        if not given:
-            return None
-
-        package = _arrays.package_of(arguments)
-        results = []
-        for slot, host, (buffer, sizes) in zip(self._results, hosts, given):
-            if host is None and on_device:
-                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, package,
-                                            foreign))
-            elif host is None:
-                results.append(self._fetch(buffer, slot, sizes, package))
-            elif slot.kind == 0:
-                results.append(host.item())
-            else:
-                results.append(self._to_package(host, package))
-        return results[0] if len(results) == 1 else tuple(results)
-
-    def _fetch(self, buffer: Any, slot: Any, sizes: Sequence[int], package: str) -> Any:
-        """A result of dynamic size, copied to the host once its size is known."""
-        host = np.empty(tuple(sizes), _arrays.numpy_type(slot.element))
-        _core.read(buffer, host.ctypes.data, host.nbytes)
-        return self._to_package(host, package)
-
-    @staticmethod
-    def _to_package(host: np.ndarray, package: str) -> Any:
-        if package != "torch":
-            return host
-        import torch
-
-        if host.dtype.kind in "fiub" and host.dtype.name in dir(torch):
-            return torch.from_numpy(host)
-        return torch.from_numpy(host.view(f"u{host.dtype.itemsize}")).view(
-            getattr(torch, host.dtype.name))
+    if TYPE_CHECKING:
+        # It is in src/Call.cpp.
+        def __call__(self, *arguments: Any, stream: Optional[int] = None) -> Any: ...
 
 
-class Program:
-    """A compiled program, for one or several chips. ``compile`` and ``load`` make one."""
+class Program(_core.EntryCache):
+    """A compiled program, for one or several chips. ``compile`` and ``load`` make one.
+
+    Calling it runs the entry point ``main``, or the one given as ``entry``, on the device of the
+    arguments; see ``Entry``.
+    """
 
     def __init__(self, program: Any) -> None:
+        super().__init__()
         self._program = program
-        self._slots: Dict[str, Tuple[Any, Any]] = {}
         #: By the entries' names.
         self.signatures: Dict[str, Signature] = {}
         for name, arguments, results in program.entries():
-            self._slots[name] = arguments, results
             self.signatures[name] = Signature(name, _slots(arguments), _slots(results))
         self._entries: Dict[Tuple[str, str, int], Entry] = {}
         self._lock = Lock()
@@ -326,19 +196,14 @@ class Program:
                 problem = problem or error
         raise problem or Error("the program does not contain code for any target")
 
-    def __call__(self, *arguments: Any, entry: Optional[str] = None,
-                 stream: Optional[int] = None) -> Any:
-        """Runs the entry point ``main``, or the one given, on the device of the arguments."""
-        device = None
-        for index, value in enumerate(arguments):
-            try:
-                view = _arrays.view(value)
-            except TypeError as error:
-                raise TypeError(f"argument {index}: {error}") from None
-            if view is not None and view.target:
-                device = Device.get(view.target, view.ordinal)
-                break
-        return self.entry(entry, device)(*arguments, stream=stream)
+    def _find_entry(self, name: Optional[str], target: str, ordinal: int) -> Entry:
+        """The entry point that a call uses; ``target`` is empty if no argument is on a device."""
+        return self.entry(name, Device.get(target, ordinal) if target else None)
+
+    if TYPE_CHECKING:
+        # It is in src/Call.cpp.
+        def __call__(self, *arguments: Any, entry: Optional[str] = None,
+                     stream: Optional[int] = None) -> Any: ...
 
     def __repr__(self) -> str:
         entries = "; ".join(str(signature) for signature in self.signatures.values())
@@ -369,7 +234,7 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     dashes: ["no-fuse-attention", "direct-copies=never"]. Compiler warnings are issued as Python
     warnings.
     """
-    return Program(_core.Program.compile(
+    return Program(_core.compile(
         _encode(source),
         _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
                       None if schedule_db is None else os.fspath(schedule_db),

@@ -2,6 +2,7 @@
 """The package on PyTorch's tensors, on a GPU where there is one."""
 
 import pathlib
+import threading
 
 import pytest
 import tessera
@@ -153,6 +154,77 @@ def test_a_graph_of_launches():
     graph.replay()
     torch.cuda.synchronize()
     torch.testing.assert_close(out.cpu(), (a @ b + a).cpu(), rtol=0, atol=0)
+
+
+def test_a_graph_of_a_program_with_a_result(chain):
+    """The first call of an entry point is captured; its result is memory of the graph."""
+    program = tessera.compile(CHAIN, target=TARGET)
+    a, b = integers(64, 48).cuda(), integers(48, 48, seed=1).cuda()
+    entry = program.entry(device=tessera.Device.get(TARGET))
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = entry(a, b)
+    for seed in range(5):
+        a.copy_(integers(64, 48, seed=seed + 5))
+        graph.replay()
+        torch.testing.assert_close(result.cpu(), expected(a.cpu(), b.cpu()), rtol=0, atol=0)
+        torch.testing.assert_close(chain(a, b), result, rtol=0, atol=0)
+
+
+def test_results_are_memory_of_pytorchs_allocator(chain):
+    a, b = integers(300, 200).cuda(), integers(200, 200, seed=1).cuda()
+    for _ in range(2):
+        q = chain(a, b)
+        allocated = torch.cuda.memory_allocated()
+        size = q.nbytes
+        del q
+        assert allocated - torch.cuda.memory_allocated() >= size
+    # A size that the last call did not have.
+    assert chain(a[:7], b).shape == (7, 200)
+
+
+def test_a_result_that_the_allocator_has_no_memory_for():
+    program = tessera.compile("""
+func.func @main(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<?x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %r = tensor.empty() : tensor<4xf32>
+  %s = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%r : tensor<4xf32>)
+      -> tensor<4xf32>
+  return %s, %i : tensor<4xf32>, tensor<?x?xf32>
+}""", target=TARGET)
+    x = torch.arange(4.0, device="cuda")
+    allocated = torch.cuda.memory_allocated()
+    for _ in range(5):
+        with pytest.raises((tessera.Error, torch.cuda.OutOfMemoryError), match="(?i)memory"):
+            program(x, 1 << 20)
+        assert torch.cuda.memory_allocated() == allocated
+        total, zeros = program(x, 3)
+        assert torch.equal(total, x + x) and zeros.shape == (3, 3) and not zeros.any()
+        del total, zeros
+
+
+def test_threads_with_streams_of_their_own(chain):
+    wrong = []
+
+    def work(index):
+        a, b = integers(40 + index, 64, seed=index), integers(64, 64, seed=index + 9)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            on_device = a.cuda(), b.cuda()
+            results = [chain(*on_device) for _ in range(200)]
+        stream.synchronize()
+        right = expected(a, b)
+        wrong.extend(index for result in results if not torch.equal(result.cpu(), right))
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_types():

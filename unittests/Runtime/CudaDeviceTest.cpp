@@ -26,6 +26,11 @@ namespace {
 // A driver for tests
 //===----------------------------------------------------------------------===//
 
+/// The kernels' parameters, in the order of `FakeDriver::kernels`.
+constexpr const char *fakePtx =
+    ".visible .entry small(\n.param .u64 small_param_0,\n"
+    ".param .u32 small_param_1\n)\n{ ret; }\n.visible .entry big()\n{ ret; }\n";
+
 struct FakeKernel {
   std::string name;
   std::map<int, int> attributes;
@@ -79,6 +84,8 @@ struct FakeDriver {
   char *linkErrors = nullptr;
   CUresult launchResult = CUDA_SUCCESS;
   int retains = 0, releases = 0, resets = 0;
+  /// Calls that the driver rejects although nothing is wrong.
+  int failures = 0;
   int modules = 0, unloads = 0, launches = 0, raises = 0, allocations = 0;
   unsigned lastGrid[3] = {}, lastBlock[3] = {}, lastShared = 0;
   std::vector<int> lastArgs;
@@ -244,7 +251,7 @@ CudaDriver makeFakeDriver() {
       }
       return fake->loadResult;
     }
-    EXPECT_STREQ(static_cast<const char *>(image), "kernels");
+    EXPECT_STREQ(static_cast<const char *>(image), fakePtx);
     ++fake->modules;
     *module = reinterpret_cast<CUmodule>(fake);
     return fake->state();
@@ -307,8 +314,10 @@ CudaDriver makeFakeDriver() {
   driver.funcGetParamInfo = [](CUfunction function, size_t index,
                                size_t *offset, size_t *bytes) {
     auto &parameters = reinterpret_cast<FakeKernel *>(function)->parameters;
-    if (index >= parameters.size())
+    if (index >= parameters.size()) {
+      ++fake->failures;
       return CUDA_ERROR_INVALID_VALUE + 0;
+    }
     *offset = 8 * index;
     *bytes = parameters[index];
     return CUDA_SUCCESS + 0;
@@ -424,7 +433,7 @@ protected:
     ASSERT_TRUE(load("kernels").ok());
   }
   Status load(const char *name) {
-    return FakeDeviceTest::load(KernelImage::PTX, name, "kernels");
+    return FakeDeviceTest::load(KernelImage::PTX, name, fakePtx);
   }
 
   FakeDriver state;
@@ -823,6 +832,9 @@ TEST_F(FakeCudaTest, ArgumentsAreChecked) {
             "launch of 'small': argument 1 has 8 bytes, but the kernel expects "
             "4");
   EXPECT_TRUE(launch("small", shape, 2, args, nullptr).ok());
+  EXPECT_TRUE(launch("big", shape, 0, nullptr, nullptr).ok());
+  // Tools for finding errors report each failed call.
+  EXPECT_EQ(state.failures, 0);
   // A driver without this query.
   driver.funcGetParamInfo = nullptr;
   ASSERT_TRUE(load("kernels").ok());

@@ -14,6 +14,7 @@
 #include "../DriverDevice.h"
 #include "../DriverListing.h"
 #include "../Format.h"
+#include "KernelParameters.h"
 #include "TensorMap.h"
 
 #include <cstdio>
@@ -105,8 +106,25 @@ public:
     if (state != context)
       driver.ctxSetCurrent(static_cast<CUcontext>(state));
   }
+  void leaveThread(uintptr_t state) override {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    restoreCaller(reinterpret_cast<void *>(state));
+  }
+  bool isCapturing(void *queue) override {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    // The legacy default stream cannot be captured.
+    return queue && driver.streamIsCapturing &&
+           !driver.streamIsCapturing(static_cast<CUstream>(queue), &status) &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
 
 protected:
+  int exchangeCaptureMode(int mode) override {
+    auto exchanged = static_cast<CUstreamCaptureMode>(mode);
+    if (driver.threadExchangeCaptureMode)
+      driver.threadExchangeCaptureMode(&exchanged);
+    return exchanged;
+  }
   DriverResult makeCurrent() override {
     return {"cuCtxSetCurrent", driver.ctxSetCurrent(context)};
   }
@@ -156,6 +174,10 @@ protected:
             driver.eventElapsedTime(milliseconds, beginEvent, endEvent)};
   }
   DriverResult moduleUnload(void *module) override {
+    {
+      std::lock_guard<std::mutex> lock(countsMutex);
+      parameterCounts.erase(module);
+    }
     return {"cuModuleUnload",
             driver.moduleUnload(static_cast<CUmodule>(module))};
   }
@@ -175,7 +197,9 @@ protected:
                                 static_cast<int>(bytes))};
   }
   DriverResult queueLaunch(void *function,
-                           const LaunchRequest &request) override;
+                           const LaunchRequest &request) override {
+    return launchIn(stream, function, request);
+  }
   DriverResult occupancy(int *workgroups, void *function, int64_t blockThreads,
                          int64_t workgroupBytes) override {
     return {"cuOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -196,6 +220,22 @@ protected:
             driver.streamWaitEvent(stream, orderEvent, /*flags=*/0)};
   }
 
+  bool takesConcurrentCalls() const override { return true; }
+  DriverResult launchIn(void *queue, void *function,
+                        const LaunchRequest &request) override;
+  DriverResult copyIn(void *queue, void *to, const void *from,
+                      size_t bytes) override {
+    return {"cuMemcpyDtoDAsync",
+            driver.memcpyDtoDAsync(toDevicePtr(to), toDevicePtr(from), bytes,
+                                   static_cast<CUstream>(queue))};
+  }
+  bool isForeign(uintptr_t &state) override {
+    CUcontext current = nullptr;
+    driver.ctxGetCurrent(&current);
+    state = reinterpret_cast<uintptr_t>(current);
+    return current != context;
+  }
+
   std::string describe(DriverResult result) const override {
     return driver.describe(result.call, result.code);
   }
@@ -208,7 +248,13 @@ private:
   int attribute(CUDeviceAttribute which) const;
   int attribute(CUFunctionAttribute which, CUfunction function) const;
 
+  std::optional<size_t> getParameterCount(void *module, const char *name) const;
+
   const CudaDriver &driver;
+  /// The number of parameters of the kernels of each module.
+  std::unordered_map<void *, std::unordered_map<std::string, size_t>>
+      parameterCounts;
+  mutable std::mutex countsMutex;
   CUdevice handle = 0;
   CUcontext context = nullptr;
   CUstream ownStream = nullptr;
@@ -413,7 +459,12 @@ Status CudaDevice::loadImage(const KernelImage &image) {
       &module, image.bytes.c_str(), JitLogs::count, logs.options, logs.values);
   if (result != CUDA_SUCCESS)
     return rejectImage(image, {"cuModuleLoadDataEx", result}, logs.str());
-  return addModule(image.name, module);
+  Status status = addModule(image.name, module);
+  if (status.ok()) {
+    std::lock_guard<std::mutex> lock(countsMutex);
+    parameterCounts[module] = countKernelParameters(image.bytes);
+  }
+  return status;
 }
 
 std::vector<std::string> CudaDevice::listKernels(void *loaded) const {
@@ -434,8 +485,19 @@ std::vector<std::string> CudaDevice::listKernels(void *loaded) const {
   return names;
 }
 
-LoadedKernel CudaDevice::describeKernel(void *loaded, void *,
-                                        const char *) const {
+std::optional<size_t> CudaDevice::getParameterCount(void *module,
+                                                    const char *name) const {
+  std::lock_guard<std::mutex> lock(countsMutex);
+  auto counts = parameterCounts.find(module);
+  if (counts == parameterCounts.end())
+    return std::nullopt;
+  auto found = counts->second.find(name);
+  return found == counts->second.end() ? std::nullopt
+                                       : std::optional(found->second);
+}
+
+LoadedKernel CudaDevice::describeKernel(void *loaded, void *module,
+                                        const char *name) const {
   auto handle = static_cast<CUfunction>(loaded);
   LoadedKernel function;
   function.handle = handle;
@@ -450,19 +512,17 @@ LoadedKernel CudaDevice::describeKernel(void *loaded, void *,
       attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, handle);
   function.threadLimit =
       format("it uses %d registers per thread", resources.registers);
-  if (!driver.funcGetParamInfo)
+  std::optional<size_t> count = getParameterCount(module, name);
+  if (!driver.funcGetParamInfo || !count)
     return function;
-  // The driver ends the list with CUDA_ERROR_INVALID_VALUE.
-  constexpr size_t most = 4096;
-  for (size_t index = 0; index < most; ++index) {
+  function.parametersKnown = true;
+  for (size_t index = 0; index < *count; ++index) {
     size_t offset = 0, bytes = 0;
-    CUresult result = driver.funcGetParamInfo(handle, index, &offset, &bytes);
-    if (result == CUDA_SUCCESS) {
-      function.parameters.push_back(static_cast<int64_t>(bytes));
-      continue;
+    if (driver.funcGetParamInfo(handle, index, &offset, &bytes)) {
+      function.parametersKnown = false;
+      break;
     }
-    function.parametersKnown = result == CUDA_ERROR_INVALID_VALUE;
-    break;
+    function.parameters.push_back(static_cast<int64_t>(bytes));
   }
   return function;
 }
@@ -497,15 +557,15 @@ Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)});
 }
 
-DriverResult CudaDevice::queueLaunch(void *function,
-                                     const LaunchRequest &request) {
+DriverResult CudaDevice::launchIn(void *queue, void *function,
+                                  const LaunchRequest &request) {
   auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
   return {"cuLaunchKernel",
           driver.launchKernel(
               static_cast<CUfunction>(function), dim(request.grid[0]),
               dim(request.grid[1]), dim(request.grid[2]), dim(request.block[0]),
               dim(request.block[1]), dim(request.block[2]),
-              dim(request.workgroupBytes), stream,
+              dim(request.workgroupBytes), static_cast<CUstream>(queue),
               request.numArgs ? request.args : nullptr, nullptr)};
 }
 

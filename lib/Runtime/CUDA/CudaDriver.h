@@ -177,9 +177,26 @@ constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
   X(eventElapsedTime, cuEventElapsedTime,                                      \
     (float *milliseconds, CUevent begin, CUevent end))
 
+enum CUstreamCaptureMode : int {
+  CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
+  CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
+  CU_STREAM_CAPTURE_MODE_RELAXED = 2,
+};
+
+enum CUstreamCaptureStatus : int {
+  CU_STREAM_CAPTURE_STATUS_NONE = 0,
+  CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
+  CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
+};
+
 /// Functions that older drivers lack (before CUDA 12.4; those of tensor maps
-/// before 12.0); null there. A tensor map has 128 bytes, aligned to 64.
+/// before 12.0, those of captures before 10.1); null there. A tensor map has
+/// 128 bytes, aligned to 64.
 #define TESSERA_CUDA_OPTIONAL_FUNCTIONS(X)                                     \
+  X(streamIsCapturing, cuStreamIsCapturing,                                    \
+    (CUstream stream, CUstreamCaptureStatus * status))                         \
+  X(threadExchangeCaptureMode, cuThreadExchangeStreamCaptureMode,              \
+    (CUstreamCaptureMode * mode))                                              \
   X(funcGetParamInfo, cuFuncGetParamInfo,                                      \
     (CUfunction function, size_t index, size_t *offset, size_t *bytes))        \
   X(moduleGetFunctionCount, cuModuleGetFunctionCount,                          \

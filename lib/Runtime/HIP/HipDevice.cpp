@@ -47,8 +47,26 @@ public:
     if (int ordinal = *static_cast<int *>(state); ordinal != info().ordinal)
       driver.setDevice(ordinal);
   }
+  void leaveThread(uintptr_t state) override {
+    if (auto ordinal = static_cast<int>(state); ordinal != info().ordinal)
+      driver.setDevice(ordinal);
+  }
+  bool isCapturing(void *queue) override {
+    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+    // The default stream cannot be captured.
+    return queue && driver.streamIsCapturing &&
+           !driver.streamIsCapturing(static_cast<hipStream_t>(queue),
+                                     &status) &&
+           status != hipStreamCaptureStatusNone;
+  }
 
 protected:
+  int exchangeCaptureMode(int mode) override {
+    auto exchanged = static_cast<hipStreamCaptureMode>(mode);
+    if (driver.threadExchangeCaptureMode)
+      driver.threadExchangeCaptureMode(&exchanged);
+    return exchanged;
+  }
   DriverResult makeCurrent() override {
     return {"hipSetDevice", driver.setDevice(info().ordinal)};
   }
@@ -113,7 +131,9 @@ protected:
     return {"", hipSuccess};
   }
   DriverResult queueLaunch(void *function,
-                           const LaunchRequest &request) override;
+                           const LaunchRequest &request) override {
+    return launchIn(stream, function, request);
+  }
   DriverResult occupancy(int *workgroups, void *function, int64_t blockThreads,
                          int64_t workgroupBytes) override {
     return {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -133,6 +153,22 @@ protected:
   DriverResult waitForNote() override {
     return {"hipStreamWaitEvent",
             driver.streamWaitEvent(stream, orderEvent, /*flags=*/0)};
+  }
+
+  bool takesConcurrentCalls() const override { return true; }
+  DriverResult launchIn(void *queue, void *function,
+                        const LaunchRequest &request) override;
+  DriverResult copyIn(void *queue, void *to, const void *from,
+                      size_t bytes) override {
+    return {"hipMemcpyAsync",
+            driver.memcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice,
+                               static_cast<hipStream_t>(queue))};
+  }
+  bool isForeign(uintptr_t &state) override {
+    int ordinal = 0;
+    driver.getDevice(&ordinal);
+    state = static_cast<uintptr_t>(ordinal);
+    return ordinal != info().ordinal;
   }
 
   std::string describe(DriverResult result) const override {
@@ -372,15 +408,15 @@ Status HipDevice::checkOwnLimits(const LaunchRequest &request,
   return Status::success();
 }
 
-DriverResult HipDevice::queueLaunch(void *function,
-                                    const LaunchRequest &request) {
+DriverResult HipDevice::launchIn(void *queue, void *function,
+                                 const LaunchRequest &request) {
   auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
   return {"hipModuleLaunchKernel",
           driver.launchKernel(
               static_cast<hipFunction_t>(function), dim(request.grid[0]),
               dim(request.grid[1]), dim(request.grid[2]), dim(request.block[0]),
               dim(request.block[1]), dim(request.block[2]),
-              dim(request.workgroupBytes), stream,
+              dim(request.workgroupBytes), static_cast<hipStream_t>(queue),
               request.numArgs ? request.args : nullptr, nullptr)};
 }
 

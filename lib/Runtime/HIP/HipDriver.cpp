@@ -56,6 +56,10 @@ struct LoadedDriver {
   find(library, driver.member, #symbol);
     TESSERA_HIP_FUNCTIONS(TESSERA_REQUIRE)
 #undef TESSERA_REQUIRE
+    findDriverFunction(library, "hipStreamIsCapturing",
+                       driver.streamIsCapturing);
+    findDriverFunction(library, "hipThreadExchangeStreamCaptureMode",
+                       driver.threadExchangeCaptureMode);
     find(library, driver.getErrorName, "hipGetErrorName");
     find(library, driver.getErrorString, "hipGetErrorString");
     // The name without a version stands for the old structure in every library.

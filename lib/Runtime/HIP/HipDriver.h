@@ -134,6 +134,16 @@ constexpr unsigned hipEventDisableTiming = 2;
   X(eventElapsedTime, hipEventElapsedTime,                                     \
     (float *milliseconds, hipEvent_t begin, hipEvent_t end))
 
+enum hipStreamCaptureMode : int { // NOLINT(readability-identifier-naming)
+  hipStreamCaptureModeGlobal = 0,
+  hipStreamCaptureModeRelaxed = 2,
+};
+
+enum hipStreamCaptureStatus : int { // NOLINT(readability-identifier-naming)
+  hipStreamCaptureStatusNone = 0,
+  hipStreamCaptureStatusActive = 1,
+};
+
 /// HIP's functions, each under its name above.
 struct HipDriver {
 // NOLINTBEGIN(bugprone-macro-parentheses)
@@ -142,6 +152,10 @@ struct HipDriver {
   TESSERA_HIP_FUNCTIONS(TESSERA_DECLARE)
 #undef TESSERA_DECLARE
   // NOLINTEND(bugprone-macro-parentheses)
+  /// Null where HIP has no captures.
+  hipError_t (*streamIsCapturing)(hipStream_t stream,
+                                  hipStreamCaptureStatus *status) = nullptr;
+  hipError_t (*threadExchangeCaptureMode)(hipStreamCaptureMode *mode) = nullptr;
   const char *(*getErrorName)(hipError_t error) = nullptr;
   const char *(*getErrorString)(hipError_t error) = nullptr;
 

@@ -1,0 +1,137 @@
+//===- Compile.cpp - The compiler's functions as Python's -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tessera-c/Compiler.h"
+
+#include "Errors.h"
+#include "Objects.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+using namespace tessera_python;
+using namespace nb::literals;
+
+namespace {
+/// The options of a compilation, as keyword arguments have them.
+struct Options {
+  std::string target;
+  std::optional<std::string> entry;
+  std::string file;
+  bool allowTf32 = false, allowFastF8 = false, requireMma = false;
+  std::optional<std::string> scheduleDb;
+  std::string flags;
+};
+
+} // namespace
+
+/// Calls `function` with the C API's options, without Python's lock, and then
+/// issues the compiler's warnings.
+template <typename Function>
+static void callCompiler(const Options &own, Function function) {
+  // Warnings are kept until Python's lock is held again.
+  std::vector<std::string> warnings;
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  options.target = own.target.c_str();
+  options.entry = own.entry ? own.entry->c_str() : nullptr;
+  options.fileName = own.file.c_str();
+  options.allowTf32 = own.allowTf32;
+  options.allowFastF8 = own.allowFastF8;
+  options.requireMatrixUnit = own.requireMma;
+  options.scheduleDb = own.scheduleDb ? own.scheduleDb->c_str() : nullptr;
+  options.flags = own.flags.c_str();
+  options.handlerUser = &warnings;
+  options.handler = [](void *user, TesseraSeverity severity, const char *text) {
+    if (severity == TESSERA_WARNING)
+      static_cast<std::vector<std::string> *>(user)->emplace_back(text);
+  };
+  call([&] { return function(options); });
+  for (const std::string &warning : warnings)
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 2) < 0)
+      throw nb::python_error();
+}
+
+static Program compile(nb::bytes source, const Options &own) {
+  Program program;
+  callCompiler(own, [&](const TesseraCompileOptions &options) {
+    TesseraProgram *made = nullptr;
+    TesseraStatus status =
+        tesseraCompile(source.c_str(), source.size(), &options, &made);
+    program.handle.reset(made);
+    return status;
+  });
+  return program;
+}
+
+/// Takes a text of the library.
+static std::string take(char *text) {
+  std::string own = text ? text : "";
+  tesseraStringFree(text);
+  return own;
+}
+
+static std::string explain(nb::bytes source, const Options &own) {
+  std::string json;
+  callCompiler(own, [&](const TesseraCompileOptions &options) {
+    char *text = nullptr;
+    TesseraStatus status =
+        tesseraExplain(source.c_str(), source.size(), &options, &text);
+    json = take(text);
+    return status;
+  });
+  return json;
+}
+
+/// Whether the outputs are right, and the report.
+static std::tuple<bool, std::string>
+verify(nb::bytes source, const Options &own,
+       const std::vector<std::string> &arguments, bool acceptUnverified) {
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  int passed = 0;
+  std::string json;
+  callCompiler(own, [&](const TesseraCompileOptions &options) {
+    TesseraVerifyOptions verifyOptions = {};
+    verifyOptions.structSize = sizeof(verifyOptions);
+    verifyOptions.arguments = pointers.data();
+    verifyOptions.numArguments = pointers.size();
+    verifyOptions.acceptUnverified = acceptUnverified;
+    char *text = nullptr;
+    TesseraStatus status =
+        tesseraVerify(source.c_str(), source.size(), &options, &verifyOptions,
+                      &passed, &text);
+    json = take(text);
+    return status;
+  });
+  return {passed != 0, json};
+}
+
+void tessera_python::bindCompiler(nb::module_ &module) {
+  nb::class_<Options>(module, "Options")
+      .def(
+          "__init__",
+          [](Options *self, const std::string &target,
+             const std::optional<std::string> &entry, const std::string &file,
+             bool allowTf32, bool allowFastF8, bool requireMma,
+             const std::optional<std::string> &scheduleDb,
+             const std::string &flags) {
+            new (self) Options{target,      entry,      file,       allowTf32,
+                               allowFastF8, requireMma, scheduleDb, flags};
+          },
+          "target"_a, "entry"_a.none(), "file"_a, "allow_tf32"_a,
+          "allow_fast_f8"_a, "require_mma"_a, "schedule_db"_a.none(),
+          "flags"_a);
+  module.def("compile", &compile, "source"_a, "options"_a);
+  module.def("explain", &explain, "source"_a, "options"_a);
+  module.def("verify", &verify, "source"_a, "options"_a, "arguments"_a,
+             "accept_unverified"_a);
+}

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs as operators of PyTorch.
+
+    import tessera.torch
+
+    program = tessera.compile(text, target="cuda")
+    scale = tessera.torch.custom_op(program, "mine::scale")
+    torch.compile(lambda x: scale(x) + 1)(x)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+import torch
+
+from ._arrays import ELEMENTS
+from ._program import Program, Signature, Slot
+
+__all__ = ["custom_op"]
+
+#: A function of an operator's arguments that returns the program for them.
+Specialize = Callable[..., Program]
+
+# An operator exists as long as the library that defined it.
+_libraries: Dict[str, torch.library.Library] = {}
+
+
+def _argument_type(slot: Slot, alias: str) -> str:
+    """The type of an argument in PyTorch's schemas."""
+    if slot.kind != "scalar":
+        return f"Tensor({alias}!)" if slot.may_write else "Tensor"
+    if slot.element == "i1":
+        return "bool"
+    return "float" if "f" in slot.element else "SymInt"
+
+
+def _schema(signature: Signature, names: Optional[Sequence[str]]) -> str:
+    slots = signature.arguments
+    if names is None:
+        names = [f"x{index}" for index in range(len(slots))]
+    elif len(names) != len(slots):
+        raise ValueError(f"{signature} takes {len(slots)} arguments, but {len(names)} names were given")
+    for index, slot in enumerate(signature.results):
+        if slot.kind == "scalar":
+            raise ValueError(f"result {index} ({slot.type}) is a scalar, but operators of PyTorch return "
+                             "tensors: return a tensor of rank 0")
+    arguments = ", ".join(f"{_argument_type(slot, chr(ord('a') + index % 26))} {name}"
+                          for index, (slot, name) in enumerate(zip(slots, names)))
+    results = ", ".join("Tensor" for _ in signature.results)
+    return f"({arguments}) -> " + (results if len(signature.results) == 1 else f"({results})")
+
+
+def _element_type(slot: Slot) -> torch.dtype:
+    numpy_name = next(names[1] for names in ELEMENTS if names[0] == slot.element)
+    return getattr(torch, numpy_name)
+
+
+def _static_fake(signature: Signature) -> Callable[..., Any]:
+    """The function that describes the results of a program whose results have static sizes."""
+    for index, slot in enumerate(signature.results):
+        if min(slot.shape, default=0) < 0:
+            raise ValueError(f"result {index} ({slot.type}) has a dynamic size: pass fake=, a function of "
+                             "the operator's arguments that returns an empty tensor of the result's "
+                             "shape and type for each result")
+    types = [_element_type(slot) for slot in signature.results]
+
+    def fake(*arguments: Any) -> Any:
+        device = None
+        for index, (slot, value) in enumerate(zip(signature.arguments, arguments)):
+            if slot.kind == "scalar":
+                continue
+            device = device or value.device
+            torch._check(value.dim() == len(slot.shape), lambda: (
+                f"argument {index} ({slot.type}): it has {value.dim()} dimensions"))
+            for dim, size in enumerate(slot.shape):
+                if size >= 0:
+                    torch._check(value.shape[dim] == size, lambda: (
+                        f"argument {index} ({slot.type}): dimension {dim} is {value.shape[dim]}"))
+        results = [torch.empty(slot.shape, dtype=dtype, device=device)
+                   for slot, dtype in zip(signature.results, types)]
+        return results[0] if len(results) == 1 else tuple(results) if results else None
+
+    return fake
+
+
+def _specializing(specialize: Specialize, entry: Optional[str]) -> Callable[..., Any]:
+    """An implementation that requests a program when the shapes of its arguments first occur."""
+    programs: Dict[Tuple[Any, ...], Program] = {}
+
+    def run(*arguments: Any) -> Any:
+        key = tuple((value.shape, value.dtype, value.device) if isinstance(value, torch.Tensor) else value
+                    for value in arguments)
+        program = programs.get(key)
+        if program is None:
+            program = programs[key] = specialize(*arguments)
+        return program.call_below_autograd(
+            entry, *[value for value in arguments if value is not None])
+
+    return run
+
+
+def _bump_versions(name: str, operator: Any, mutated: Sequence[int]) -> Callable[..., Any]:
+    """The step between autograd and the implementation that marks written tensors as changed, so that
+    autograd rejects a backward pass that would read the new contents."""
+
+    def bump(keyset: Any, *arguments: Any) -> Any:
+        if torch.is_grad_enabled():
+            for index, value in enumerate(arguments):
+                if isinstance(value, torch.Tensor) and value.requires_grad:
+                    raise RuntimeError(
+                        f"argument {index} of '{name}' requires a gradient, but the operator writes its "
+                        "arguments and has no derivative: call detach(), or use torch.no_grad()")
+        for index in mutated:
+            torch.autograd.graph.increment_version(arguments[index])
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return operator.redispatch(
+                keyset & torch._C._after_ADInplaceOrView_keyset, *arguments)
+
+    return bump
+
+
+def _no_derivative(name: str) -> Callable[..., Any]:
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise RuntimeError(f"the operator '{name}' has no derivative: pass backward= to "
+                           "tessera.torch.custom_op")
+
+    return backward
+
+
+def custom_op(program: Union[Program, Specialize], name: str, *, entry: Optional[str] = None,
+              arguments: Optional[Sequence[str]] = None, schema: Optional[str] = None,
+              fake: Optional[Callable[..., Any]] = None,
+              backward: Optional[Callable[..., Any]] = None,
+              setup_context: Optional[Callable[..., Any]] = None) -> Any:
+    """Registers a program as the operator ``name`` ("namespace::operator") of PyTorch and returns the
+    operator, ``torch.ops.namespace.operator.default``.
+
+    The operator works in ``torch.compile``, ``torch.export``, and CUDA graphs. Its arguments are those
+    of the entry point: a tensor for an array, a number for a scalar. Tensors must be dense; a memref
+    that the program may write is an argument that the operator mutates. Results are new tensors.
+
+    ``program`` may also be a function of the operator's arguments that returns the program for them. It
+    is called when the shapes, element types, devices and numbers first occur, never while a graph is
+    traced. ``schema`` is then required, such as "(Tensor x, Tensor weight, Tensor? bias) -> Tensor",
+    and so is ``fake``. Arguments that are None are not passed to the program.
+
+    ``entry`` names the entry point, and ``arguments`` the operator's arguments. ``fake`` describes the
+    results without computing them: a function of the arguments that returns empty tensors, as in
+    ``torch.library.register_fake``. It is required where a result has a dynamic size. ``backward(ctx,
+    *gradients)`` and ``setup_context(ctx, inputs, output)`` define the derivative, as in
+    ``torch.library.register_autograd``; without ``backward`` a backward pass through the operator raises
+    an error. An operator that mutates arguments cannot have a derivative.
+    """
+    namespace, separator, operator = name.partition("::")
+    if not separator or not namespace or not operator:
+        raise ValueError(f"'{name}' is not of the form 'namespace::operator'")
+    if setup_context is not None and backward is None:
+        raise ValueError("setup_context= requires backward=")
+    if name in _libraries:
+        raise ValueError(f"the operator '{name}' is already registered")
+    if isinstance(program, Program):
+        if schema is not None:
+            raise ValueError("schema= applies to a function that returns programs: a program has its own")
+        own_name = entry or program._default_entry()
+        if own_name not in program.signatures:
+            raise ValueError(f"no entry point '{own_name}': the program has "
+                             f"{', '.join(program.signatures)}")
+        signature = program.signatures[own_name]
+        schema = _schema(signature, arguments)
+        fake = fake or _static_fake(signature)
+        own_program = program
+
+        def run(*values: Any) -> Any:
+            return own_program.call_below_autograd(entry, *values)
+    else:
+        if schema is None or fake is None:
+            raise ValueError("a function that returns programs requires schema= and fake=")
+        if arguments is not None:
+            raise ValueError("arguments= applies to a program: schema= contains the names")
+        run = _specializing(program, entry)
+
+    if backward is not None and "!" in schema:
+        raise ValueError(f"the operator '{name}' writes its arguments, so that it has no derivative: "
+                         "omit backward=, or pass a program that returns its results")
+
+    library = torch.library.Library(namespace, "FRAGMENT")
+    # A program reads dense arrays: the compiler must not choose other strides.
+    tags = [torch.Tag.pt2_compliant_tag]
+    tags += [getattr(torch.Tag, tag) for tag in ("needs_contiguous_strides", "needs_exact_strides",
+                                                    "needs_fixed_stride_order")
+             if hasattr(torch.Tag, tag)][:1]
+    library.define(operator + schema, tags=tuple(tags))
+    _libraries[name] = library
+    overload = getattr(getattr(torch.ops, namespace), operator).default
+    for key in ("CPU", "CUDA"):
+        library.impl(operator, run, key)
+    mutated: List[int] = [index for index, argument in enumerate(overload._schema.arguments)
+                          if argument.alias_info is not None and argument.alias_info.is_write]
+    torch.library.register_fake(name, fake, lib=library)
+    if mutated:
+        library.impl(operator, _bump_versions(name, overload, mutated), "ADInplaceOrView",
+                     with_keyset=True)
+    else:
+        torch.library.register_autograd(name, backward or _no_derivative(name),
+                                        setup_context=setup_context, lib=library)
+    return overload

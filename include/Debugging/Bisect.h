@@ -11,7 +11,7 @@
 
 #include "mlir/IR/OwningOpRef.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// A program that ends with the result of an op.
 struct Cut {
@@ -91,6 +91,6 @@ void returnValues(mlir::func::FuncOp function,
 /// An op's name and its place in the file.
 std::string describe(mlir::Operation *op);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_BISECT_H

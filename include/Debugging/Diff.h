@@ -14,7 +14,7 @@
 #include "Reference/Compare.h"
 #include "Reference/Interpreter.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// One target of --diff. All of them run in this process.
 struct DiffSide {
@@ -77,6 +77,6 @@ LogicalResult bisect(const ProgramOptions &options, DiffSide &base,
                      DiffSide &other, const DiffProgram &program,
                      Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_DIFF_H

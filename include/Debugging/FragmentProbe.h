@@ -27,7 +27,7 @@
 
 #include <string>
 
-namespace runner {
+namespace tessera::execution {
 
 /// The ops of the kernel whose results are fragments, in the order of the
 /// program. Those of control flow only forward the results of others.
@@ -62,6 +62,6 @@ std::string describeElement(mlir::Operation *op, mlir::gpu::LaunchOp launch,
 /// a loop around them.
 void eraseWhatFollows(mlir::Operation *op, mlir::gpu::LaunchOp launch);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_FRAGMENTPROBE_H

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace tessera::execution {
 
 /// The fault that --debug-corrupt-output plants in an output. A row is all
 /// elements whose indices but the last are the same.
@@ -34,6 +34,6 @@ std::optional<PlantedFault> findPlantedFault(llvm::StringRef name);
 /// would change nothing, changes an element. Empty where there is none.
 std::string plant(PlantedFault fault, tessera::runtime::HostArray &array);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_PLANTEDFAULT_H

@@ -11,7 +11,7 @@
 
 #include <functional>
 
-namespace runner {
+namespace tessera::execution {
 
 /// The bytes that fill memory before the first run, and before a second one: an
 /// element that holds the former in the first run and the latter in the second
@@ -41,6 +41,6 @@ LogicalResult repeat(const ProgramOptions &options, runtime::Device &device,
                      const std::vector<Output> &outputs,
                      const CompareRun &compareRun, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_REPEAT_H

@@ -11,7 +11,7 @@
 
 #include "TargetInfo/Chip.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Computes the reference from `entry`, the source, and compares the outputs;
 /// error bounds follow from how the sums of `matmuls` were compiled. Checks
@@ -34,6 +34,6 @@ FailureOr<bool> isAsReference(const ProgramOptions &options,
                               const std::vector<Output> &outputs,
                               Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_VERIFY_H

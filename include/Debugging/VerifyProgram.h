@@ -11,7 +11,7 @@
 
 #include "Driver/Compiler.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Compiles a program for the device that the options name, runs it twice, and
 /// compares the outputs with each other and with the reference. The results are
@@ -21,6 +21,6 @@ LogicalResult verifyProgram(const ProgramOptions &options,
                             compiler::CompileOptions compileOptions,
                             mlir::ModuleOp module, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // DEBUGGING_VERIFYPROGRAM_H

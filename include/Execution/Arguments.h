@@ -11,7 +11,7 @@
 
 #include "Runtime/Device.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Makes one array for each argument of the entry, as the options specify.
 /// Before that, checks that the device and the host have the memory.
@@ -20,6 +20,6 @@ LogicalResult makeArguments(const ProgramOptions &options, const Entry &entry,
                             std::vector<runtime::HostArray> &arrays,
                             Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_ARGUMENTS_H

@@ -13,7 +13,7 @@
 
 #include <istream>
 
-namespace runner {
+namespace tessera::execution {
 
 /// Runs each line of a file (of standard input, for "-") as soon as it is read.
 /// Skips empty lines and lines that start with '#'. `run` takes the words of a
@@ -28,6 +28,6 @@ int runBatch(StringRef file, Console &console,
 int runBatch(std::istream &lines, Console &console,
              llvm::function_ref<int(ArrayRef<const char *>)> run);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_BATCH_H

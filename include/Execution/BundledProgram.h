@@ -14,7 +14,7 @@
 
 #include <memory>
 
-namespace runner {
+namespace tessera::execution {
 
 /// Reads a bundle, and rejects options that affect compilation. Sets the target
 /// and the chip of `options` to those of the variant that is run: the one for
@@ -28,6 +28,6 @@ std::unique_ptr<compiler::CompiledProgram>
 loadBundled(const runtime::Bundle &bundle, const runtime::DeviceInfo &device,
             Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_BUNDLEDPROGRAM_H

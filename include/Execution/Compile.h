@@ -17,7 +17,7 @@ namespace llvm {
 class MemoryBuffer;
 } // namespace llvm
 
-namespace runner {
+namespace tessera::execution {
 
 /// How the cache was used.
 struct CacheUse {
@@ -43,6 +43,6 @@ LogicalResult replaceKernels(const ProgramOptions &options, StringRef target,
                              compiler::CompiledProgram &program,
                              Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_COMPILE_H

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-namespace runner {
+namespace tessera::execution {
 
 /// The chip that a program is compiled for, and the device that runs it.
 struct Target {
@@ -49,6 +49,6 @@ LogicalResult chooseTarget(const ProgramOptions &options, bool run,
 /// --list-devices.
 void listDevices(Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_DEVICES_H

@@ -11,7 +11,7 @@
 
 #include "Driver/Compiler.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Rejects a stage that a target does not have.
 LogicalResult checkStage(const EmitStage &stage, StringRef target,
@@ -34,6 +34,6 @@ FailureOr<std::string> emitStage(const ProgramOptions &options,
                                  const compiler::CompileOptions &compileOptions,
                                  mlir::ModuleOp module, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_EMIT_H

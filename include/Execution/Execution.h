@@ -15,7 +15,7 @@
 #include <chrono>
 #include <optional>
 
-namespace runner {
+namespace tessera::execution {
 
 /// Size of the guards before and after each argument's buffer, which no program
 /// may write.
@@ -119,6 +119,6 @@ private:
   bool hasResultTraffic = false;
 };
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_EXECUTION_H

@@ -16,7 +16,7 @@ namespace llvm {
 class SourceMgr;
 } // namespace llvm
 
-namespace runner {
+namespace tessera::execution {
 
 /// Imports the ONNX model that `options.file` names, or whose bytes are given
 /// for a file that cannot be mapped. `sources` gets its listing, so that
@@ -32,6 +32,6 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(ProgramOptions &options,
 LogicalResult resolveInputs(ProgramOptions &options, mlir::ModuleOp module,
                             Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_MODEL_H

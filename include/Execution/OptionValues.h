@@ -15,7 +15,7 @@
 
 #include "Execution/Options.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// --diff=TARGET,TARGET[,TARGET]...
 LogicalResult parseDiff(StringRef value, ProgramOptions &options,
@@ -46,6 +46,6 @@ LogicalResult parseCacheLimit(StringRef value, ProgramOptions &options,
 FailureOr<double> parseTimeLimit(StringRef option, StringRef value,
                                  Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_OPTIONVALUES_H

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace runner {
+namespace tessera::execution {
 
 /// A stage that --emit names.
 struct EmitStage {
@@ -99,6 +99,6 @@ LogicalResult parseTarget(StringRef value, ProgramOptions &options,
 /// The names of the targets that are built.
 std::vector<StringRef> getTargets();
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_OPTIONS_H

@@ -17,7 +17,7 @@
 #include <memory>
 #include <optional>
 
-namespace runner {
+namespace tessera::execution {
 
 /// Has signals that ask the process to end (SIGINT, SIGTERM, SIGHUP) report it,
 /// remove files that are being written, and end it by the same signal. Those
@@ -49,6 +49,6 @@ private:
   std::unique_ptr<FaultHandler> faults;
 };
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_PROCESSGUARD_H

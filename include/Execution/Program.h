@@ -20,7 +20,7 @@ namespace llvm {
 class SourceMgr;
 } // namespace llvm
 
-namespace runner {
+namespace tessera::execution {
 
 /// An argument or a result of an entry point.
 struct Slot : runtime::Slot {
@@ -48,6 +48,6 @@ readProgram(ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
 LogicalResult findEntry(mlir::ModuleOp module, StringRef name, Entry &entry,
                         Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_PROGRAM_H

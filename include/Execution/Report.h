@@ -21,7 +21,7 @@
 
 namespace mlir::tessera {}
 
-namespace runner {
+namespace tessera::execution {
 
 namespace compiler = mlir::tessera;
 namespace runtime = ::tessera::runtime;
@@ -137,6 +137,6 @@ std::string formatType(ArrayRef<int64_t> shape, StringRef elementType);
 /// A number of bytes for people: "139 GiB", "512 bytes".
 std::string formatBytes(double bytes);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_REPORT_H

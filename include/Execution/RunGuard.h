@@ -7,7 +7,7 @@
 #ifndef EXECUTION_RUNGUARD_H
 #define EXECUTION_RUNGUARD_H
 
-namespace runner {
+namespace tessera::execution {
 
 /// A process that must not be at the mercy of the programs it runs implements
 /// this interface, to handle faults and to limit the time of a run. The
@@ -32,6 +32,6 @@ public:
   virtual void noteLaunch(const char *kernel) {}
 };
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // EXECUTION_RUNGUARD_H

@@ -9,7 +9,7 @@
 
 #include "Execution/Execution.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Times warm runs with cold caches.
 LogicalResult benchmark(const ProgramOptions &options, const Entry &entry,
@@ -17,6 +17,6 @@ LogicalResult benchmark(const ProgramOptions &options, const Entry &entry,
                         runtime::Device &device, Execution &execution,
                         Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_BENCH_H

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 using llvm::ArrayRef;
 using llvm::StringRef;
@@ -68,6 +68,6 @@ private:
   std::string body;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // REPORT_CHART_H

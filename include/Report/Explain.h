@@ -14,7 +14,7 @@
 #include "Driver/Compiler.h"
 #include "Runtime/Session.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// The version of what docs/Explain.md describes of the JSON object. It goes up
 /// where a field goes away or means something else.
@@ -40,6 +40,6 @@ void printCacheUse(const CacheUse &cache, llvm::raw_ostream &os);
 void printTimes(ArrayRef<compiler::StageTime> times, const CacheUse &cache,
                 llvm::raw_ostream &os);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_EXPLAIN_H

@@ -9,7 +9,7 @@
 
 #include "Execution/Program.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// A matmul or a convolution that is an op on whole arrays in an entry.
 struct MatmulWork {
@@ -35,6 +35,6 @@ std::optional<double>
 countOperations(const Entry &entry,
                 const std::vector<runtime::HostArray> &arguments);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_MATMULWORK_H

@@ -11,7 +11,7 @@
 
 #include "Reference/Compare.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// An output as the reference library takes arrays. `purpose` is the option to
 /// leave out where its type has no numbers there.
@@ -49,6 +49,6 @@ llvm::json::Object
 describeStatistics(const compiler::reference::Comparison &comparison,
                    const Output &output, const Sides &sides);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_OUTPUTSTATISTICS_H

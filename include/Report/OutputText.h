@@ -9,12 +9,12 @@
 
 #include "Execution/Execution.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Prints a line for each output, and the elements of small ones. Adds them to
 /// the JSON object.
 void printOutputs(const std::vector<Output> &outputs, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_OUTPUTTEXT_H

@@ -9,7 +9,7 @@
 
 #include "Report/Stages.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Writes the page that --report names: the stages side by side, with links
 /// between lines that come from the same line of the source, `explained` (the
@@ -19,6 +19,6 @@ LogicalResult writeHtmlReport(const ProgramOptions &options,
                               const std::vector<StageText> &stages,
                               StringRef explained, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_PROGRAMPAGE_H

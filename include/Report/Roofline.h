@@ -11,7 +11,7 @@
 
 #include "Driver/Compiler.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Prints the work of a matmul, and the rate that the device can reach at most:
 /// the lesser of its rate for the type, and the rate of its memory times the
@@ -22,6 +22,6 @@ void explainRoof(const compiler::MatmulReport &matmul, const MatmulWork *work,
                  const compiler::Chip &chip, const runtime::DeviceInfo *device,
                  llvm::raw_ostream &os, llvm::json::Object &object);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_ROOFLINE_H

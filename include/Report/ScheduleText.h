@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 using llvm::StringRef;
 
@@ -25,6 +25,6 @@ std::map<std::string, std::string> parseSchedule(StringRef text);
 /// The order of values on an axis: by their numbers, those without by name.
 bool isBefore(StringRef a, StringRef b);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // REPORT_SCHEDULETEXT_H

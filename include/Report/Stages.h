@@ -13,7 +13,7 @@
 
 #include <set>
 
-namespace runner {
+namespace tessera::execution {
 
 /// A program's text at a stage, line by line.
 struct StageText {
@@ -35,6 +35,6 @@ FailureOr<std::vector<StageText>>
 collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
               const compiler::CompileOptions &options);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_STAGES_H

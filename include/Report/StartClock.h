@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace tessera::execution {
 
 /// Records how long each step up to the first launch takes.
 class StartClock {
@@ -39,6 +39,6 @@ private:
   std::vector<std::pair<const char *, double>> steps;
 };
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_STARTCLOCK_H

@@ -11,7 +11,7 @@
 
 #include <map>
 
-namespace tune {
+namespace tessera::tuning {
 
 namespace tuning = mlir::tessera::tuning;
 
@@ -95,6 +95,6 @@ std::string formatLocation(const Summary &summary);
 /// The schedule of a record: the given one, or the compiler's choice.
 StringRef getSchedule(const tuning::Record &record);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // REPORT_TASKSUMMARY_H

@@ -14,7 +14,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Prints the best schedule of a task: its time and its rate, and how many
 /// times as fast it is as the compiler's own choice and as the library.
@@ -30,6 +30,6 @@ void printSummariesJSON(llvm::ArrayRef<Summary> summaries,
 std::string formatTunedSchedules(const mlir::tessera::TunedSchedules &tuned,
                                  const tuning::TaskId &task);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // REPORT_TASKTEXT_H

@@ -11,7 +11,7 @@
 
 #include "Runtime/Trace.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// --trace: writes the events to a file, in the JSON object form of the Chrome
 /// trace event format: complete events ("ph": "X"), times in microseconds.
@@ -19,6 +19,6 @@ namespace runner {
 LogicalResult writeTrace(const ProgramOptions &options,
                          const runtime::Trace &trace, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // REPORT_TRACEFILE_H

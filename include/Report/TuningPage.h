@@ -11,7 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// A page of HTML with a section for each summary, and the runs that the
 /// records come from. It loads nothing from anywhere.
@@ -19,6 +19,6 @@ std::string writeTuningPage(llvm::StringRef title,
                             llvm::ArrayRef<Summary> summaries,
                             llvm::ArrayRef<tuning::Run> runs);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // REPORT_TUNINGPAGE_H

@@ -11,7 +11,7 @@
 #include "Execution/Devices.h"
 #include "Execution/Options.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Which program runs, and what is done with its results.
 struct RunnerOptions : ProgramOptions {
@@ -40,6 +40,6 @@ struct RunnerOptions : ProgramOptions {
 LogicalResult runProgram(RunnerOptions &options, KeptDevices &kept,
                          std::string &code, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // RUNNER_RUNNER_H

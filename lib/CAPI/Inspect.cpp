@@ -17,6 +17,7 @@
 
 using namespace mlir;
 using namespace ::tessera::capi;
+namespace execution = ::tessera::execution;
 
 namespace compiler = mlir::tessera;
 
@@ -31,7 +32,7 @@ static char *copy(const std::string &text) {
 void tesseraStringFree(char *text) { std::free(text); }
 
 /// Stores the JSON object of a report, if the caller wants it.
-static Outcome store(runner::Report &report, char **json) {
+static Outcome store(execution::Report &report, char **json) {
   if (!json)
     return {};
   std::string text =
@@ -56,20 +57,20 @@ static Outcome explain(llvm::StringRef text,
       compiler::compileProgram(*source.module, compileOptions);
   if (!program)
     return {TESSERA_COMPILE_ERROR, source.getDiagnostics()};
-  runner::Report report = runner::Report::makeQuiet();
+  execution::Report report = execution::Report::makeQuiet();
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;
   // Sizes are those of the program alone.
-  std::vector<runner::MatmulWork> work;
-  runner::Report quiet = runner::Report::makeQuiet();
-  runner::Entry entry;
-  if (succeeded(runner::findEntry(*source.module,
-                                  options.entry ? options.entry : "main", entry,
-                                  quiet)))
-    work = runner::collectWork(entry, {});
-  runner::explain(*program, *compiler::findChip(target.name, target.chip),
-                  runner::CacheUse(), /*device=*/nullptr, {}, work,
-                  /*print=*/false, llvm::nulls(), report);
+  std::vector<execution::MatmulWork> work;
+  execution::Report quiet = execution::Report::makeQuiet();
+  execution::Entry entry;
+  if (succeeded(execution::findEntry(*source.module,
+                                     options.entry ? options.entry : "main",
+                                     entry, quiet)))
+    work = execution::collectWork(entry, {});
+  execution::explain(*program, *compiler::findChip(target.name, target.chip),
+                     execution::CacheUse(), /*device=*/nullptr, {}, work,
+                     /*print=*/false, llvm::nulls(), report);
   return store(report, json);
 }
 
@@ -82,10 +83,10 @@ static Outcome verify(llvm::StringRef text,
   if (Outcome outcome = source.prepare(compileOptions);
       outcome.status != TESSERA_OK)
     return outcome;
-  runner::Report report = runner::Report::makeQuiet();
+  execution::Report report = execution::Report::makeQuiet();
   source.setRecorder(
       [&](const Diagnostic &diagnostic) { report.record(diagnostic); });
-  runner::ProgramOptions run;
+  execution::ProgramOptions run;
   run.verify = true;
   run.flags = compileOptions.flags;
   run.acceptUnverified = given.acceptUnverified;
@@ -93,21 +94,21 @@ static Outcome verify(llvm::StringRef text,
     run.entry = options.entry;
   for (size_t i = 0; i < given.numArguments; ++i)
     run.arguments.push_back(given.arguments[i]);
-  if (succeeded(runner::parseTarget(options.target ? options.target : "cpu",
-                                    run, report, "target")))
-    (void)runner::verifyProgram(run, compileOptions, *source.module, report);
+  if (succeeded(execution::parseTarget(options.target ? options.target : "cpu",
+                                       run, report, "target")))
+    (void)execution::verifyProgram(run, compileOptions, *source.module, report);
   std::string why =
       report.root.getString("error").value_or("the program failed").str();
   switch (report.exit()) {
-  case runner::Exit::Done:
-  case runner::Exit::WrongNumbers:
-    *passed = report.exit() == runner::Exit::Done;
+  case execution::Exit::Done:
+  case execution::Exit::WrongNumbers:
+    *passed = report.exit() == execution::Exit::Done;
     return store(report, json);
-  case runner::Exit::Usage:
+  case execution::Exit::Usage:
     return {TESSERA_INVALID_ARGUMENT, why};
-  case runner::Exit::NoDevice:
+  case execution::Exit::NoDevice:
     return {TESSERA_NO_DEVICE, why};
-  case runner::Exit::Failed:
+  case execution::Exit::Failed:
     break;
   }
   if (!source.getDiagnostics().empty())

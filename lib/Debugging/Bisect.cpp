@@ -34,7 +34,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using mlir::Operation;
 using mlir::Value;
 
@@ -123,8 +123,8 @@ static std::string formatArgument(const ProgramOptions &options, size_t index) {
   return name;
 }
 
-void runner::returnValues(mlir::func::FuncOp function,
-                          llvm::ArrayRef<Value> values) {
+void tessera::execution::returnValues(mlir::func::FuncOp function,
+                                      llvm::ArrayRef<Value> values) {
   mlir::OpBuilder builder =
       mlir::OpBuilder::atBlockEnd(&function.getBody().front());
   mlir::func::ReturnOp::create(builder, function.getLoc(), values);
@@ -392,7 +392,7 @@ static std::string formatCommand(const ProgramOptions &options,
   return text;
 }
 
-std::string runner::describe(Operation *op) {
+std::string tessera::execution::describe(Operation *op) {
   std::string text = op->getName().getStringRef().str();
   if (auto place = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
     text += " (" + place.getFilename().str() + ":" +
@@ -401,9 +401,10 @@ std::string runner::describe(Operation *op) {
   return text;
 }
 
-LogicalResult runner::bisect(const ProgramOptions &options, DiffSide &base,
-                             DiffSide &other, const DiffProgram &program,
-                             Report &report) {
+LogicalResult tessera::execution::bisect(const ProgramOptions &options,
+                                         DiffSide &base, DiffSide &other,
+                                         const DiffProgram &program,
+                                         Report &report) {
   mlir::func::FuncOp function = program.entry.function;
   if (!function.getBody().hasOneBlock()) {
     report.note("--bisect: the entry point has branches, and cannot be cut");

@@ -21,7 +21,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using mlir::Operation;
 
 /// Elements of all probes together. The reference computes them too, in 16
@@ -48,7 +48,7 @@ std::optional<Cut> Bisection::addProbes(const Cut &cut,
   for (size_t number : numbers)
     ops.push_back(all[number]);
   llvm::SmallVector<mlir::Value> probes =
-      runner::addProbes(launch, eachIteration, ops);
+      tessera::execution::addProbes(launch, eachIteration, ops);
   auto function = made.module->lookupSymbol<mlir::func::FuncOp>(options.entry);
   function.getBody().front().getTerminator()->erase();
   returnValues(function, probes);

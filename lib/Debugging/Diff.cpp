@@ -19,7 +19,7 @@
 #include <limits>
 #include <thread>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace reference = compiler::reference;
 
@@ -27,9 +27,11 @@ bool Difference::ok() const {
   return llvm::all_of(outputs, [](const auto &output) { return output.ok; });
 }
 
-LogicalResult runner::runOn(const ProgramOptions &options, DiffSide &side,
-                            const DiffProgram &program,
-                            std::vector<Output> &outputs, Report &report) {
+LogicalResult tessera::execution::runOn(const ProgramOptions &options,
+                                        DiffSide &side,
+                                        const DiffProgram &program,
+                                        std::vector<Output> &outputs,
+                                        Report &report) {
   std::unique_ptr<compiler::CompiledProgram> compiled;
   {
     runtime::TraceScope scope(report.trace, "step", "compile for " + side.name);
@@ -95,7 +97,7 @@ computeBounds(const ProgramOptions &options, const DiffProgram &program,
   return result;
 }
 
-FailureOr<Difference> runner::compareSides(
+FailureOr<Difference> tessera::execution::compareSides(
     const ProgramOptions &options, const DiffProgram &program,
     ArrayRef<reference::CompiledSum> sums, const std::vector<Output> &base,
     const std::vector<Output> &other, std::string &unbounded, Report &report) {
@@ -193,18 +195,19 @@ static llvm::json::Object print(const ProgramOptions &options,
                             {"outputs", std::move(list)}};
 }
 
-std::vector<reference::CompiledSum> runner::mergeSums(const DiffSide &base,
-                                                      const DiffSide &other) {
+std::vector<reference::CompiledSum>
+tessera::execution::mergeSums(const DiffSide &base, const DiffSide &other) {
   std::vector<reference::CompiledSum> sums = base.sums;
   sums.insert(sums.end(), other.sums.begin(), other.sums.end());
   return sums;
 }
 
-LogicalResult runner::diff(const ProgramOptions &options, KeptDevices &kept,
-                           mlir::ModuleOp module,
-                           const llvm::MemoryBuffer &source,
-                           const compiler::CompileOptions &compileOptions,
-                           std::vector<Output> &base, Report &report) {
+LogicalResult
+tessera::execution::diff(const ProgramOptions &options, KeptDevices &kept,
+                         mlir::ModuleOp module,
+                         const llvm::MemoryBuffer &source,
+                         const compiler::CompileOptions &compileOptions,
+                         std::vector<Output> &base, Report &report) {
   std::vector<DiffSide> sides;
   for (const std::string &name : options.diff) {
     ProgramOptions own = options;

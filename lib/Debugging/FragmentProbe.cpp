@@ -17,7 +17,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/raw_ostream.h"
 
-using namespace runner;
+using namespace ::tessera::execution;
+namespace execution = ::tessera::execution;
 using namespace mlir;
 
 namespace {
@@ -49,12 +50,13 @@ private:
 // Ops to probe
 //===----------------------------------------------------------------------===//
 
-llvm::SmallVector<Operation *> runner::findFragmentOps(gpu::LaunchOp launch) {
+llvm::SmallVector<Operation *>
+execution::findFragmentOps(gpu::LaunchOp launch) {
   llvm::SmallVector<Operation *> ops;
   launch.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op->getNumResults() == 1 &&
-        isa<tessera::FragmentType>(op->getResult(0).getType()) &&
-        !isa<RegionBranchOpInterface, tessera::VThreadOp>(op))
+        isa<mlir::tessera::FragmentType>(op->getResult(0).getType()) &&
+        !isa<RegionBranchOpInterface, mlir::tessera::VThreadOp>(op))
       ops.push_back(op);
   });
   return ops;
@@ -86,9 +88,9 @@ static bool isCounted(Operation *op, gpu::LaunchOp launch) {
          isKnownBefore(loop.getStep(), launch);
 }
 
-int64_t runner::countElements(Operation *op, gpu::LaunchOp launch,
-                              bool eachIteration) {
-  auto type = cast<tessera::FragmentType>(op->getResult(0).getType());
+int64_t execution::countElements(Operation *op, gpu::LaunchOp launch,
+                                 bool eachIteration) {
+  auto type = cast<mlir::tessera::FragmentType>(op->getResult(0).getType());
   // If the launch's sizes are not known: the usual sizes of kernels.
   constexpr int64_t someWorkgroups = 64, someSubgroups = 8;
   auto getConstant = [](Value value, int64_t other) {
@@ -102,7 +104,7 @@ int64_t runner::countElements(Operation *op, gpu::LaunchOp launch,
                   getConstant(launch.getGridSizeY(), 1) *
                   getConstant(launch.getGridSizeZ(), 1);
   for (Operation *ancestor : getAncestors(op, launch)) {
-    if (auto vthreads = dyn_cast<tessera::VThreadOp>(ancestor))
+    if (auto vthreads = dyn_cast<mlir::tessera::VThreadOp>(ancestor))
       count *= vthreads.getNumVThreads();
     else if (eachIteration && isCounted(ancestor, launch))
       count *= cast<scf::ForOp>(ancestor)
@@ -154,7 +156,7 @@ static llvm::SmallVector<Operation *>
 getLoops(Operation *op, gpu::LaunchOp launch, bool eachIteration) {
   return llvm::filter_to_vector(
       getAncestors(op, launch), [&](Operation *ancestor) {
-        return isa<tessera::VThreadOp>(ancestor) ||
+        return isa<mlir::tessera::VThreadOp>(ancestor) ||
                (eachIteration && isCounted(ancestor, launch));
       });
 }
@@ -162,11 +164,11 @@ getLoops(Operation *op, gpu::LaunchOp launch, bool eachIteration) {
 static Value allocateProbe(OpBuilder &builder, Operation *op,
                            gpu::LaunchOp launch, ArrayRef<Operation *> loops,
                            Value workgroups, Value subgroups) {
-  auto type = cast<tessera::FragmentType>(op->getResult(0).getType());
+  auto type = cast<mlir::tessera::FragmentType>(op->getResult(0).getType());
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<Value> sizes;
   for (Operation *loop : loops) {
-    if (auto vthreads = dyn_cast<tessera::VThreadOp>(loop)) {
+    if (auto vthreads = dyn_cast<mlir::tessera::VThreadOp>(loop)) {
       llvm::append_range(shape, vthreads.getGrid());
       continue;
     }
@@ -189,7 +191,7 @@ static void storeProbe(Operation *op, Value probe,
   Indices indices(builder, loc);
   llvm::SmallVector<Value> place;
   for (Operation *loop : loops) {
-    if (auto vthreads = dyn_cast<tessera::VThreadOp>(loop)) {
+    if (auto vthreads = dyn_cast<mlir::tessera::VThreadOp>(loop)) {
       llvm::append_range(place, vthreads.getBody().getArguments().take_front(
                                     vthreads.getGrid().size()));
       continue;
@@ -204,12 +206,12 @@ static void storeProbe(Operation *op, Value probe,
       gpu::SubgroupIdOp::create(builder, loc, /*upper_bound=*/nullptr));
   Value zero = indices.constant(0);
   place.append({zero, zero});
-  tessera::StoreOp::create(builder, loc, op->getResult(0), probe, place);
+  mlir::tessera::StoreOp::create(builder, loc, op->getResult(0), probe, place);
 }
 
-llvm::SmallVector<Value> runner::addProbes(gpu::LaunchOp launch,
-                                           bool eachIteration,
-                                           ArrayRef<Operation *> ops) {
+llvm::SmallVector<Value> execution::addProbes(gpu::LaunchOp launch,
+                                              bool eachIteration,
+                                              ArrayRef<Operation *> ops) {
   OpBuilder builder(launch);
   Indices indices(builder, launch.getLoc());
   Value lanes = gpu::SubgroupSizeOp::create(builder, launch.getLoc(),
@@ -242,14 +244,15 @@ static int64_t numberInRegion(Operation *op) {
   return number;
 }
 
-llvm::SmallVector<int64_t> runner::getTime(Operation *op, gpu::LaunchOp launch,
-                                           bool eachIteration,
-                                           ArrayRef<int64_t> position) {
+llvm::SmallVector<int64_t> execution::getTime(Operation *op,
+                                              gpu::LaunchOp launch,
+                                              bool eachIteration,
+                                              ArrayRef<int64_t> position) {
   llvm::SmallVector<int64_t> time;
   for (Operation *ancestor : getAncestors(op, launch)) {
     time.push_back(numberInRegion(ancestor));
     // Virtual threads are not ordered.
-    if (auto vthreads = dyn_cast<tessera::VThreadOp>(ancestor)) {
+    if (auto vthreads = dyn_cast<mlir::tessera::VThreadOp>(ancestor)) {
       position = position.drop_front(vthreads.getGrid().size());
     } else if (eachIteration && isCounted(ancestor, launch)) {
       time.push_back(position.front());
@@ -260,9 +263,9 @@ llvm::SmallVector<int64_t> runner::getTime(Operation *op, gpu::LaunchOp launch,
   return time;
 }
 
-std::string runner::describeElement(Operation *op, gpu::LaunchOp launch,
-                                    bool eachIteration,
-                                    ArrayRef<int64_t> position) {
+std::string execution::describeElement(Operation *op, gpu::LaunchOp launch,
+                                       bool eachIteration,
+                                       ArrayRef<int64_t> position) {
   std::string text;
   llvm::raw_string_ostream os(text);
   auto take = [&] {
@@ -271,7 +274,7 @@ std::string runner::describeElement(Operation *op, gpu::LaunchOp launch,
     return index;
   };
   for (Operation *ancestor : getAncestors(op, launch)) {
-    if (auto vthreads = dyn_cast<tessera::VThreadOp>(ancestor)) {
+    if (auto vthreads = dyn_cast<mlir::tessera::VThreadOp>(ancestor)) {
       os << "vthread [";
       llvm::interleaveComma(position.take_front(vthreads.getGrid().size()), os);
       os << "], ";
@@ -288,10 +291,10 @@ std::string runner::describeElement(Operation *op, gpu::LaunchOp launch,
   return text;
 }
 
-void runner::eraseWhatFollows(Operation *op, gpu::LaunchOp launch) {
+void execution::eraseWhatFollows(Operation *op, gpu::LaunchOp launch) {
   // The probe's store comes after the op.
   Operation *store = op;
-  while (!isa<tessera::StoreOp>(store))
+  while (!isa<mlir::tessera::StoreOp>(store))
     store = store->getNextNode();
   for (Region *region = &launch.getBody();;) {
     Operation *ancestor = region->findAncestorOpInRegion(*store);

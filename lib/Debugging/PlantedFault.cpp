@@ -8,10 +8,11 @@
 
 #include <cmath>
 
-using namespace runner;
+using namespace tessera::execution;
 using tessera::runtime::HostArray;
 
-std::optional<PlantedFault> runner::findPlantedFault(llvm::StringRef name) {
+std::optional<PlantedFault>
+tessera::execution::findPlantedFault(llvm::StringRef name) {
   if (name == "element")
     return PlantedFault::Element;
   if (name == "zero-row")
@@ -44,7 +45,7 @@ static void copy(HostArray &to, int64_t target, const HostArray &from,
     to.setInt(target, from.getInt(source));
 }
 
-std::string runner::plant(PlantedFault fault, HostArray &array) {
+std::string tessera::execution::plant(PlantedFault fault, HostArray &array) {
   int64_t size = array.size();
   if (size == 0)
     return "";

@@ -13,7 +13,7 @@
 
 #include <cstring>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 namespace reference = compiler::reference;
@@ -35,11 +35,11 @@ static bool holdsPoison(const HostArray &array, int64_t index, uint8_t poison) {
                       [&](uint8_t byte) { return byte == poison; });
 }
 
-LogicalResult runner::findUnwritten(runtime::Device &device,
-                                    Execution &execution,
-                                    const std::vector<Output> &outputs,
-                                    std::vector<std::vector<uint8_t>> &mask,
-                                    Report &report) {
+LogicalResult
+tessera::execution::findUnwritten(runtime::Device &device, Execution &execution,
+                                  const std::vector<Output> &outputs,
+                                  std::vector<std::vector<uint8_t>> &mask,
+                                  Report &report) {
   mask.assign(outputs.size(), {});
   bool hasSome = false;
   for (auto [marks, output] : llvm::zip_equal(mask, outputs)) {
@@ -126,12 +126,11 @@ static std::string getPlace(const HostArray &array, int64_t index) {
       mlir::delinearize(index, mlir::computeSuffixProduct(array.shape)));
 }
 
-LogicalResult runner::repeat(const ProgramOptions &options,
-                             runtime::Device &device,
-                             const compiler::CompiledProgram &program,
-                             const Entry &entry, Execution &execution,
-                             const std::vector<Output> &outputs,
-                             const CompareRun &compareRun, Report &report) {
+LogicalResult tessera::execution::repeat(
+    const ProgramOptions &options, runtime::Device &device,
+    const compiler::CompiledProgram &program, const Entry &entry,
+    Execution &execution, const std::vector<Output> &outputs,
+    const CompareRun &compareRun, Report &report) {
   unsigned runs = options.getRuns();
   execution.getSession().setRecording(false);
   std::string unordered = findUnordered(program, entry);

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <thread>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 namespace reference = compiler::reference;
@@ -143,13 +143,11 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
   return result;
 }
 
-FailureOr<bool> runner::isAsReference(const ProgramOptions &options,
-                                      const compiler::Chip &chip,
-                                      const Entry &entry,
-                                      ArrayRef<compiler::MatmulReport> matmuls,
-                                      const std::vector<HostArray> &arguments,
-                                      const std::vector<Output> &outputs,
-                                      Report &report) {
+FailureOr<bool> tessera::execution::isAsReference(
+    const ProgramOptions &options, const compiler::Chip &chip,
+    const Entry &entry, ArrayRef<compiler::MatmulReport> matmuls,
+    const std::vector<HostArray> &arguments, const std::vector<Output> &outputs,
+    Report &report) {
   FailureOr<reference::Verification> result =
       compare(options, chip, entry, matmuls, arguments, outputs, {}, report);
   if (failed(result))
@@ -157,13 +155,11 @@ FailureOr<bool> runner::isAsReference(const ProgramOptions &options,
   return result->ok;
 }
 
-LogicalResult runner::verify(const ProgramOptions &options,
-                             const compiler::Chip &chip, const Entry &entry,
-                             ArrayRef<compiler::MatmulReport> matmuls,
-                             const std::vector<HostArray> &arguments,
-                             const std::vector<Output> &outputs,
-                             runtime::Device &device, Execution &execution,
-                             Report &report) {
+LogicalResult tessera::execution::verify(
+    const ProgramOptions &options, const compiler::Chip &chip,
+    const Entry &entry, ArrayRef<compiler::MatmulReport> matmuls,
+    const std::vector<HostArray> &arguments, const std::vector<Output> &outputs,
+    runtime::Device &device, Execution &execution, Report &report) {
   std::vector<std::vector<uint8_t>> unwritten;
   if (failed(checkInputs(entry, arguments, execution, report)) ||
       failed(findUnwritten(device, execution, outputs, unwritten, report)))

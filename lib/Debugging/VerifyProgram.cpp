@@ -11,11 +11,12 @@
 #include "Execution/Arguments.h"
 #include "Execution/Devices.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
-LogicalResult runner::verifyProgram(const ProgramOptions &options,
-                                    compiler::CompileOptions compileOptions,
-                                    mlir::ModuleOp module, Report &report) {
+LogicalResult
+tessera::execution::verifyProgram(const ProgramOptions &options,
+                                  compiler::CompileOptions compileOptions,
+                                  mlir::ModuleOp module, Report &report) {
   KeptDevices kept;
   Target target;
   Entry entry;

@@ -10,7 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::FillSpec;
 using runtime::HostArray;
 
@@ -68,10 +68,11 @@ static LogicalResult checkMemory(const Entry &entry,
                runtime::listDevices(nullptr, "cpu").back().freeBytes);
 }
 
-LogicalResult runner::makeArguments(const ProgramOptions &options,
-                                    const Entry &entry, runtime::Device &device,
-                                    std::vector<HostArray> &arrays,
-                                    Report &report) {
+LogicalResult tessera::execution::makeArguments(const ProgramOptions &options,
+                                                const Entry &entry,
+                                                runtime::Device &device,
+                                                std::vector<HostArray> &arrays,
+                                                Report &report) {
   size_t count = entry.arguments.size();
   if (options.arguments.size() > count) {
     (void)report.fail(Exit::Usage,

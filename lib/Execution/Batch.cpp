@@ -15,10 +15,11 @@
 #include <iostream>
 #include <sstream>
 
-using namespace runner;
+using namespace tessera::execution;
 
-int runner::runBatch(StringRef file, Console &console,
-                     llvm::function_ref<int(ArrayRef<const char *>)> run) {
+int tessera::execution::runBatch(
+    StringRef file, Console &console,
+    llvm::function_ref<int(ArrayRef<const char *>)> run) {
   // Lines of standard input run as they come.
   if (file == "-")
     return runBatch(std::cin, console, run);
@@ -33,8 +34,9 @@ int runner::runBatch(StringRef file, Console &console,
   return runBatch(lines, console, run);
 }
 
-int runner::runBatch(std::istream &lines, Console &console,
-                     llvm::function_ref<int(ArrayRef<const char *>)> run) {
+int tessera::execution::runBatch(
+    std::istream &lines, Console &console,
+    llvm::function_ref<int(ArrayRef<const char *>)> run) {
   int status = 0;
   unsigned number = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -11,7 +11,7 @@
 
 #include <chrono>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 class BundledProgram : public compiler::CompiledProgram {
@@ -47,8 +47,10 @@ static std::string findCompilingOption(const ProgramOptions &options) {
   return options.cache.empty() ? "" : "--cache";
 }
 
-LogicalResult runner::openBundle(StringRef bytes, ProgramOptions &options,
-                                 runtime::Bundle &bundle, Report &report) {
+LogicalResult tessera::execution::openBundle(StringRef bytes,
+                                             ProgramOptions &options,
+                                             runtime::Bundle &bundle,
+                                             Report &report) {
   runtime::Expected<runtime::Bundle> read =
       runtime::readBundle({bytes.data(), bytes.size()});
   if (!read.ok())
@@ -95,8 +97,9 @@ LogicalResult runner::openBundle(StringRef bytes, ProgramOptions &options,
 }
 
 std::unique_ptr<compiler::CompiledProgram>
-runner::loadBundled(const runtime::Bundle &bundle,
-                    const runtime::DeviceInfo &device, Report &report) {
+tessera::execution::loadBundled(const runtime::Bundle &bundle,
+                                const runtime::DeviceInfo &device,
+                                Report &report) {
   auto start = std::chrono::steady_clock::now();
   auto variant = runtime::selectVariant(bundle, device);
   if (!variant.ok()) {

@@ -17,7 +17,7 @@
 #include <chrono>
 #include <cstdlib>
 
-using namespace runner;
+using namespace tessera::execution;
 
 /// A variable of the environment; empty if it is not set.
 static std::string getVariable(const char *name) {
@@ -68,10 +68,9 @@ static void assemble(compiler::CompiledProgram &program,
   program.times.push_back({"assemble", elapsed.count()});
 }
 
-LogicalResult runner::replaceKernels(const ProgramOptions &options,
-                                     StringRef target,
-                                     compiler::CompiledProgram &program,
-                                     Report &report) {
+LogicalResult tessera::execution::replaceKernels(
+    const ProgramOptions &options, StringRef target,
+    compiler::CompiledProgram &program, Report &report) {
   const compiler::TargetBackend *backend = compiler::findBackend(target);
   if (!backend || !backend->getImageKind(""))
     return report.fail(Exit::Usage, "--kernels requires a device target: CPU "
@@ -87,11 +86,11 @@ LogicalResult runner::replaceKernels(const ProgramOptions &options,
   return success();
 }
 
-std::unique_ptr<compiler::CompiledProgram>
-runner::compile(const ProgramOptions &options,
-                const compiler::CompileOptions &compileOptions,
-                mlir::ModuleOp module, const llvm::MemoryBuffer &source,
-                runtime::Device &device, CacheUse &use, Report &report) {
+std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
+    const ProgramOptions &options,
+    const compiler::CompileOptions &compileOptions, mlir::ModuleOp module,
+    const llvm::MemoryBuffer &source, runtime::Device &device, CacheUse &use,
+    Report &report) {
   std::string directory = getCacheDirectory(options);
   auto compileAlone = [&] {
     std::unique_ptr<compiler::CompiledProgram> program =

@@ -14,7 +14,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using compiler::findChip;
 using compiler::getChipFor;
 using compiler::getKnownChips;
@@ -104,9 +104,9 @@ void KeptDevices::keep(const runtime::DeviceInfo &info) {
     devices.push_back(opened.take());
 }
 
-LogicalResult runner::chooseTarget(const ProgramOptions &options, bool run,
-                                   KeptDevices &kept, Target &target,
-                                   Report &report) {
+LogicalResult tessera::execution::chooseTarget(const ProgramOptions &options,
+                                               bool run, KeptDevices &kept,
+                                               Target &target, Report &report) {
   if (failed(checkChip(options.target, options.chip, report)))
     return failure();
   for (StringRef chip : options.otherChips)
@@ -187,7 +187,7 @@ static StringRef getUnitName(StringRef target) {
   return backend ? backend->getUnitName() : "units";
 }
 
-void runner::listDevices(Report &report) {
+void tessera::execution::listDevices(Report &report) {
   std::string why;
   std::vector<runtime::DeviceInfo> devices = runtime::listDevices(&why);
   llvm::json::Array list, absent;

@@ -12,7 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 /// Whether the code of a target has a form of this name.
 static bool hasStage(const compiler::TargetBackend &backend, StringRef name) {
@@ -20,8 +20,8 @@ static bool hasStage(const compiler::TargetBackend &backend, StringRef name) {
                       [&](const auto &stage) { return stage.name == name; });
 }
 
-LogicalResult runner::checkStage(const EmitStage &stage, StringRef target,
-                                 Report &report) {
+LogicalResult tessera::execution::checkStage(const EmitStage &stage,
+                                             StringRef target, Report &report) {
   const compiler::TargetBackend *own = compiler::findBackend(target);
   if (stage.kind != EmitStage::Code || (own && hasStage(*own, stage.name)))
     return success();
@@ -109,7 +109,7 @@ emitBundle(const ProgramOptions &options,
   return bundle.take();
 }
 
-bool runner::isBinary(const EmitStage &stage) {
+bool tessera::execution::isBinary(const EmitStage &stage) {
   const compiler::CodeStage *code = stage.kind == EmitStage::Code
                                         ? compiler::findCodeStage(stage.name)
                                         : nullptr;
@@ -117,10 +117,10 @@ bool runner::isBinary(const EmitStage &stage) {
 }
 
 FailureOr<std::string>
-runner::emitProgram(const ProgramOptions &options,
-                    const compiler::CompileOptions &compileOptions,
-                    mlir::ModuleOp module, StringRef source, StringRef file,
-                    Report &report) {
+tessera::execution::emitProgram(const ProgramOptions &options,
+                                const compiler::CompileOptions &compileOptions,
+                                mlir::ModuleOp module, StringRef source,
+                                StringRef file, Report &report) {
   std::string why;
   std::vector<compiler::TargetChip> targets = compiler::parseTargetList(
       options.targetText.empty() ? "cpu" : options.targetText, why);
@@ -140,9 +140,9 @@ runner::emitProgram(const ProgramOptions &options,
 }
 
 FailureOr<std::string>
-runner::emitStage(const ProgramOptions &options,
-                  const compiler::CompileOptions &compileOptions,
-                  mlir::ModuleOp module, Report &report) {
+tessera::execution::emitStage(const ProgramOptions &options,
+                              const compiler::CompileOptions &compileOptions,
+                              mlir::ModuleOp module, Report &report) {
   const EmitStage &stage = *options.emit;
   return options.otherChips.empty()
              ? emitForChip(stage, compileOptions, module, report)

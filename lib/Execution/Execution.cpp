@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 static constexpr uint8_t canaryByte = 0xA5;

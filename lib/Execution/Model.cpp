@@ -13,13 +13,12 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
-using namespace runner;
+using namespace tessera::execution;
 namespace onnx = mlir::tessera::onnx;
 
-mlir::OwningOpRef<mlir::ModuleOp>
-runner::importModel(ProgramOptions &options, const std::string *bytes,
-                    llvm::SourceMgr &sources, mlir::MLIRContext &context,
-                    Report &report) {
+mlir::OwningOpRef<mlir::ModuleOp> tessera::execution::importModel(
+    ProgramOptions &options, const std::string *bytes, llvm::SourceMgr &sources,
+    mlir::MLIRContext &context, Report &report) {
   std::string error;
   std::unique_ptr<onnx::Model> model;
   if (bytes) {
@@ -49,8 +48,9 @@ runner::importModel(ProgramOptions &options, const std::string *bytes,
   return module;
 }
 
-LogicalResult runner::resolveInputs(ProgramOptions &options,
-                                    mlir::ModuleOp module, Report &report) {
+LogicalResult tessera::execution::resolveInputs(ProgramOptions &options,
+                                                mlir::ModuleOp module,
+                                                Report &report) {
   if (options.inputs.empty())
     return success();
   auto function = module.lookupSymbol<mlir::func::FuncOp>(options.entry);

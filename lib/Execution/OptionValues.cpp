@@ -12,7 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 static constexpr std::pair<StringRef, EmitStage::Kind> stages[] = {
     {"schedule", EmitStage::Schedule}, {"tessera", EmitStage::Tessera},
@@ -35,8 +35,9 @@ static std::vector<StringRef> listStages() {
   return names;
 }
 
-LogicalResult runner::parseDiff(StringRef value, ProgramOptions &options,
-                                Report &report) {
+LogicalResult tessera::execution::parseDiff(StringRef value,
+                                            ProgramOptions &options,
+                                            Report &report) {
   llvm::SmallVector<StringRef> names;
   value.split(names, ',');
   for (StringRef name : names) {
@@ -54,8 +55,9 @@ LogicalResult runner::parseDiff(StringRef value, ProgramOptions &options,
   return success();
 }
 
-LogicalResult runner::parseTolerance(StringRef value, ProgramOptions &options,
-                                     Report &report) {
+LogicalResult tessera::execution::parseTolerance(StringRef value,
+                                                 ProgramOptions &options,
+                                                 Report &report) {
   auto [first, second] = value.split(',');
   double absolute = 0, relative = 0;
   bool hasRelative = first.size() != value.size();
@@ -72,8 +74,9 @@ LogicalResult runner::parseTolerance(StringRef value, ProgramOptions &options,
   return success();
 }
 
-LogicalResult runner::parseStage(StringRef value, ProgramOptions &options,
-                                 Report &report) {
+LogicalResult tessera::execution::parseStage(StringRef value,
+                                             ProgramOptions &options,
+                                             Report &report) {
   std::vector<StringRef> names = listStages();
   if (llvm::is_contained(names, value)) {
     EmitStage stage{EmitStage::Code, value.str()};
@@ -89,8 +92,9 @@ LogicalResult runner::parseStage(StringRef value, ProgramOptions &options,
                          "; expected one of " + llvm::join(names, ", "));
 }
 
-LogicalResult runner::parseBenchRuns(StringRef value, ProgramOptions &options,
-                                     Report &report) {
+LogicalResult tessera::execution::parseBenchRuns(StringRef value,
+                                                 ProgramOptions &options,
+                                                 Report &report) {
   unsigned runs;
   if (value.getAsInteger(10, runs) || runs == 0)
     return report.fail(Exit::Usage,
@@ -100,8 +104,9 @@ LogicalResult runner::parseBenchRuns(StringRef value, ProgramOptions &options,
   return success();
 }
 
-LogicalResult runner::parseRepeat(StringRef value, ProgramOptions &options,
-                                  Report &report) {
+LogicalResult tessera::execution::parseRepeat(StringRef value,
+                                              ProgramOptions &options,
+                                              Report &report) {
   unsigned runs;
   if (value.getAsInteger(10, runs) || runs == 0)
     return report.fail(Exit::Usage, "--repeat=" + value +
@@ -111,8 +116,9 @@ LogicalResult runner::parseRepeat(StringRef value, ProgramOptions &options,
   return success();
 }
 
-LogicalResult runner::parseCacheLimit(StringRef value, ProgramOptions &options,
-                                      Report &report) {
+LogicalResult tessera::execution::parseCacheLimit(StringRef value,
+                                                  ProgramOptions &options,
+                                                  Report &report) {
   StringRef number = value;
   unsigned shift = number.consume_back("KiB")   ? 10
                    : number.consume_back("MiB") ? 20
@@ -128,8 +134,9 @@ LogicalResult runner::parseCacheLimit(StringRef value, ProgramOptions &options,
   return success();
 }
 
-FailureOr<double> runner::parseTimeLimit(StringRef option, StringRef value,
-                                         Report &report) {
+FailureOr<double> tessera::execution::parseTimeLimit(StringRef option,
+                                                     StringRef value,
+                                                     Report &report) {
   double seconds;
   if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 86400)
     return report.fail(Exit::Usage,

@@ -21,7 +21,7 @@
 #include <thread>
 #include <unistd.h>
 
-using namespace runner;
+using namespace tessera::execution;
 
 //===----------------------------------------------------------------------===//
 // Signals
@@ -41,7 +41,7 @@ static void end(int signal) {
   raise(signal);
 }
 
-void runner::handleShutdownSignals() {
+void tessera::execution::handleShutdownSignals() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) != 0 ||

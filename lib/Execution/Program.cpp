@@ -18,7 +18,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -57,7 +57,7 @@ readSource(ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
   return module;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> runner::readProgram(
+mlir::OwningOpRef<mlir::ModuleOp> tessera::execution::readProgram(
     ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
     llvm::SourceMgr &sources, mlir::MLIRContext &context, Report &report) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
@@ -102,8 +102,9 @@ static LogicalResult describe(std::vector<Slot> &slots, mlir::TypeRange types,
   return success();
 }
 
-LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
-                                Entry &entry, Report &report) {
+LogicalResult tessera::execution::findEntry(mlir::ModuleOp module,
+                                            StringRef name, Entry &entry,
+                                            Report &report) {
   llvm::SmallVector<StringRef> names;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (!function.isExternal())

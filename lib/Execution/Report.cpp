@@ -13,7 +13,7 @@
 
 #include <cmath>
 
-using namespace runner;
+using namespace tessera::execution;
 
 void Report::setFailed(Exit failure, StringRef message) {
   if (status != Exit::Done)
@@ -97,20 +97,21 @@ int Report::finish() {
   return static_cast<int>(status);
 }
 
-llvm::json::Value runner::toJSON(double value) {
+llvm::json::Value tessera::execution::toJSON(double value) {
   if (std::isfinite(value))
     return value;
   return nullptr;
 }
 
-std::string runner::formatType(ArrayRef<int64_t> shape, StringRef elementType) {
+std::string tessera::execution::formatType(ArrayRef<int64_t> shape,
+                                           StringRef elementType) {
   std::string text;
   for (int64_t size : shape)
     text += (size < 0 ? std::string("?") : std::to_string(size)) + "x";
   return text + elementType.str();
 }
 
-std::string runner::formatBytes(double bytes) {
+std::string tessera::execution::formatBytes(double bytes) {
   static constexpr const char *units[] = {"bytes", "KiB", "MiB", "GiB",
                                           "TiB",   "PiB", "EiB"};
   size_t unit = 0;

@@ -12,15 +12,17 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
-std::vector<StringRef> runner::getTargets() {
+std::vector<StringRef> tessera::execution::getTargets() {
   return compiler::getTargetNames();
 }
 
 /// TARGET[:ORDINAL][:CHIP[,CHIP]...].
-LogicalResult runner::parseTarget(StringRef value, ProgramOptions &options,
-                                  Report &report, StringRef option) {
+LogicalResult tessera::execution::parseTarget(StringRef value,
+                                              ProgramOptions &options,
+                                              Report &report,
+                                              StringRef option) {
   auto [name, rest] = value.split(':');
   std::vector<StringRef> targets = getTargets();
   if (llvm::is_contained(targets, name.split(',').first) && name.contains(','))

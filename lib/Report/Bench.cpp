@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 //===----------------------------------------------------------------------===//
@@ -70,11 +70,11 @@ static std::string formatRate(double perSecond, StringRef unit) {
   return text;
 }
 
-LogicalResult runner::benchmark(const ProgramOptions &options,
-                                const Entry &entry,
-                                const std::vector<HostArray> &arguments,
-                                runtime::Device &device, Execution &execution,
-                                Report &report) {
+LogicalResult
+tessera::execution::benchmark(const ProgramOptions &options, const Entry &entry,
+                              const std::vector<HostArray> &arguments,
+                              runtime::Device &device, Execution &execution,
+                              Report &report) {
   // Recorded are the launches of the first run.
   execution.getSession().setRecording(false);
   execution.getSession().setGuard(0);

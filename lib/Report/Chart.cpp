@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace tune;
+using namespace tessera::tuning;
 using mlir::tessera::tuning::escapeHtml;
 
 //===----------------------------------------------------------------------===//

@@ -13,7 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using llvm::json::fixUTF8;
 
 /// "4x2x1".
@@ -163,12 +163,12 @@ static void explainCode(const compiler::CodeReport &code, bool hasScalars,
   object["workgroups_per_unit"] = code.workgroupsPerUnit;
 }
 
-void runner::explain(const compiler::CompiledProgram &program,
-                     const compiler::Chip &chip, const CacheUse &cache,
-                     runtime::Device *device,
-                     ArrayRef<runtime::LaunchRecord> launches,
-                     ArrayRef<MatmulWork> work, bool print,
-                     llvm::raw_ostream &stream, Report &report) {
+void tessera::execution::explain(const compiler::CompiledProgram &program,
+                                 const compiler::Chip &chip,
+                                 const CacheUse &cache, runtime::Device *device,
+                                 ArrayRef<runtime::LaunchRecord> launches,
+                                 ArrayRef<MatmulWork> work, bool print,
+                                 llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();
   const compiler::TargetBackend &backend = *compiler::findBackend(chip.target);
   llvm::json::Array matmuls, kernels, stages;
@@ -267,8 +267,9 @@ void runner::explain(const compiler::CompiledProgram &program,
   report.root["cache_differences"] = std::move(differences);
 }
 
-void runner::printTimes(ArrayRef<compiler::StageTime> times,
-                        const CacheUse &cache, llvm::raw_ostream &os) {
+void tessera::execution::printTimes(ArrayRef<compiler::StageTime> times,
+                                    const CacheUse &cache,
+                                    llvm::raw_ostream &os) {
   double total = 0;
   for (const compiler::StageTime &time : times)
     total += time.milliseconds;
@@ -286,13 +287,14 @@ void runner::printTimes(ArrayRef<compiler::StageTime> times,
     os << "cache: miss (" << cache.key << "): " << cache.why << "\n";
 }
 
-StringRef runner::getCacheKind(const CacheUse &cache) {
+StringRef tessera::execution::getCacheKind(const CacheUse &cache) {
   return cache.kind == CacheUse::Hit    ? "hit"
          : cache.kind == CacheUse::Miss ? "miss"
                                         : "off";
 }
 
-void runner::printCacheUse(const CacheUse &cache, llvm::raw_ostream &os) {
+void tessera::execution::printCacheUse(const CacheUse &cache,
+                                       llvm::raw_ostream &os) {
   if (cache.kind == CacheUse::Off) {
     os << "cache: off\n";
     return;

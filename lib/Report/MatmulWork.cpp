@@ -16,7 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 namespace {
@@ -196,8 +196,8 @@ static std::optional<MatmulWork> getWork(const Sizes &sizes,
 }
 
 std::vector<MatmulWork>
-runner::collectWork(const Entry &entry,
-                    const std::vector<HostArray> &arguments) {
+tessera::execution::collectWork(const Entry &entry,
+                                const std::vector<HostArray> &arguments) {
   Sizes sizes(entry, arguments);
   std::vector<MatmulWork> matmuls;
   mlir::func::FuncOp function = entry.function;
@@ -209,8 +209,8 @@ runner::collectWork(const Entry &entry,
 }
 
 std::optional<double>
-runner::countOperations(const Entry &entry,
-                        const std::vector<HostArray> &arguments) {
+tessera::execution::countOperations(const Entry &entry,
+                                    const std::vector<HostArray> &arguments) {
   mlir::func::FuncOp function = entry.function;
   mlir::WalkResult isHidden = function.walk([&](mlir::Operation *op) {
     return mlir::isa<mlir::func::CallOp, compiler::MmaOp>(op)

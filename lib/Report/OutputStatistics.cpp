@@ -11,15 +11,15 @@
 
 #include <cmath>
 
-using namespace runner;
+using namespace tessera::execution;
 using compiler::reference::Comparison;
 
 namespace reference = compiler::reference;
 
-FailureOr<reference::Array> runner::toReference(const runtime::HostArray &array,
-                                                mlir::Type type,
-                                                StringRef purpose,
-                                                Report &report) {
+FailureOr<reference::Array>
+tessera::execution::toReference(const runtime::HostArray &array,
+                                mlir::Type type, StringRef purpose,
+                                Report &report) {
   mlir::Type element = mlir::getElementTypeOrSelf(type);
   ArrayRef<char> bytes(reinterpret_cast<const char *>(array.data.data()),
                        array.data.size());
@@ -33,7 +33,7 @@ FailureOr<reference::Array> runner::toReference(const runtime::HostArray &array,
   return converted;
 }
 
-std::string runner::formatPosition(ArrayRef<int64_t> position) {
+std::string tessera::execution::formatPosition(ArrayRef<int64_t> position) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "[";
@@ -42,7 +42,8 @@ std::string runner::formatPosition(ArrayRef<int64_t> position) {
   return text;
 }
 
-void runner::printBlocks(const Comparison &comparison, llvm::raw_ostream &os) {
+void tessera::execution::printBlocks(const Comparison &comparison,
+                                     llvm::raw_ostream &os) {
   if (!comparison.worstBlock)
     return;
   os << "  " << comparison.wrongBlockCount << " of " << comparison.blockCount
@@ -50,8 +51,8 @@ void runner::printBlocks(const Comparison &comparison, llvm::raw_ostream &os) {
      << comparison.worstBlock->describe() << "\n";
 }
 
-void runner::printSensitivity(const Comparison &comparison,
-                              llvm::raw_ostream &os) {
+void tessera::execution::printSensitivity(const Comparison &comparison,
+                                          llvm::raw_ostream &os) {
   if (!comparison.insensitiveTileCount.value_or(0))
     return;
   os << "  warning: " << *comparison.insensitiveTileCount << " of "
@@ -80,8 +81,10 @@ static llvm::json::Object describeBlocks(const Comparison &comparison) {
   return object;
 }
 
-void runner::printStatistics(const Comparison &comparison, const Output &output,
-                             const Sides &sides, llvm::raw_ostream &os) {
+void tessera::execution::printStatistics(const Comparison &comparison,
+                                         const Output &output,
+                                         const Sides &sides,
+                                         llvm::raw_ostream &os) {
   bool isFloat = runtime::isFloat(output.array.type);
   os << "  absolute error: max " << llvm::format("%.6g", comparison.maxAbs)
      << ", mean " << llvm::format("%.6g", comparison.meanAbs()) << "\n"
@@ -101,9 +104,8 @@ void runner::printStatistics(const Comparison &comparison, const Output &output,
        << "\n";
 }
 
-llvm::json::Object runner::describeStatistics(const Comparison &comparison,
-                                              const Output &output,
-                                              const Sides &sides) {
+llvm::json::Object tessera::execution::describeStatistics(
+    const Comparison &comparison, const Output &output, const Sides &sides) {
   llvm::json::Object object{
       {"name", output.name},
       {"passed", comparison.ok},

@@ -13,7 +13,7 @@
 
 #include <cmath>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 /// An element with as many digits as a person reads.
@@ -88,7 +88,8 @@ static void printOutput(size_t index, const Output &output, Report &report,
        llvm::utohexstr(checksum, /*LowerCase=*/true, /*Width=*/8)}});
 }
 
-void runner::printOutputs(const std::vector<Output> &outputs, Report &report) {
+void tessera::execution::printOutputs(const std::vector<Output> &outputs,
+                                      Report &report) {
   llvm::json::Array list;
   for (auto [i, output] : llvm::enumerate(outputs))
     printOutput(i, output, report, list);

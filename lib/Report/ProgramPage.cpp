@@ -11,7 +11,7 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 static std::string escape(StringRef text) {
   return compiler::tuning::escapeHtml(text);
@@ -131,9 +131,10 @@ static void writeTimes(const llvm::json::Object &root, llvm::raw_ostream &os) {
   os << "</section>\n";
 }
 
-LogicalResult runner::writeHtmlReport(const ProgramOptions &options,
-                                      const std::vector<StageText> &stages,
-                                      StringRef explained, Report &report) {
+LogicalResult
+tessera::execution::writeHtmlReport(const ProgramOptions &options,
+                                    const std::vector<StageText> &stages,
+                                    StringRef explained, Report &report) {
   const llvm::json::Object &root = report.root;
   auto get = [&](StringRef name) {
     return escape(root.getString(name).value_or(""));

@@ -12,7 +12,7 @@
 
 #include "llvm/Support/Format.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 /// "33.6 M", to precede a unit.
 static std::string formatCount(double count) {
@@ -27,10 +27,12 @@ static std::string formatCount(double count) {
   return text;
 }
 
-void runner::explainRoof(const compiler::MatmulReport &matmul,
-                         const MatmulWork *work, const compiler::Chip &chip,
-                         const runtime::DeviceInfo *device,
-                         llvm::raw_ostream &os, llvm::json::Object &object) {
+void tessera::execution::explainRoof(const compiler::MatmulReport &matmul,
+                                     const MatmulWork *work,
+                                     const compiler::Chip &chip,
+                                     const runtime::DeviceInfo *device,
+                                     llvm::raw_ostream &os,
+                                     llvm::json::Object &object) {
   object["work"] = nullptr;
   object["roof"] = nullptr;
   if (!work || !work->operations || !work->bytes || *work->bytes == 0) {

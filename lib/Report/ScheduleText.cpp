@@ -10,10 +10,11 @@
 
 #include "llvm/ADT/StringExtras.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera;
 
-std::map<std::string, std::string> tune::parseSchedule(StringRef text) {
+std::map<std::string, std::string>
+tessera::tuning::parseSchedule(StringRef text) {
   std::map<std::string, std::string> entries;
   text = text.trim();
   if (!text.consume_front("#tessera.schedule<") || !text.consume_back(">"))
@@ -51,6 +52,6 @@ static std::vector<int64_t> getNumbers(StringRef text) {
   return numbers;
 }
 
-bool tune::isBefore(StringRef a, StringRef b) {
+bool tessera::tuning::isBefore(StringRef a, StringRef b) {
   return std::pair(getNumbers(a), a) < std::pair(getNumbers(b), b);
 }

@@ -11,7 +11,7 @@
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/STLExtras.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 static std::vector<StageText::Line> splitLines(StringRef text) {
   std::vector<StageText::Line> lines;
@@ -150,8 +150,9 @@ static bool findSources(StringRef withTable, StringRef file,
 //===----------------------------------------------------------------------===//
 
 FailureOr<std::vector<StageText>>
-runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
-                      const compiler::CompileOptions &given) {
+tessera::execution::collectStages(mlir::ModuleOp module, StringRef file,
+                                  StringRef source,
+                                  const compiler::CompileOptions &given) {
   compiler::CompileOptions options = given;
   options.trace = nullptr;
   options.flags.printIRAfterAll = false;

@@ -9,7 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 static double milliseconds(std::chrono::steady_clock::time_point from,
                            std::chrono::steady_clock::time_point to) {

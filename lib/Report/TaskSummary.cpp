@@ -17,10 +17,10 @@
 #include <set>
 #include <tuple>
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera::tuning;
 
-StringRef tune::describe(Nearness nearness) {
+StringRef tessera::tuning::describe(Nearness nearness) {
   switch (nearness) {
   case Nearness::Comparison:
     return "in the same comparison";
@@ -32,12 +32,12 @@ StringRef tune::describe(Nearness nearness) {
   llvm_unreachable("an unknown proximity");
 }
 
-StringRef tune::getSchedule(const Record &record) {
+StringRef tessera::tuning::getSchedule(const Record &record) {
   return record.schedule.empty() ? record.chosen : record.schedule;
 }
 
-bool tune::areComparable(const Environment &a, const Environment &b,
-                         bool withBuild) {
+bool tessera::tuning::areComparable(const Environment &a, const Environment &b,
+                                    bool withBuild) {
   return a.device == b.device && a.driver == b.driver && a.host == b.host &&
          a.features == b.features && (!withBuild || a.build == b.build);
 }
@@ -89,7 +89,8 @@ static void findOthers(Summary &summary) {
 }
 
 llvm::Expected<std::vector<Summary>>
-tune::summarize(Database &database, const TaskId &task, int64_t run) {
+tessera::tuning::summarize(Database &database, const TaskId &task,
+                           int64_t run) {
   std::vector<TaskText> tasks;
   std::vector<Record> records;
   std::vector<Baseline> baselines;
@@ -135,7 +136,8 @@ tune::summarize(Database &database, const TaskId &task, int64_t run) {
   return summaries;
 }
 
-llvm::Error tune::resolve(Database &database, StringRef path, TaskId &task) {
+llvm::Error tessera::tuning::resolve(Database &database, StringRef path,
+                                     TaskId &task) {
   llvm::Expected<std::vector<Record>> records = database.getRecords({});
   if (!records)
     return records.takeError();
@@ -176,13 +178,14 @@ llvm::Error tune::resolve(Database &database, StringRef path, TaskId &task) {
   return llvm::Error::success();
 }
 
-std::string tune::formatLocation(const Summary &summary) {
+std::string tessera::tuning::formatLocation(const Summary &summary) {
   std::string text = summary.task.target + ":" + summary.task.chip;
   return summary.device.empty() ? text : text + ", " + summary.device;
 }
 
 llvm::Expected<std::vector<Run>>
-tune::findRuns(Database &database, StringRef path, std::optional<int64_t> run) {
+tessera::tuning::findRuns(Database &database, StringRef path,
+                          std::optional<int64_t> run) {
   llvm::Expected<std::vector<Run>> runs = database.getRuns();
   if (!runs || !run)
     return runs;
@@ -198,11 +201,11 @@ tune::findRuns(Database &database, StringRef path, std::optional<int64_t> run) {
                        : "expected one of " + llvm::join(numbers, ", ")));
 }
 
-double tune::getRate(const TaskText &text, double time) {
+double tessera::tuning::getRate(const TaskText &text, double time) {
   return time > 0 ? text.operations / (time * 1e-3) : 0;
 }
 
-std::string tune::formatRate(double rate) {
+std::string tessera::tuning::formatRate(double rate) {
   static constexpr const char *prefixes[] = {"", "k", "M", "G", "T", "P"};
   size_t prefix = 0;
   for (; rate >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
@@ -216,7 +219,7 @@ std::string tune::formatRate(double rate) {
   return text;
 }
 
-std::string tune::formatTime(double milliseconds) {
+std::string tessera::tuning::formatTime(double milliseconds) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.4g ms", milliseconds);
   return text;

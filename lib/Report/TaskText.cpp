@@ -11,7 +11,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
@@ -43,7 +43,8 @@ static void printOutcomes(const Summary &summary, llvm::raw_ostream &os) {
   os << "\n";
 }
 
-void tune::printSummary(const Summary &summary, llvm::raw_ostream &os) {
+void tessera::tuning::printSummary(const Summary &summary,
+                                   llvm::raw_ostream &os) {
   os << summary.text.description << " (" << summary.task.key << ") on "
      << formatLocation(summary) << "\n";
   if (!summary.best) {
@@ -129,8 +130,8 @@ static void writeSummary(llvm::json::OStream &os, const Summary &summary) {
     });
 }
 
-void tune::printSummariesJSON(llvm::ArrayRef<Summary> summaries,
-                              llvm::raw_ostream &stream) {
+void tessera::tuning::printSummariesJSON(llvm::ArrayRef<Summary> summaries,
+                                         llvm::raw_ostream &stream) {
   llvm::json::OStream os(stream, /*IndentSize=*/2);
   os.object([&] {
     os.attributeArray("tasks", [&] {
@@ -142,8 +143,8 @@ void tune::printSummariesJSON(llvm::ArrayRef<Summary> summaries,
   stream << "\n";
 }
 
-std::string tune::formatTunedSchedules(const TunedSchedules &tuned,
-                                       const TaskId &task) {
+std::string tessera::tuning::formatTunedSchedules(const TunedSchedules &tuned,
+                                                  const TaskId &task) {
   auto matches = [](const std::string &wanted, const std::string &given) {
     return wanted.empty() || wanted == given;
   };

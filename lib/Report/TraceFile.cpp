@@ -10,7 +10,7 @@
 
 #include <set>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::Trace;
 using runtime::TraceEvent;
 
@@ -24,8 +24,9 @@ static llvm::json::Object nameTrack(int track, std::string name) {
       {"args", llvm::json::Object{{"name", std::move(name)}}}};
 }
 
-LogicalResult runner::writeTrace(const ProgramOptions &options,
-                                 const Trace &trace, Report &report) {
+LogicalResult tessera::execution::writeTrace(const ProgramOptions &options,
+                                             const Trace &trace,
+                                             Report &report) {
   std::set<int> tracks;
   llvm::json::Array events;
   for (const TraceEvent &event : trace.getEvents()) {

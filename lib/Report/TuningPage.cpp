@@ -28,7 +28,7 @@
 #include <set>
 #include <tuple>
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera::tuning;
 using llvm::raw_ostream;
 
@@ -527,8 +527,9 @@ static void writeRuns(ArrayRef<Run> runs, raw_ostream &os) {
   os << "</table></section>\n";
 }
 
-std::string tune::writeTuningPage(StringRef title, ArrayRef<Summary> summaries,
-                                  ArrayRef<Run> runs) {
+std::string tessera::tuning::writeTuningPage(StringRef title,
+                                             ArrayRef<Summary> summaries,
+                                             ArrayRef<Run> runs) {
   std::string page;
   llvm::raw_string_ostream os(page);
   os << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "

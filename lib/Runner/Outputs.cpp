@@ -8,7 +8,7 @@
 
 #include "Runtime/HostArray.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 /// Rejects a number that `option` gives to an output.
 static LogicalResult checkOutputNumber(StringRef option, unsigned number,
@@ -23,25 +23,28 @@ static LogicalResult checkOutputNumber(StringRef option, unsigned number,
                      option + " names output " + Twine(number) + "; " + fix);
 }
 
-LogicalResult runner::checkOutputNumbers(const RunnerOptions &options,
-                                         size_t count, Report &report) {
+LogicalResult
+tessera::execution::checkOutputNumbers(const RunnerOptions &options,
+                                       size_t count, Report &report) {
   for (const auto &[number, file] : options.outputs)
     if (failed(checkOutputNumber("--out", number, count, report)))
       return failure();
   return success();
 }
 
-LogicalResult runner::checkOutputNumbers(const RunnerOptions &options,
-                                         const Entry &entry, Report &report) {
+LogicalResult
+tessera::execution::checkOutputNumbers(const RunnerOptions &options,
+                                       const Entry &entry, Report &report) {
   size_t count = entry.results.size();
   for (const Slot &slot : entry.arguments)
     count += slot.mayWrite;
   return checkOutputNumbers(options, count, report);
 }
 
-LogicalResult runner::saveOutputs(const RunnerOptions &options,
-                                  const std::vector<Output> &outputs,
-                                  Report &report) {
+LogicalResult
+tessera::execution::saveOutputs(const RunnerOptions &options,
+                                const std::vector<Output> &outputs,
+                                Report &report) {
   for (const auto &[number, file] : options.outputs) {
     runtime::Status status = runtime::saveNpy(file, outputs[number].array);
     if (!status.ok())
@@ -50,9 +53,9 @@ LogicalResult runner::saveOutputs(const RunnerOptions &options,
   return success();
 }
 
-LogicalResult runner::corruptOutput(const RunnerOptions &options,
-                                    std::vector<Output> &outputs,
-                                    Report &report) {
+LogicalResult tessera::execution::corruptOutput(const RunnerOptions &options,
+                                                std::vector<Output> &outputs,
+                                                Report &report) {
   if (!options.corruptOutput)
     return success();
   unsigned number = *options.corruptOutput;

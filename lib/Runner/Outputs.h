@@ -10,7 +10,7 @@
 #include "Execution/Execution.h"
 #include "Runner/Runner.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// Rejects numbers in --out that a program with `count` outputs does not have.
 LogicalResult checkOutputNumbers(const RunnerOptions &options, size_t count,
@@ -27,6 +27,6 @@ LogicalResult saveOutputs(const RunnerOptions &options,
 LogicalResult corruptOutput(const RunnerOptions &options,
                             std::vector<Output> &outputs, Report &report);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // LIB_RUNNER_OUTPUTS_H

@@ -27,7 +27,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/SourceMgr.h"
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 namespace {
@@ -171,8 +171,9 @@ LogicalResult Runner::emit(std::string &code) {
       if (succeeded(findEntry(*module, options.entry, entry, quiet)))
         work = collectWork(entry, {});
       llvm::raw_string_ostream os(explained);
-      runner::explain(*program, getChip(), CacheUse(), /*device=*/nullptr, {},
-                      work, options.explain || hasReport, os, report);
+      tessera::execution::explain(*program, getChip(), CacheUse(),
+                                  /*device=*/nullptr, {}, work,
+                                  options.explain || hasReport, os, report);
       if (options.explain)
         report.messages() << explained;
     }
@@ -249,9 +250,9 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
       return failure();
   }
   auto explainRun = [&](bool print, llvm::raw_ostream &os, Report &to) {
-    runner::explain(program, getChip(), cache, &device,
-                    execution.getSession().launches(),
-                    collectWork(entry, arguments), print, os, to);
+    tessera::execution::explain(program, getChip(), cache, &device,
+                                execution.getSession().launches(),
+                                collectWork(entry, arguments), print, os, to);
   };
   explainRun(options.explain, report.text(), report);
   if (!options.reportFile.empty()) {
@@ -320,8 +321,10 @@ LogicalResult Runner::run(std::string &code) {
   return options.emit ? emit(code) : compileAndRun();
 }
 
-LogicalResult runner::runProgram(RunnerOptions &options, KeptDevices &kept,
-                                 std::string &code, Report &report) {
+LogicalResult tessera::execution::runProgram(RunnerOptions &options,
+                                             KeptDevices &kept,
+                                             std::string &code,
+                                             Report &report) {
   code.clear();
   return Runner(options, kept, report).run(code);
 }

@@ -14,6 +14,9 @@
 #include "TargetInfo/Chip.h"
 
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tessera-choose-schedule"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -137,8 +140,12 @@ void ScheduleBuilder::finish() {
     fields.splitK = chooseSplitK();
   fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
                        fields.batches == 1;
-  if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty())
+  if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty()) {
+    LDBG() << op.getLoc()
+           << ": the output is not staged: the schedule would "
+              "not be legal";
     fields.stageOutput = false;
+  }
   if (fields.batches == 1)
     fields.raster = chooseRaster();
 }
@@ -149,9 +156,17 @@ void ScheduleBuilder::finish() {
 
 ScheduleAttr ScheduleBuilder::build() {
   if (!hasWholeRows)
-    if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents))
+    if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents)) {
+      LDBG() << op.getLoc()
+             << ": instructions of several subgroups: " << grouped;
       return grouped;
+    }
   chooseClass();
+  LDBG() << op.getLoc() << ": "
+         << (usesBlocks       ? "the matrix unit with block loads"
+             : usesMatrixUnit ? "the matrix unit"
+                              : "scalar instructions")
+         << (hasWholeRows ? ", tiles of whole rows" : "");
   startTile();
   chooseStep();
   fitTile();
@@ -163,9 +178,13 @@ ScheduleAttr ScheduleBuilder::build() {
   chooseBatches();
   fitMemory();
   fitRegisters();
-  if (usesBlocks && !finishBlocks())
+  if (usesBlocks && !finishBlocks()) {
+    LDBG() << op.getLoc()
+           << ": the final tile has no block loads: again "
+              "without them";
     return ScheduleBuilder(op, chip, hasWholeRows, /*wantsBlocks=*/false)
         .build();
+  }
   finish();
   return make();
 }

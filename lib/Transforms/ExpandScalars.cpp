@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandPower.h"
+
+#include "Dialect/Tessera/Utils/FixedPoint.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -348,7 +350,8 @@ struct ExpandScalarsPass
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     vector::populateVectorShapeCastLoweringPatterns(patterns);
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
+                                 "scalar expansion")))
       signalPassFailure();
   }
 };

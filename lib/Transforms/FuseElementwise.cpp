@@ -6,6 +6,7 @@
 
 #include "DropEmptyTensors.h"
 
+#include "Dialect/Tessera/Utils/FixedPoint.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -109,7 +110,8 @@ struct TesseraFuseElementwisePass
         });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
+                                 "element-wise fusion")))
       return signalPassFailure();
     // A use of a tensor's size must not keep the tensor alive. These patterns
     // run separately: the patterns above create sizes as well, and treat an
@@ -117,7 +119,8 @@ struct TesseraFuseElementwisePass
     RewritePatternSet sizes(&getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(sizes, &getContext());
     tensor::DimOp::getCanonicalizationPatterns(sizes, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(sizes))))
+    if (failed(applyToFixedPoint(getOperation(), std::move(sizes),
+                                 "sizes of tensors")))
       signalPassFailure();
   }
 };

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Utils/FixedPoint.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
@@ -56,7 +57,8 @@ struct LowerVectorsPass
   LogicalResult apply(Patterns populate) {
     RewritePatternSet patterns(&getContext());
     populate(patterns);
-    return applyPatternsGreedily(getOperation(), std::move(patterns));
+    return applyToFixedPoint(getOperation(), std::move(patterns),
+                             "vector lowering");
   }
 
   void runOnOperation() override {

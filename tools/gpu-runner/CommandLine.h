@@ -9,7 +9,7 @@
 
 #include "Runner/Runner.h"
 
-namespace runner {
+namespace tessera::execution {
 
 /// The options of the library, and those of this program alone.
 struct Options : RunnerOptions {
@@ -39,6 +39,6 @@ LogicalResult parseOptions(ArrayRef<const char *> arguments, Options &options,
 void printHelp(llvm::raw_ostream &os);
 void printVersion(llvm::raw_ostream &os);
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // GPU_RUNNER_COMMANDLINE_H

@@ -16,7 +16,7 @@
 
 #include <functional>
 
-using namespace runner;
+using namespace tessera::execution;
 
 //===----------------------------------------------------------------------===//
 // Values
@@ -193,7 +193,7 @@ static const OptionInfo infos[] = {
     {"--test-turn-self-tests", &Options::transposeSelfTests, /*hidden=*/true},
 };
 
-bool runner::wantsJSON(ArrayRef<const char *> arguments) {
+bool tessera::execution::wantsJSON(ArrayRef<const char *> arguments) {
   return llvm::any_of(arguments, [](StringRef text) {
     return text == "--json" || text == "--explain=json";
   });
@@ -253,8 +253,9 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
   return success();
 }
 
-LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
-                                   Options &options, Report &report) {
+LogicalResult tessera::execution::parseOptions(ArrayRef<const char *> arguments,
+                                               Options &options,
+                                               Report &report) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef text = arguments[i];
     if (text.starts_with("-") && text != "-") {
@@ -352,7 +353,7 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
   return success();
 }
 
-void runner::printVersion(llvm::raw_ostream &os) {
+void tessera::execution::printVersion(llvm::raw_ostream &os) {
   os << "gpu-runner, Tessera " TESSERA_VERSION " on LLVM " LLVM_VERSION_STRING
         "\n";
 }
@@ -388,7 +389,7 @@ static void printFlags(llvm::raw_ostream &os) {
   os << "\n";
 }
 
-void runner::printHelp(llvm::raw_ostream &os) {
+void tessera::execution::printHelp(llvm::raw_ostream &os) {
   os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the results
 
   gpu-runner FILE.mlir [options]        FILE may be - (standard input) or a named

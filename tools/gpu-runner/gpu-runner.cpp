@@ -21,7 +21,7 @@
 #include "Runtime/OutputFile.h"
 #include "Runtime/Vulkan.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 /// Rejects writing binary data to a terminal.
 static LogicalResult checkTerminal(const Options &options, Report &report) {

@@ -8,7 +8,7 @@
 
 #include "Report/TaskText.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
@@ -28,7 +28,7 @@ as measured on the same device, driver and host.
                 choice), origin
 )";
 
-int tune::runBest(ArrayRef<StringRef> args) {
+int tessera::tuning::runBest(ArrayRef<StringRef> args) {
   std::string path;
   TaskId task;
   bool json = false, tsv = false;

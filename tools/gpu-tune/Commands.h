@@ -17,7 +17,7 @@
 
 #include "llvm/ADT/Twine.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 using llvm::ArrayRef;
 using llvm::StringRef;
@@ -62,6 +62,6 @@ int runMerge(ArrayRef<StringRef> args);
 /// All there is to see, on one page.
 int runReport(ArrayRef<StringRef> args);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // GPU_TUNE_COMMANDS_H

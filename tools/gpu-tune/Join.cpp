@@ -13,7 +13,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 
 static constexpr const char joinHelp[] =
     R"(gpu-tune join ADDRESS:PORT[,...] --key-file=FILE [options]
@@ -63,7 +63,7 @@ static llvm::Error findRun(JoinOptions &options, const std::string &joinFile,
   return llvm::Error::success();
 }
 
-int tune::runJoin(ArrayRef<StringRef> args) {
+int tessera::tuning::runJoin(ArrayRef<StringRef> args) {
   JoinOptions options;
   options.jobs = getDefaultJobs(countCores());
   std::string joinFile, keyFile;

@@ -9,7 +9,7 @@
 #include "Report/TuningPage.h"
 #include "Runtime/OutputFile.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera::tuning;
 
 static constexpr const char reportHelp[] =
@@ -26,7 +26,7 @@ roofline, what failed and why, the device's clocks, and where it was measured.
   --task=KEY    only for this task
 )";
 
-int tune::runReport(ArrayRef<StringRef> args) {
+int tessera::tuning::runReport(ArrayRef<StringRef> args) {
   std::string path, output;
   TaskId task;
   std::optional<int64_t> run;

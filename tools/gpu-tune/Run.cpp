@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 static std::string makeRunHelp() {
   return std::string(
@@ -123,7 +123,7 @@ RunLine::RunLine(RunCommand command) {
 }
 
 std::optional<int> RunLine::parse(ArrayRef<StringRef> args) {
-  if (std::optional<int> status = tune::parse(arguments, args))
+  if (std::optional<int> status = tessera::tuning::parse(arguments, args))
     return status;
   options.work = arguments.getFiles();
   if (auto end = completeOptions(request, options, llvm::errs()))
@@ -167,7 +167,7 @@ static int tuneAsAgent(ArrayRef<StringRef> args, const Launch &launch,
                           llvm::errs()));
 }
 
-int tune::runTune(ArrayRef<StringRef> args) {
+int tessera::tuning::runTune(ArrayRef<StringRef> args) {
   RunLine line(RunCommand::Run);
   std::optional<Ranks> ranks;
   if (std::optional<Launch> launch = findLaunch()) {
@@ -187,7 +187,7 @@ int tune::runTune(ArrayRef<StringRef> args) {
                        ranks ? &*ranks : nullptr, getConsole()));
 }
 
-int tune::runReplay(ArrayRef<StringRef> args) {
+int tessera::tuning::runReplay(ArrayRef<StringRef> args) {
   RunLine line(RunCommand::Replay);
   if (std::optional<int> status = line.parse(args))
     return *status;
@@ -195,7 +195,7 @@ int tune::runReplay(ArrayRef<StringRef> args) {
       replayRecords(line.options, joinWords("replay", args), getConsole()));
 }
 
-int tune::runSpace(ArrayRef<StringRef> args) {
+int tessera::tuning::runSpace(ArrayRef<StringRef> args) {
   RunLine line(RunCommand::Space);
   if (std::optional<int> status = line.parse(args))
     return *status;

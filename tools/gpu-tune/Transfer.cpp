@@ -12,7 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using namespace mlir::tessera::tuning;
 
 static constexpr const char exportHelp[] =
@@ -22,7 +22,7 @@ Writes a database as JSON lines (docs/Tuning.md), to standard
 output without -o.
 )";
 
-int tune::runExport(ArrayRef<StringRef> args) {
+int tessera::tuning::runExport(ArrayRef<StringRef> args) {
   std::string path, output = "-";
   Arguments arguments(exportHelp);
   arguments.addRequiredText("--db", path);
@@ -52,7 +52,7 @@ Adds the output of gpu-tune export to a database, which is created if missing;
 file has a malformed line, nothing from it is added.
 )";
 
-int tune::runImport(ArrayRef<StringRef> args) {
+int tessera::tuning::runImport(ArrayRef<StringRef> args) {
   std::string path;
   Arguments arguments(importHelp);
   arguments.addRequiredText("--db", path);
@@ -90,7 +90,7 @@ Adds the contents of the databases IN to the database OUT, which is created if
 missing. Entries that OUT already has are skipped.
 )";
 
-int tune::runMerge(ArrayRef<StringRef> args) {
+int tessera::tuning::runMerge(ArrayRef<StringRef> args) {
   Arguments arguments(mergeHelp);
   if (std::optional<int> status = parse(arguments, args))
     return *status;

@@ -24,7 +24,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 
 namespace {
 struct Subcommand {
@@ -48,7 +48,7 @@ static constexpr Subcommand subcommands[] = {
     {"merge", runMerge, "merges databases into one"},
 };
 
-int tune::fail(Exit status, const llvm::Twine &message) {
+int tessera::tuning::fail(Exit status, const llvm::Twine &message) {
   std::string storage = message.str();
   auto [first, rest] = StringRef(storage).rtrim().split('\n');
   llvm::outs().flush();
@@ -61,12 +61,13 @@ int tune::fail(Exit status, const llvm::Twine &message) {
   return int(status);
 }
 
-int tune::fail(llvm::Error error, Exit status) {
+int tessera::tuning::fail(llvm::Error error, Exit status) {
   return fail(status, llvm::toString(std::move(error)));
 }
 
-std::optional<int> tune::parse(Arguments &arguments, ArrayRef<StringRef> args,
-                               StringRef others) {
+std::optional<int> tessera::tuning::parse(Arguments &arguments,
+                                          ArrayRef<StringRef> args,
+                                          StringRef others) {
   if (llvm::Error error = others.empty()
                               ? arguments.parse(args)
                               : arguments.parseWithoutFiles(args, others))
@@ -77,7 +78,8 @@ std::optional<int> tune::parse(Arguments &arguments, ArrayRef<StringRef> args,
   return int(Exit::Done);
 }
 
-void tune::addKeyOptions(Arguments &arguments, std::string &keyFile) {
+void tessera::tuning::addKeyOptions(Arguments &arguments,
+                                    std::string &keyFile) {
   arguments.addText("--key-file", keyFile);
   arguments.addHidden("--token", [](StringRef) {
     return llvm::createStringError(tokenProblem);

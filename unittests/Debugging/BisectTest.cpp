@@ -9,7 +9,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

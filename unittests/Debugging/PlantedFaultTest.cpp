@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace runner;
+using namespace tessera::execution;
 using tessera::runtime::ElementType;
 using tessera::runtime::HostArray;
 

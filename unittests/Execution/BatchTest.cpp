@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

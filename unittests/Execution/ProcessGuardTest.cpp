@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "Execution/Report.h"
 
-namespace runner {
+namespace tessera::execution {
 
 struct TestConsole {
   std::string output, errors;
@@ -17,6 +17,6 @@ struct TestConsole {
   Console console{outputStream, errorStream};
 };
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // UNITTESTS_EXECUTION_TESTCONSOLE_H

@@ -7,7 +7,7 @@
 #include "Report/MatmulWork.h"
 #include "ProgramTest.h"
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

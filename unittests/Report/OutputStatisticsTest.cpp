@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

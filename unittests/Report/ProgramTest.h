@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace tessera::execution {
 
 class ProgramTest : public ::testing::Test {
 protected:
@@ -37,6 +37,6 @@ protected:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-} // namespace runner
+} // namespace tessera::execution
 
 #endif // UNITTESTS_REPORT_PROGRAMTEST_H

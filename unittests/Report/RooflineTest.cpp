@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace runner;
+using namespace tessera::execution;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 using mlir::tessera::TunedSchedules;
 
 namespace {

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace runner;
+using namespace tessera::execution;
 using runtime::HostArray;
 
 namespace {

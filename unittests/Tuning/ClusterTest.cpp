@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
 
 namespace {

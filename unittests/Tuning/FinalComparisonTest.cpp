@@ -9,7 +9,7 @@
 #include "Tuning/Run/FinalComparison.h"
 #include "Tuning/Run/TimeSummary.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
 
 namespace {

@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <sys/stat.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 using llvm::StringRef;
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include "TuningRunTest.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 #include <sys/socket.h>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// A point with a number that distinguishes it from others.
 inline Point makePoint(int64_t number) {
@@ -87,6 +87,6 @@ public:
   Channel own, other;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // UNITTESTS_TUNING_TUNINGRUNTEST_H

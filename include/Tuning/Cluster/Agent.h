@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Which devices of this host measure (--devices).
 struct DeviceChoice {
@@ -60,6 +60,6 @@ void addPlaces(llvm::StringRef list, JoinOptions &options);
 /// before its end. A recorded interrupt (`support::handleInterrupts`) ends it.
 bool joinRun(const JoinOptions &options, llvm::raw_ostream &messages);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_AGENT_H

@@ -20,7 +20,7 @@
 #include <string>
 #include <utility>
 
-namespace tune {
+namespace tessera::tuning {
 
 struct Message {
   llvm::json::Object head;
@@ -72,6 +72,6 @@ private:
   size_t limit = 0;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_CHANNEL_H

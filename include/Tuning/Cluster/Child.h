@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// This program once more, as a worker: `gpu-tune worker ARGUMENTS`, with a
 /// channel to it. It does not outlive this process. Its output goes to a
@@ -61,6 +61,6 @@ private:
   std::unique_ptr<::tessera::runtime::NamelessFile> log;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_CHILD_H

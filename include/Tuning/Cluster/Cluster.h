@@ -40,7 +40,7 @@
 #include <set>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 class Cluster;
 
@@ -179,6 +179,6 @@ private:
   int64_t nextWorker = 1;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_CLUSTER_H

@@ -9,7 +9,7 @@
 
 #include "Tuning/Cluster/Agent.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Writes the addresses of a run, separated by commas, and its key to a file
 /// that only its owner can read. An existing file is replaced.
@@ -20,6 +20,6 @@ llvm::Error writeJoinFile(const std::string &file, llvm::StringRef places,
 /// error if other users can read it.
 llvm::Error readJoinFile(const std::string &file, JoinOptions &options);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_JOINFILE_H

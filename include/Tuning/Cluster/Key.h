@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// The variable of the environment that holds a key.
 constexpr char keyVariable[] = "TESSERA_TUNE_KEY";
@@ -33,6 +33,6 @@ llvm::Expected<std::string> makeKey();
 /// Why the text cannot be a key; empty if it can.
 std::string findKeyProblem(llvm::StringRef key);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_KEY_H

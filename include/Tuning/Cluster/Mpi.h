@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// The launch parameters in the environment.
 struct Launch {
@@ -65,6 +65,6 @@ private:
   int rank, size;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_MPI_H

@@ -11,7 +11,7 @@
 
 #include <thread>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Passes bytes between a worker of this host, whose line is not encrypted, and
 /// its connection to the run, until either of them ends. A worker is another
@@ -33,6 +33,6 @@ private:
   std::thread thread;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_RELAY_H

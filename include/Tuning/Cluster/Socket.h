@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT", "ADDRESS" or ":PORT"; without
 /// an address on the loopback interface, with the address "*" on all, without a
@@ -41,6 +41,6 @@ std::string getPeerAddress(int file);
 /// argument of `listenOn`; unless it listens on all, that one only.
 std::vector<std::string> getOwnAddresses(llvm::StringRef place, uint16_t port);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_SOCKET_H

@@ -21,7 +21,7 @@
 #include <string>
 #include <sys/types.h>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// One connection. It waits for nothing, and is used by one thread at a time.
 class TlsSession {
@@ -58,6 +58,6 @@ public:
   virtual std::unique_ptr<TlsSession> connect(int file) = 0;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_TLS_H

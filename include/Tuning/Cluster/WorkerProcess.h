@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// A worker on this host (`Child`) or on another one (`RemoteWorker`). It ends
 /// with the object.
@@ -29,6 +29,6 @@ public:
   virtual std::optional<std::string> getEnd() const { return std::nullopt; }
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_WORKERPROCESS_H

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace tune {
+namespace tessera::tuning {
 
 namespace tuning = mlir::tessera::tuning;
 
@@ -62,6 +62,6 @@ std::unique_ptr<CandidateSource> makeCandidateSource(Task &task,
                                                      const SpaceEditor &edit,
                                                      uint64_t seed);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_CANDIDATESOURCE_H

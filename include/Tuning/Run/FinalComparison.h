@@ -16,7 +16,7 @@
 #include "Tuning/Cluster/Channel.h"
 #include "Tuning/Run/TaskQueue.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// The result of one candidate in the final comparison.
 struct FinalResult {
@@ -50,6 +50,6 @@ FinalAnswer parseFinalAnswer(const llvm::json::Object &head, size_t leaders);
 /// The numbers of a list.
 std::vector<double> getTimes(const llvm::json::Array *list);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_FINALCOMPARISON_H

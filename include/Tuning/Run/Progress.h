@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Counts of a run.
 struct Counts {
@@ -41,6 +41,6 @@ private:
   Clock::time_point last;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_PROGRESS_H

@@ -20,7 +20,9 @@
 #include <optional>
 #include <variant>
 
-namespace tune {
+namespace tessera::tuning {
+
+namespace tuning = mlir::tessera::tuning;
 
 class RecordKeeper {
 public:
@@ -54,6 +56,6 @@ private:
   bool isReported = false;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_RECORDKEEPER_H

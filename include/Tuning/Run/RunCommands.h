@@ -21,7 +21,9 @@
 #include "Tuning/Run/TaskList.h"
 #include "Tuning/SpaceConfig.h"
 
-namespace tune {
+namespace tessera::tuning {
+
+namespace tuning = mlir::tessera::tuning;
 
 /// How a command ended: the exit status of a process.
 enum class RunEnd {
@@ -69,6 +71,6 @@ RunEnd replayRecords(const RunOptions &options, llvm::StringRef command,
 /// Prints how large the spaces are, and what each constraint removes of them.
 RunEnd countSpaces(const RunOptions &options, const RunConsole &console);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_RUNCOMMANDS_H

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.
 struct RunOptions {
@@ -64,6 +64,6 @@ struct RunOptions {
   std::string fault;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_RUNOPTIONS_H

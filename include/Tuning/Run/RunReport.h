@@ -12,7 +12,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Prints the best schedule of each task, beside the compiler's own choice and
 /// the vendor's library, and the counts of candidates. Returns the same as the
@@ -23,6 +23,6 @@ llvm::json::Object reportRun(const Tuner &tuner, llvm::raw_ostream &os);
 /// runs recorded. Returns the same as the JSON object of `gpu-tune replay`.
 llvm::json::Object reportReplay(const Tuner &tuner, llvm::raw_ostream &os);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_RUNREPORT_H

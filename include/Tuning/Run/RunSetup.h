@@ -9,7 +9,7 @@
 
 #include "Tuning/Run/RunCommands.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// The commands that have `RunOptions`.
 enum class RunCommand { Run, Space, Replay };
@@ -41,6 +41,6 @@ std::optional<RunEnd> completeOptions(const RunRequest &request,
 llvm::Error chooseTarget(llvm::StringRef text, const DeviceChoice &wanted,
                          RunOptions &options);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_RUNSETUP_H

@@ -10,13 +10,13 @@
 #include "Tuning/ScheduleSpace.h"
 #include "Tuning/SpaceConfig.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Puts the values of the configuration in the place of the default ones, or
 /// beside them.
 void applyConfig(const mlir::tessera::tuning::SpaceConfig &config,
                  mlir::tessera::tuning::SpaceValues &values);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_SEARCHVALUES_H

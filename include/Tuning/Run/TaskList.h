@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 namespace compiler = mlir::tessera;
 namespace runtime = ::tessera::runtime;
@@ -69,6 +69,6 @@ extern const char *const shapeHelp;
 /// `why`, if it is none.
 std::optional<std::string> makeProgram(mlir::StringRef shape, std::string &why);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_TASKLIST_H

@@ -15,7 +15,7 @@
 #include <set>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 /// One candidate on its way.
 struct Pending {
@@ -122,6 +122,6 @@ private:
   size_t made = 0;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_TASKQUEUE_H

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 struct TimeSummary {
   double median = 0, low = 0, high = 0;
@@ -37,6 +37,6 @@ inline TimeSummary summarizeTimes(std::vector<double> times) {
   return {median, at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
 }
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_TIMESUMMARY_H

@@ -26,7 +26,7 @@
 #include <memory>
 #include <set>
 
-namespace tune {
+namespace tessera::tuning {
 
 namespace tuning = mlir::tessera::tuning;
 
@@ -130,6 +130,6 @@ private:
   bool isWaitReported = false;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_TUNER_H

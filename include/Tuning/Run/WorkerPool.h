@@ -15,7 +15,7 @@
 #include <list>
 #include <poll.h>
 
-namespace tune {
+namespace tessera::tuning {
 
 using Clock = std::chrono::steady_clock;
 
@@ -149,6 +149,6 @@ void WorkerPool::serve(std::list<Worker> &workers,
   }
 }
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_RUN_WORKERPOOL_H

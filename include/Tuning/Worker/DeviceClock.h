@@ -9,7 +9,7 @@
 
 #include "Runtime/DeviceClock.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Reads the clock of a device while it runs (NVML for CUDA's). Where there is
 /// nothing to read it by, it is 0.
@@ -25,6 +25,6 @@ private:
   std::function<int64_t()> clock;
 };
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_WORKER_DEVICECLOCK_H

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace tune {
+namespace tessera::tuning {
 
 namespace runtime = tessera::runtime;
 using mlir::tessera::tuning::Outcome;
@@ -107,6 +107,6 @@ void timeCandidate(runtime::Device &device, runtime::Executable &executable,
                    TaskData &data, bool isAdded, const DeviceClock &clock,
                    double best, const TimingOptions &options, Trial &trial);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_WORKER_WORKBENCH_H

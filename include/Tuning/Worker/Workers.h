@@ -11,7 +11,7 @@
 
 #include "mlir/Support/LLVM.h"
 
-namespace tune {
+namespace tessera::tuning {
 
 /// Runs the worker that the words of a command line describe, as the tuner
 /// writes them: "compile", or "measure", target, number of the device and
@@ -39,6 +39,6 @@ void runCompileWorker(Channel channel);
 int runMeasureWorker(Channel channel, const std::string &target, int ordinal,
                      const std::string &fault);
 
-} // namespace tune
+} // namespace tessera::tuning
 
 #endif // TUNING_WORKER_WORKERS_H

@@ -739,7 +739,8 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (getDirectWidth(op)) {
       if (!emitLdsCopy(rewriter, op, target))
-        return failure();
+        return rewriter.notifyMatchFailure(
+            op, "the target has no load to LDS of this width");
       target.emitAsyncCommit(rewriter, op.getLoc());
       rewriter.replaceOpWithMultiple(op, {ValueRange()});
       return success();

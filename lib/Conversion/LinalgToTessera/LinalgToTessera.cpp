@@ -26,6 +26,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/FixedPoint.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -178,13 +179,13 @@ struct ConvertLinalgToTesseraPass
     // After each reshape, another consumer may become reachable.
     GreedyRewriteConfig config;
     config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
+                                 "contractions", config)))
       return signalPassFailure();
     RewritePatternSet producerPatterns(&getContext());
     populateFuseProducerPatterns(producerPatterns);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(producerPatterns))))
+    if (failed(applyToFixedPoint(getOperation(), std::move(producerPatterns),
+                                 "producers")))
       return signalPassFailure();
     getOperation()->walk([&](linalg::LinalgOp op) {
       std::string why;

@@ -99,15 +99,16 @@ static Value widen(RewriterBase &rewriter, Location loc, Value value,
 LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
                                            PatternRewriter &rewriter) const {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "is not a reduction of tensors");
   std::optional<ContractionBody> body = matchContractionBody(op);
   if (!body)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "is not a contraction");
   SmallVector<Value> inputs = op.getDpsInputs();
   Type i32 = rewriter.getI32Type();
   if (hasMatrixMultiply(chip, body->operands[0].source.getType(),
                         body->operands[1].source.getType(), i32))
-    return failure();
+    return rewriter.notifyMatchFailure(
+        op, "the chip has a matrix instruction for packed operands");
   bool found = false;
   for (unsigned i : {0, 1}) {
     Value argument = body->operands[i].source;
@@ -119,13 +120,14 @@ LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
           return isa<arith::ExtSIOp, arith::ExtUIOp>(user) &&
                  user->getResult(0).getType().getIntOrFloatBitWidth() > 8;
         }))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "uses a packed element other than extended to more than 8 bits");
     inputs[i] =
         widen(rewriter, op.getLoc(), inputs[i], body->operands[i].isUnsigned);
     found = true;
   }
   if (!found)
-    return failure();
+    return rewriter.notifyMatchFailure(op, "has no packed operand");
   auto build = [&](OpBuilder &builder, Location, ValueRange arguments) {
     IRMapping mapping;
     mapping.map(op.getBlock()->getArguments(), arguments);

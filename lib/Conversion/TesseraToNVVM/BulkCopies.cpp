@@ -161,8 +161,7 @@ static LogicalResult convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   }
   std::string outputs = describeOutputs(*plan, chip);
   SmallVector<Attribute> maps;
-  if (!specializeSubgroups(kernel, *plan, chip, maps)) {
-    why = "their source indices depend on values that the subgroups compute";
+  if (!specializeSubgroups(kernel, *plan, chip, maps, why)) {
     report("copies by all threads: " + why, /*isBulk=*/false);
     return success();
   }

@@ -48,6 +48,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tessera-use-bulk-copies"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -87,7 +90,8 @@ public:
       : kernel(kernel), plan(plan), chip(chip), loc(kernel.getLoc()),
         instructions(kernel, chip), sharing(kernel) {}
 
-  bool canRun();
+  /// Whether the roles can be divided; the reason in `why` if not.
+  bool canRun(std::string &why);
   void run();
   ArrayRef<Attribute> getMaps() const { return instructions.getMaps(); }
 
@@ -100,11 +104,6 @@ private:
   Operation *findFirst();
   bool isOthers(Operation *op) const;
   bool canRepeat(Value value) const;
-  /// Whether a second subgroup loads the epilogue's input.
-  bool carries() const {
-    std::string why;
-    return EpilogueCarrier::canRun(plan, chip, why);
-  }
   /// Clones the computation of `value` for the producer.
   Value repeat(OpBuilder &builder, Value value);
   /// The step whose first copy is `op`, or null.
@@ -175,6 +174,9 @@ private:
   /// The last op that all threads execute before the roles diverge.
   Operation *setUp = nullptr;
   int32_t readers = 0, producers = 0;
+  /// Whether a second subgroup carries the epilogue's tiles, and why not.
+  bool carries = false;
+  std::string whyNotCarried;
   Value barriers;
   /// The index of the first mbarrier that does not belong to a ring.
   int64_t carrierBarrier = 0;
@@ -244,27 +246,37 @@ Value Specializer::repeat(OpBuilder &builder, Value value) {
   return mapping.lookup(value);
 }
 
-bool Specializer::canRun() {
+bool Specializer::canRun(std::string &why) {
   std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
   if (!kernel.getBody().hasOneBlock() || !size || (*size)[1] != 1 ||
-      (*size)[2] != 1)
+      (*size)[2] != 1) {
+    why = "the kernel has several blocks, or a block size that is unknown or "
+          "not one-dimensional";
     return false;
+  }
   readers = size->front();
+  carries = EpilogueCarrier::canRun(plan, chip, whyNotCarried);
   producers =
-      static_cast<int32_t>(countProducerThreads(readers, chip, carries()));
+      static_cast<int32_t>(countProducerThreads(readers, chip, carries));
   first = findFirst();
   SmallVector<Value> needed;
   for (const StagingStep &step : plan.steps)
     for (CopyOp op : step.copies)
       llvm::append_range(needed, op.getSourceIndices());
-  if (carries())
+  if (carries)
     llvm::append_range(needed, EpilogueCarrier::getNeeded(plan));
   kernel.walk([&](scf::ForOp loop) {
     if (plan.isStagingLoop(loop))
       needed.append(
           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
   });
-  return llvm::all_of(needed, [&](Value value) { return canRepeat(value); });
+  for (Value value : needed)
+    if (!canRepeat(value)) {
+      LDBG() << kernel.getName() << ": the producer cannot compute " << value;
+      why = "their source indices depend on values that the subgroups compute";
+      return false;
+    }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,7 +312,7 @@ void Specializer::addRings() {
   }
   carrierBarrier = count;
   barriers = instructions.addBarriers(
-      loc, count + (carries() ? EpilogueCarrier::numBarriers : 0));
+      loc, count + (carries ? EpilogueCarrier::numBarriers : 0));
   for (Ring &ring : rings)
     for (Value memory : ring.tiles->memories) {
       auto type = cast<MemRefType>(memory.getType());
@@ -669,12 +681,21 @@ void Specializer::convertBarriers(Region &region) {
 }
 
 void Specializer::run() {
-  bool carried = carries();
   addRings();
+  LDBG() << kernel.getName() << ": " << producers << " producer threads, "
+         << readers << " consumer threads, " << rings.size()
+         << " ring(s) of slots";
+  for (const Ring &ring : rings)
+    LDBG() << kernel.getName() << ": a ring of " << ring.tiles->slots
+           << " slots for " << ring.memories.size() << " tiles";
+  LDBG() << kernel.getName() << ": "
+         << (carries ? "a second subgroup carries the epilogue's tiles"
+                     : "no subgroup carries the epilogue's tiles")
+         << (whyNotCarried.empty() ? "" : ": ") << whyNotCarried;
   EpilogueCarrier carrier(kernel, plan, instructions, barriers, carrierBarrier);
   OpBuilder builder(first);
   sharing.emitSetUp(builder);
-  emitSetUp(builder, carried ? &carrier : nullptr);
+  emitSetUp(builder, carries ? &carrier : nullptr);
   IndexMath math(builder, loc);
   Value isProducer = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge,
@@ -688,7 +709,7 @@ void Specializer::run() {
   OpBuilder issue = issuer.getThenBodyBuilder();
   Places places = getStart(issue);
   emitProducer(issue, top(), places);
-  if (carried) {
+  if (carries) {
     auto carry = scf::IfOp::create(
         producer, loc,
         emitIsThread(producer, kernel, readers + chip.subgroupSize),
@@ -703,7 +724,7 @@ void Specializer::run() {
   places = getStart(others);
   convertSteps(places.front().slot.getDefiningOp(), places);
   eraseSteps();
-  if (carried)
+  if (carries)
     carrier.convertOthers();
   else
     convertOutputs();
@@ -716,7 +737,7 @@ void Specializer::run() {
     OpBuilder end(terminator);
     sharing.emitMeeting(end, /*aligned=*/false);
   }
-  loadVectorsEarly(kernel, chip, shiftRegisters(roles, carried));
+  loadVectorsEarly(kernel, chip, shiftRegisters(roles, carries));
 
   // Now all maps are known.
   OpBuilder fetch(setUp);
@@ -744,9 +765,10 @@ void Specializer::run() {
 bool mlir::tessera::specializeSubgroups(gpu::GPUFuncOp kernel,
                                         const StagingPlan &plan,
                                         const Chip &chip,
-                                        SmallVectorImpl<Attribute> &maps) {
+                                        SmallVectorImpl<Attribute> &maps,
+                                        std::string &why) {
   Specializer specializer(kernel, plan, chip);
-  if (!specializer.canRun())
+  if (!specializer.canRun(why))
     return false;
   specializer.run();
   llvm::append_range(maps, specializer.getMaps());

@@ -12,11 +12,13 @@
 namespace mlir::tessera {
 
 /// Splits `kernel` into a dedicated subgroup that issues copies, and the
-/// consumers. The kernel's tensor maps are added to `maps`. Returns false,
-/// without changing the kernel, if the copies depend on values that the
-/// consumers compute.
+/// consumers. The kernel's tensor maps are added to `maps`. Returns false, with
+/// the reason in `why` and without changing the kernel, if the roles cannot be
+/// divided: the copies depend on values that the consumers compute, or the
+/// block size is unknown.
 bool specializeSubgroups(gpu::GPUFuncOp kernel, const StagingPlan &plan,
-                         const Chip &chip, SmallVectorImpl<Attribute> &maps);
+                         const Chip &chip, SmallVectorImpl<Attribute> &maps,
+                         std::string &why);
 
 } // namespace mlir::tessera
 

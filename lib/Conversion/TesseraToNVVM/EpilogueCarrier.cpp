@@ -31,6 +31,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tessera-use-bulk-copies"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -76,11 +79,24 @@ bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
                              std::string &why) {
   why.clear();
   auto isBulk = [&](CopyOp op) { return explainNotBulk(op, chip).empty(); };
-  // With one tile, nothing would go on meanwhile.
-  if (plan.inputs.empty())
-    return plan.outputs.size() == 1 && isBulk(plan.outputs.front()) &&
-           areStaging(plan) && !findLoops(plan)->empty() &&
-           hasRegisters(plan, chip);
+  if (plan.inputs.empty()) {
+    if (plan.outputs.size() != 1 || !isBulk(plan.outputs.front()) ||
+        !areStaging(plan))
+      return false;
+    StringRef kernel =
+        plan.outputs.front()->getParentOfType<gpu::GPUFuncOp>().getName();
+    // With one tile, nothing would go on meanwhile.
+    if (findLoops(plan)->empty()) {
+      LDBG() << kernel << ": a workgroup has only one tile to carry";
+      return false;
+    }
+    if (!hasRegisters(plan, chip)) {
+      LDBG() << kernel << ": a carrier would leave fewer than "
+             << leastRegisters << " registers for each thread";
+      return false;
+    }
+    return true;
+  }
   for (ArrayRef<CopyOp> copies : {plan.inputs, plan.outputs})
     for (CopyOp op : copies)
       if (why = explainNotBulk(op, chip); !why.empty())
@@ -162,6 +178,9 @@ Value EpilogueCarrier::emitTile(OpBuilder &builder, size_t depth, Value parity,
 
 void EpilogueCarrier::emit(OpBuilder &builder, IRMapping &mapping,
                            RepeatFn repeat) {
+  LDBG() << kernel.getName() << ": the carrier "
+         << (plan.inputs.empty() ? "stores" : "loads and stores")
+         << " the epilogue's tile in " << findLoops(plan)->size() << " loop(s)";
   emitTile(builder, 0, number(builder, 0), mapping, repeat);
 }
 

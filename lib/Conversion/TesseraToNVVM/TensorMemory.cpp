@@ -333,7 +333,11 @@ LogicalResult Converter::run() {
   // Loops no longer carry values that they yield unchanged.
   RewritePatternSet patterns(kernel.getContext());
   scf::ForOp::getCanonicalizationPatterns(patterns, kernel.getContext());
-  return applyOpPatternsGreedily(loops, std::move(patterns));
+  if (failed(applyOpPatternsGreedily(loops, std::move(patterns))))
+    return kernel.emitError()
+           << "compiler defect: the patterns for loops of tensor memory still "
+              "match after the last iteration";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -170,7 +170,7 @@ LogicalResult
 ScalarPattern::rewriteElementwise(Operation *op, Operands operands,
                                   ConversionPatternRewriter &rewriter) const {
   if (op->getNumResults() != 1 || op->getNumRegions())
-    return failure();
+    return rewriter.notifyMatchFailure(op, "has several results or a region");
   auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
   Type element = getScalarType(vector ? vector.getElementType()
                                       : op->getResult(0).getType());
@@ -268,7 +268,9 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     if (extract.hasDynamicPosition()) {
       // Small vectors, seldom.
       if (source.getRank() != 1 || count != 1)
-        return failure();
+        return rewriter.notifyMatchFailure(
+            op, "has a dynamic position in a vector of several dimensions, or "
+                "extracts a vector");
       Value position = operands[1].front();
       Value result = operands[0].front();
       for (int64_t i = 1; i < source.getNumElements(); ++i) {
@@ -292,7 +294,9 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     if (insert.hasDynamicPosition()) {
       // Small vectors, seldom.
       if (target.getRank() != 1 || operands[0].size() != 1)
-        return failure();
+        return rewriter.notifyMatchFailure(
+            op, "has a dynamic position in a vector of several dimensions, or "
+                "inserts a vector");
       SmallVector<Value> values = list(1);
       for (auto [i, value] : llvm::enumerate(values)) {
         Value here = arith::CmpIOp::create(
@@ -318,7 +322,8 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     SmallVector<Value> all = list(0), values;
     all.append(operands[1].begin(), operands[1].end());
     if (shuffle.getV1VectorType().getRank() != 1)
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "shuffles vectors of several dimensions");
     for (int64_t place : shuffle.getMask())
       values.push_back(all[place < 0 ? 0 : place]);
     return replace(values);
@@ -330,7 +335,8 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     if (source && inner > 1 &&
         source.getShape() !=
             resultVector.getShape().take_back(source.getRank()))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "broadcasts along a dimension that the source has");
     SmallVector<Value> values;
     for (int64_t i = 0; i < resultVector.getNumElements(); ++i)
       values.push_back(operands[0][i % inner]);
@@ -338,14 +344,16 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   }
   if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
     if (slice.getSourceVectorType().getRank() != 1)
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "extracts from a vector of several dimensions");
     int64_t first = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
     return replace(SmallVector<Value>(
         operands[0].slice(first, resultVector.getNumElements())));
   }
   if (auto slice = dyn_cast<vector::InsertStridedSliceOp>(op)) {
     if (slice.getDestVectorType().getRank() != 1)
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "inserts into a vector of several dimensions");
     int64_t first = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
     SmallVector<Value> values = list(1);
     for (auto [i, value] : llvm::enumerate(operands[0]))
@@ -354,7 +362,8 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   }
   if (isa<vector::InterleaveOp>(op)) {
     if (resultVector.getRank() != 1)
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "interleaves vectors of several dimensions");
     SmallVector<Value> values;
     for (auto [x, y] : llvm::zip(operands[0], operands[1]))
       values.append({x, y});
@@ -379,7 +388,8 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   }
   if (isa<vector::CreateMaskOp>(op)) {
     if (resultVector.getRank() != 1)
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "creates a mask of several dimensions");
     SmallVector<Value> values;
     for (int64_t i = 0; i < resultVector.getNumElements(); ++i)
       values.push_back(arith::CmpIOp::create(
@@ -389,7 +399,7 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   }
   if (auto mask = dyn_cast<vector::ConstantMaskOp>(op)) {
     if (resultVector.getRank() != 1)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "is a mask of several dimensions");
     SmallVector<Value> values;
     for (int64_t i = 0; i < resultVector.getNumElements(); ++i)
       values.push_back(arith::ConstantIntOp::create(
@@ -423,7 +433,7 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     rewriter.replaceOp(op, rewriter.create(state));
     return success();
   }
-  return failure();
+  return rewriter.notifyMatchFailure(op, "has no scalar form");
 }
 
 namespace {

@@ -38,7 +38,7 @@
 #include <thread>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 using llvm::StringRef;
 using ::tessera::support::getInterrupt;
 namespace json = llvm::json;
@@ -47,18 +47,19 @@ namespace runtime = ::tessera::runtime;
 /// Seconds for each address, and for the run to answer.
 static constexpr double connectLimit = 3, answerLimit = 60;
 
-unsigned tune::countCores() {
+unsigned tessera::tuning::countCores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return static_cast<unsigned>(CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-unsigned tune::getDefaultJobs(unsigned cores) {
+unsigned tessera::tuning::getDefaultJobs(unsigned cores) {
   return cores > 1 ? cores - 1 : 1;
 }
 
-llvm::Error tune::parseDevices(StringRef value, DeviceChoice &choice) {
+llvm::Error tessera::tuning::parseDevices(StringRef value,
+                                          DeviceChoice &choice) {
   DeviceChoice parsed;
   parsed.isOwn = value == "own";
   if (value == "all" || value == "own") {
@@ -81,7 +82,7 @@ llvm::Error tune::parseDevices(StringRef value, DeviceChoice &choice) {
   return llvm::Error::success();
 }
 
-void tune::addPlaces(StringRef list, JoinOptions &options) {
+void tessera::tuning::addPlaces(StringRef list, JoinOptions &options) {
   llvm::SmallVector<StringRef> places;
   list.split(places, ',');
   options.places.insert(options.places.end(), places.begin(), places.end());
@@ -380,6 +381,7 @@ bool Agent::run() {
   }
 }
 
-bool tune::joinRun(const JoinOptions &options, llvm::raw_ostream &messages) {
+bool tessera::tuning::joinRun(const JoinOptions &options,
+                              llvm::raw_ostream &messages) {
   return Agent(options, messages).run();
 }

@@ -14,13 +14,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 /// No message is longer: a damaged length is not worth the memory.
 static constexpr uint64_t mostBytes = uint64_t(1) << 32;
 
-std::string tune::getText(const llvm::json::Object &head,
-                          llvm::StringRef name) {
+std::string tessera::tuning::getText(const llvm::json::Object &head,
+                                     llvm::StringRef name) {
   auto text = head.getString(name);
   return text ? text->str() : "";
 }

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 /// The prefix of a command line that starts this program.
 static std::vector<std::string> &getProgram() {

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
 
 /// Seconds that a caller has for the handshake and its greeting, the size limit
@@ -36,14 +36,15 @@ static constexpr unsigned mostAtOnce = 64;
 /// Lines about callers, at most: a flood of callers must not be one of lines.
 static constexpr size_t mostLines = 32;
 
-std::string tune::getMachineIdentity() {
+std::string tessera::tuning::getMachineIdentity() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string text;
   file >> text;
   return text;
 }
 
-std::string tune::getDeviceIdentity(const std::string &target, int ordinal) {
+std::string tessera::tuning::getDeviceIdentity(const std::string &target,
+                                               int ordinal) {
   std::string text = target + ":";
   llvm::ArrayRef<const char *> names;
   if (const auto *backend = mlir::tessera::findBackend(target))

@@ -9,18 +9,19 @@
 #include "Runtime/OutputFile.h"
 #include "Runtime/PrivateFile.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using llvm::StringRef;
 
-llvm::Error tune::writeJoinFile(const std::string &file, StringRef places,
-                                StringRef key) {
+llvm::Error tessera::tuning::writeJoinFile(const std::string &file,
+                                           StringRef places, StringRef key) {
   ::tessera::runtime::Status status =
       ::tessera::runtime::writePrivateFile(file, {places, "\n", key, "\n"});
   return status.ok() ? llvm::Error::success()
                      : llvm::createStringError(status.message());
 }
 
-llvm::Error tune::readJoinFile(const std::string &file, JoinOptions &options) {
+llvm::Error tessera::tuning::readJoinFile(const std::string &file,
+                                          JoinOptions &options) {
   ::tessera::runtime::PrivateFileOptions how;
   how.isSecret = true;
   how.maxBytes = 1 << 16;

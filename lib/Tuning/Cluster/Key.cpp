@@ -16,12 +16,12 @@
 #include <set>
 #include <sys/random.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace runtime = ::tessera::runtime;
 
 static constexpr size_t leastBytes = 16, leastLetters = 8, mostBytes = 1 << 16;
 
-std::string tune::findKeyProblem(llvm::StringRef key) {
+std::string tessera::tuning::findKeyProblem(llvm::StringRef key) {
   std::set<char> letters(key.begin(), key.end());
   if (key.size() >= leastBytes && letters.size() >= leastLetters)
     return "";
@@ -30,7 +30,7 @@ std::string tune::findKeyProblem(llvm::StringRef key) {
          " of them different, and must be random: openssl rand -hex 32";
 }
 
-llvm::Expected<std::string> tune::readKey(const std::string &file) {
+llvm::Expected<std::string> tessera::tuning::readKey(const std::string &file) {
   std::string key, source = keyVariable;
   if (!file.empty()) {
     source = "--key-file=" + file;
@@ -54,7 +54,7 @@ llvm::Expected<std::string> tune::readKey(const std::string &file) {
   return key;
 }
 
-llvm::Expected<std::string> tune::makeKey() {
+llvm::Expected<std::string> tessera::tuning::makeKey() {
   uint8_t random[32];
   if (getrandom(random, sizeof(random), 0) != sizeof(random))
     return llvm::createStringError("cannot generate random numbers for a key");

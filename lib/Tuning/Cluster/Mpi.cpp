@@ -16,7 +16,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 using llvm::StringRef;
 
 static constexpr char library[] = "libmpi.so.40";
@@ -61,7 +61,7 @@ static std::optional<unsigned> getTasksOf(StringRef text, unsigned node) {
   return std::nullopt;
 }
 
-std::optional<Launch> tune::findLaunch() {
+std::optional<Launch> tessera::tuning::findLaunch() {
   Launch launch;
   if (std::optional<unsigned> size = getNumber("OMPI_COMM_WORLD_SIZE")) {
     if (*size <= 1)
@@ -96,7 +96,7 @@ std::optional<Launch> tune::findLaunch() {
   return launch;
 }
 
-unsigned tune::countCoresOf(const Launch &launch) {
+unsigned tessera::tuning::countCoresOf(const Launch &launch) {
   unsigned own = countCores();
   // The launcher itself is bound to none of them.
   cpu_set_t set;

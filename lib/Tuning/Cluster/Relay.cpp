@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 /// Bytes that wait in one direction before no more are read.
 static constexpr size_t mostWaiting = 1 << 20;

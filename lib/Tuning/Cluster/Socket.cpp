@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 static llvm::Error makeError(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
@@ -51,7 +51,7 @@ static Place split(llvm::StringRef text) {
   return {address.str(), port.str()};
 }
 
-bool tune::isAddress(llvm::StringRef text) {
+bool tessera::tuning::isAddress(llvm::StringRef text) {
   Place place = split(text);
   uint16_t port = 0;
   return !place.address.empty() &&
@@ -62,7 +62,7 @@ static void set(int file, int level, int option, int value) {
   setsockopt(file, level, option, &value, sizeof(value));
 }
 
-void tune::watchConnection(int file) {
+void tessera::tuning::watchConnection(int file) {
   set(file, IPPROTO_TCP, TCP_NODELAY, 1);
   // Silence for 6 s, and 3 questions without an answer.
   set(file, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -73,7 +73,8 @@ void tune::watchConnection(int file) {
   set(file, IPPROTO_TCP, TCP_USER_TIMEOUT, 15'000);
 }
 
-llvm::Expected<int> tune::listenOn(llvm::StringRef text, uint16_t &port) {
+llvm::Expected<int> tessera::tuning::listenOn(llvm::StringRef text,
+                                              uint16_t &port) {
   Place place = split(text);
   if (place.address.empty())
     place.address = loopback;
@@ -116,7 +117,8 @@ llvm::Expected<int> tune::listenOn(llvm::StringRef text, uint16_t &port) {
   return makeError("cannot listen on '" + text + "': " + why);
 }
 
-llvm::Expected<int> tune::connectTo(llvm::StringRef text, double seconds) {
+llvm::Expected<int> tessera::tuning::connectTo(llvm::StringRef text,
+                                               double seconds) {
   Place place = split(text);
   addrinfo hints = {}, *list = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -164,7 +166,7 @@ static std::string formatAddress(const sockaddr *address, socklen_t size) {
   return name.str();
 }
 
-std::string tune::getPeerAddress(int file) {
+std::string tessera::tuning::getPeerAddress(int file) {
   sockaddr_storage peer = {};
   socklen_t size = sizeof(peer);
   if (getpeername(file, reinterpret_cast<sockaddr *>(&peer), &size) != 0)
@@ -172,8 +174,8 @@ std::string tune::getPeerAddress(int file) {
   return formatAddress(reinterpret_cast<sockaddr *>(&peer), size);
 }
 
-std::vector<std::string> tune::getOwnAddresses(llvm::StringRef text,
-                                               uint16_t port) {
+std::vector<std::string> tessera::tuning::getOwnAddresses(llvm::StringRef text,
+                                                          uint16_t port) {
   auto join = [&](llvm::StringRef address) {
     std::string end = ":" + std::to_string(port);
     return address.contains(':') ? "[" + address.str() + "]" + end

@@ -19,7 +19,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 static constexpr char identity[] = "tessera gpu-tune";
 static constexpr char cipherName[] = "TLS_AES_256_GCM_SHA384";

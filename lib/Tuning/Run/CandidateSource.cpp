@@ -8,7 +8,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 
 namespace {
 class SearchSource : public CandidateSource {
@@ -51,8 +51,8 @@ private:
 } // namespace
 
 std::unique_ptr<CandidateSource>
-tune::makeCandidateSource(Task &task, const compiler::Chip &chip,
-                          const SpaceEditor &edit, uint64_t seed) {
+tessera::tuning::makeCandidateSource(Task &task, const compiler::Chip &chip,
+                                     const SpaceEditor &edit, uint64_t seed) {
   tuning::SpaceValues values = tuning::getDefaultValues(task.getOp(), chip);
   edit(values);
   tuning::SearchOptions options;

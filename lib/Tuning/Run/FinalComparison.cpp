@@ -10,10 +10,10 @@
 
 #include <cstdlib>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
 
-std::vector<double> tune::getTimes(const json::Array *list) {
+std::vector<double> tessera::tuning::getTimes(const json::Array *list) {
   std::vector<double> times;
   if (list)
     for (const json::Value &value : *list)
@@ -43,8 +43,8 @@ static json::Object describe(const runtime::LibraryMatmul &matmul) {
                       {"tf32", matmul.tf32}};
 }
 
-Message tune::makeFinalRequest(const TaskState &state, unsigned leaders,
-                               double seconds) {
+Message tessera::tuning::makeFinalRequest(const TaskState &state,
+                                          unsigned leaders, double seconds) {
   Message message;
   json::Array list;
   auto add = [&](int64_t id, const std::string &bundle) {
@@ -76,7 +76,8 @@ bool FinalAnswer::hasClockMoved() const {
          std::abs(clockBefore - clockAfter) > clockBefore / 20;
 }
 
-FinalAnswer tune::parseFinalAnswer(const json::Object &head, size_t leaders) {
+FinalAnswer tessera::tuning::parseFinalAnswer(const json::Object &head,
+                                              size_t leaders) {
   FinalAnswer answer;
   answer.clockBefore = head.getInteger("clockBefore").value_or(0);
   answer.clockAfter = head.getInteger("clockAfter").value_or(0);

@@ -8,7 +8,7 @@
 
 #include "llvm/Support/Format.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 
 Progress::Progress(llvm::raw_ostream &os, bool isTerminal)
     : os(os), isTerminal(isTerminal), last(Clock::now()) {}

@@ -6,8 +6,7 @@
 
 #include "Tuning/Run/RecordKeeper.h"
 
-using namespace tune;
-namespace tuning = mlir::tessera::tuning;
+using namespace tessera::tuning;
 
 void RecordKeeper::add(Entry entry) {
   waiting.push_back(std::move(entry));

@@ -16,10 +16,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using llvm::StringRef;
 namespace json = llvm::json;
-namespace tuning = mlir::tessera::tuning;
 using ::tessera::support::handleInterrupts;
 using ::tessera::support::InterruptHandling;
 
@@ -28,11 +27,10 @@ static RunEnd fail(llvm::Error error, RunEnd end, llvm::raw_ostream &messages) {
   return end;
 }
 
-std::optional<RunEnd> tune::collectWork(const RunOptions &options,
-                                        mlir::MLIRContext &context,
-                                        std::vector<Task> &tasks,
-                                        tuning::SpaceConfig &config,
-                                        llvm::raw_ostream &messages) {
+std::optional<RunEnd> tessera::tuning::collectWork(
+    const RunOptions &options, mlir::MLIRContext &context,
+    std::vector<Task> &tasks, tuning::SpaceConfig &config,
+    llvm::raw_ostream &messages) {
   compiler::prepareContext(context);
   context.printOpOnDiagnostic(false);
   if (!options.config.empty()) {
@@ -88,8 +86,8 @@ static void printObject(json::Object root, llvm::raw_ostream &os) {
   os << llvm::formatv("{0:2}", json::Value(std::move(root))) << "\n";
 }
 
-RunEnd tune::tuneTasks(RunOptions options, StringRef command, Ranks *ranks,
-                       const RunConsole &console) {
+RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
+                                  Ranks *ranks, const RunConsole &console) {
   llvm::raw_ostream &messages = console.messages;
   // The other ranks may be on other hosts.
   if (ranks && !options.listen)
@@ -169,8 +167,9 @@ RunEnd tune::tuneTasks(RunOptions options, StringRef command, Ranks *ranks,
   return lost > 0 ? RunEnd::GivenUp : RunEnd::Done;
 }
 
-RunEnd tune::joinRankZero(JoinOptions options, const std::string &keyFile,
-                          Ranks &ranks, llvm::raw_ostream &messages) {
+RunEnd tessera::tuning::joinRankZero(JoinOptions options,
+                                     const std::string &keyFile, Ranks &ranks,
+                                     llvm::raw_ostream &messages) {
   std::string heard = ranks.hear();
   auto [places, key] = StringRef(heard).split('\n');
   // Rank 0 has reported the reason.
@@ -198,8 +197,9 @@ RunEnd tune::joinRankZero(JoinOptions options, const std::string &keyFile,
 // replay
 //===----------------------------------------------------------------------===//
 
-RunEnd tune::replayRecords(const RunOptions &options, StringRef command,
-                           const RunConsole &console) {
+RunEnd tessera::tuning::replayRecords(const RunOptions &options,
+                                      StringRef command,
+                                      const RunConsole &console) {
   llvm::raw_ostream &messages = console.messages;
   mlir::MLIRContext context;
   compiler::prepareContext(context);

@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
 
 static std::string formatTime(double median, double low, double high) {
@@ -90,7 +90,8 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   return object;
 }
 
-json::Object tune::reportRun(const Tuner &tuner, llvm::raw_ostream &os) {
+json::Object tessera::tuning::reportRun(const Tuner &tuner,
+                                        llvm::raw_ostream &os) {
   double logOwn = 0, logLibrary = 0;
   unsigned owns = 0, libraries = 0;
   json::Array list;
@@ -129,7 +130,8 @@ json::Object tune::reportRun(const Tuner &tuner, llvm::raw_ostream &os) {
   return root;
 }
 
-json::Object tune::reportReplay(const Tuner &tuner, llvm::raw_ostream &os) {
+json::Object tessera::tuning::reportReplay(const Tuner &tuner,
+                                           llvm::raw_ostream &os) {
   json::Array list;
   unsigned slower = 0;
   for (const TaskState &state : tuner.getStates()) {

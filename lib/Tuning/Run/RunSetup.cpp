@@ -16,7 +16,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using llvm::StringRef;
 
 /// Why this device cannot measure a run for `chip`, which may be empty; empty
@@ -34,8 +34,9 @@ static std::string explainUnusable(const runtime::DeviceInfo *info,
   return "";
 }
 
-llvm::Error tune::chooseTarget(StringRef text, const DeviceChoice &wanted,
-                               RunOptions &options) {
+llvm::Error tessera::tuning::chooseTarget(StringRef text,
+                                          const DeviceChoice &wanted,
+                                          RunOptions &options) {
   auto [target, chip] = text.split(':');
   std::string chipTarget = compiler::getChipTarget(target).str();
   if (compiler::getKnownChips(chipTarget).empty())
@@ -153,9 +154,9 @@ static llvm::Error checkOptions(const RunRequest &request,
   return llvm::Error::success();
 }
 
-std::optional<RunEnd> tune::completeOptions(const RunRequest &request,
-                                            RunOptions &options,
-                                            llvm::raw_ostream &messages) {
+std::optional<RunEnd>
+tessera::tuning::completeOptions(const RunRequest &request, RunOptions &options,
+                                 llvm::raw_ostream &messages) {
   if (llvm::Error error = checkOptions(request, options)) {
     messages << "error: " << llvm::toString(std::move(error)) << "\n";
     return RunEnd::Usage;

@@ -11,7 +11,8 @@
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
-void tune::applyConfig(const SpaceConfig &config, SpaceValues &values) {
+void tessera::tuning::applyConfig(const SpaceConfig &config,
+                                  SpaceValues &values) {
   for (bool isMore : {false, true})
     forEachScheduleField(
         [&](const ScheduleFieldInfo &, const auto &given, auto &list) {

@@ -16,9 +16,8 @@
 
 #include <random>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
-namespace tuning = mlir::tessera::tuning;
 
 /// Points that are visited before the count becomes an estimate.
 static constexpr size_t mostCounted = 300'000;
@@ -82,7 +81,8 @@ static json::Object countSpace(Task &task, const compiler::Chip &chip,
                       {"is_estimate", count.isEstimate}};
 }
 
-RunEnd tune::countSpaces(const RunOptions &options, const RunConsole &console) {
+RunEnd tessera::tuning::countSpaces(const RunOptions &options,
+                                    const RunConsole &console) {
   mlir::MLIRContext context;
   std::vector<Task> tasks;
   tuning::SpaceConfig config;

@@ -21,7 +21,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using mlir::ArrayRef;
 using mlir::StringRef;
 
@@ -39,7 +39,7 @@ mlir::Operation *Task::getOp() const {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-const char *const tune::shapeHelp =
+const char *const tessera::tuning::shapeHelp =
     "  MxNxK:TYPE[:OUT]            a matmul\n"
     "  batch:BxMxNxK:TYPE[:OUT]    B matmuls\n"
     "  conv:NxHxWxCxFxRxS[/STRIDE]:TYPE\n"
@@ -157,8 +157,8 @@ static std::string makeAttention(ArrayRef<int64_t> d, StringRef type,
   return text;
 }
 
-std::optional<std::string> tune::makeProgram(StringRef shape,
-                                             std::string &why) {
+std::optional<std::string> tessera::tuning::makeProgram(StringRef shape,
+                                                        std::string &why) {
   auto reject = [&](const llvm::Twine &what) {
     why = ("'" + shape + "' is not a shape: " + what + "; expected\n" +
            StringRef(shapeHelp).rtrim())
@@ -387,10 +387,9 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
   return mlir::success();
 }
 
-mlir::FailureOr<std::vector<Task>>
-tune::collectTasks(ArrayRef<std::string> work,
-                   const compiler::CompileOptions &options,
-                   mlir::MLIRContext &context, llvm::raw_ostream &messages) {
+mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
+    ArrayRef<std::string> work, const compiler::CompileOptions &options,
+    mlir::MLIRContext &context, llvm::raw_ostream &messages) {
   std::vector<Task> tasks;
   auto fail = [&](const llvm::Twine &what) {
     messages << "error: " << what << "\n";
@@ -432,10 +431,10 @@ tune::collectTasks(ArrayRef<std::string> work,
   return tasks;
 }
 
-mlir::FailureOr<std::vector<Task>>
-tune::readTasks(compiler::tuning::Database &database, const std::string &key,
-                const compiler::CompileOptions &options,
-                mlir::MLIRContext &context, llvm::raw_ostream &messages) {
+mlir::FailureOr<std::vector<Task>> tessera::tuning::readTasks(
+    compiler::tuning::Database &database, const std::string &key,
+    const compiler::CompileOptions &options, mlir::MLIRContext &context,
+    llvm::raw_ostream &messages) {
   auto fail = [&](const llvm::Twine &what) {
     messages << "error: " << what << "\n";
     return mlir::failure();

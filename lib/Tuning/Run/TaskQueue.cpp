@@ -10,7 +10,7 @@
 
 #include <tuple>
 
-using namespace tune;
+using namespace tessera::tuning;
 
 //===----------------------------------------------------------------------===//
 // Compiling

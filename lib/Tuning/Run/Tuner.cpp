@@ -22,7 +22,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-using namespace tune;
+using namespace tessera::tuning;
 using ::tessera::support::getInterrupt;
 using tuning::Outcome;
 namespace json = llvm::json;

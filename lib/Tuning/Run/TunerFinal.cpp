@@ -12,7 +12,7 @@
 
 #include <fstream>
 
-using namespace tune;
+using namespace tessera::tuning;
 using tuning::Outcome;
 namespace json = llvm::json;
 

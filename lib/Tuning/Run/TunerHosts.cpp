@@ -11,7 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 using ::tessera::support::getInterrupt;
 using tuning::Outcome;
 

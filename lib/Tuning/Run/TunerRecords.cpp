@@ -14,7 +14,7 @@
 
 #include <ctime>
 
-using namespace tune;
+using namespace tessera::tuning;
 using tuning::Outcome;
 
 std::string Tuner::getTime() {

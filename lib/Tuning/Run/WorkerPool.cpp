@@ -8,7 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace tune;
+using namespace tessera::tuning;
 
 bool WorkerPool::start(Compiler &compiler, std::string &why) {
   compiler.known.clear();

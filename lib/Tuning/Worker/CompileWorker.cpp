@@ -24,7 +24,7 @@
 #include <chrono>
 #include <map>
 
-using namespace tune;
+using namespace tessera::tuning;
 namespace json = llvm::json;
 namespace compiler = mlir::tessera;
 namespace runtime = ::tessera::runtime;
@@ -130,6 +130,6 @@ void CompileWorker::run() {
   }
 }
 
-void tune::runCompileWorker(Channel channel) {
+void tessera::tuning::runCompileWorker(Channel channel) {
   CompileWorker(std::move(channel)).run();
 }

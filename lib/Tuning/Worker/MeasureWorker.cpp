@@ -38,7 +38,7 @@
 #include <set>
 #include <thread>
 
-using namespace tune;
+using namespace tessera::tuning;
 using runtime::HostArray;
 using runtime::Status;
 namespace json = llvm::json;
@@ -592,8 +592,9 @@ int MeasureWorker::run() {
   return 0;
 }
 
-int tune::runMeasureWorker(Channel channel, const std::string &target,
-                           int ordinal, const std::string &fault) {
+int tessera::tuning::runMeasureWorker(Channel channel,
+                                      const std::string &target, int ordinal,
+                                      const std::string &fault) {
   auto device = runtime::openDevice(target, ordinal);
   if (!device.ok()) {
     channel.send(
@@ -605,8 +606,8 @@ int tune::runMeasureWorker(Channel channel, const std::string &target,
   return worker.run();
 }
 
-int tune::runWorker(llvm::ArrayRef<llvm::StringRef> words, Channel channel,
-                    llvm::raw_ostream &messages) {
+int tessera::tuning::runWorker(llvm::ArrayRef<llvm::StringRef> words,
+                               Channel channel, llvm::raw_ostream &messages) {
   if (words.size() == 1 && words[0] == "compile") {
     runCompileWorker(std::move(channel));
     return 0;

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstring>
 
-using namespace tune;
+using namespace tessera::tuning;
 using runtime::HostArray;
 using runtime::Status;
 
@@ -136,9 +136,10 @@ static double getEpsilon(runtime::ElementType type) {
   }
 }
 
-std::string tune::compareOutputs(const std::vector<HostArray> &got,
-                                 const std::vector<HostArray> &expected,
-                                 bool isExact) {
+std::string
+tessera::tuning::compareOutputs(const std::vector<HostArray> &got,
+                                const std::vector<HostArray> &expected,
+                                bool isExact) {
   for (auto [number, pair] : llvm::enumerate(llvm::zip_equal(got, expected))) {
     const HostArray &own = std::get<0>(pair), &other = std::get<1>(pair);
     if (own.data == other.data)
@@ -185,9 +186,10 @@ static Status callOnce(runtime::Device &device, runtime::Executable &executable,
   return status;
 }
 
-Trial tune::checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
-                         const std::vector<HostArray> &expected,
-                         std::vector<HostArray> &outputs) {
+Trial tessera::tuning::checkOutputs(runtime::Device &device, TaskData &data,
+                                    bool isExact,
+                                    const std::vector<HostArray> &expected,
+                                    std::vector<HostArray> &outputs) {
   Status status = device.synchronize();
   if (status.ok())
     status = data.readOutputs(outputs);
@@ -204,11 +206,12 @@ Trial tune::checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
   return {};
 }
 
-Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
-                    const runtime::ProgramVariant &variant, TaskData &data,
-                    bool isAdded, bool isExact,
-                    const std::vector<HostArray> &expected,
-                    std::vector<HostArray> &outputs) {
+Trial tessera::tuning::tryOnce(runtime::Device &device,
+                               runtime::Executable &executable,
+                               const runtime::ProgramVariant &variant,
+                               TaskData &data, bool isAdded, bool isExact,
+                               const std::vector<HostArray> &expected,
+                               std::vector<HostArray> &outputs) {
   for (const runtime::KernelRecord &kernel : variant.kernels) {
     runtime::Expected<runtime::KernelResources> resources =
         device.resources(kernel.name.c_str());
@@ -226,9 +229,9 @@ Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
   return checkOutputs(device, data, isExact, expected, outputs);
 }
 
-runtime::Expected<double> tune::timeOnce(runtime::Device &device,
-                                         runtime::Executable &executable,
-                                         TaskData &data) {
+runtime::Expected<double>
+tessera::tuning::timeOnce(runtime::Device &device,
+                          runtime::Executable &executable, TaskData &data) {
   double time = 0;
   Status status = device.flushCaches();
   if (status.ok())
@@ -242,10 +245,12 @@ runtime::Expected<double> tune::timeOnce(runtime::Device &device,
   return time;
 }
 
-void tune::timeCandidate(runtime::Device &device,
-                         runtime::Executable &executable, TaskData &data,
-                         bool isAdded, const DeviceClock &clock, double best,
-                         const TimingOptions &options, Trial &trial) {
+void tessera::tuning::timeCandidate(runtime::Device &device,
+                                    runtime::Executable &executable,
+                                    TaskData &data, bool isAdded,
+                                    const DeviceClock &clock, double best,
+                                    const TimingOptions &options,
+                                    Trial &trial) {
   trial.clockBefore = clock.read();
   double total = 0;
   auto run = [&](unsigned count) {

@@ -23,7 +23,7 @@ LAYERS = [
     {"TargetInfo": r"TargetInfo/|Target/\w+/(Chips|Schedules|ReportedChip|Emulation)\.",
      "Reference": r"Reference/"},
     {"Utils": r"Dialect/Tessera/Utils/"},
-    {"TargetPlans": r"Target/NVIDIA/BulkCopies\.|Target/Intel/BlockLoads\."},
+    {"TargetPlans": r"Target/NVIDIA/Bulk(Copies|Windows)\.|Target/Intel/BlockLoads\."},
     {"Scheduling": r"Scheduling/"},
     {"Transforms": r"Dialect/Tessera/Transforms/",
      "GenericTransforms": r"Transforms/",

@@ -51,7 +51,7 @@ LAYERS = [
     {"tools": r"tools/"},
 ]
 # Libraries that use less than what is below them: results of theirs are independent.
-ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect"}}
+ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect", "Flags"}}
 
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
 found = 0

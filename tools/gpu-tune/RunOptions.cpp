@@ -24,6 +24,11 @@ using mlir::StringRef;
 /// Exit statuses, as those of gpu-runner.
 static constexpr int usage = 2, noDevice = 77;
 
+/// Whether gpu-tune accepts a flag. The others change no code of a task.
+static bool changesCode(const compiler::FlagInfo &flag) {
+  return flag.effect != compiler::FlagEffect::Checks;
+}
+
 void tune::printRunHelp(llvm::raw_ostream &os) {
   os << "usage: gpu-tune run WORK... --target=TARGET[:CHIP] [options]\n"
         "       gpu-tune space WORK... --target=TARGET[:CHIP] [options]\n"
@@ -70,12 +75,16 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "equal for\n"
         "                          shapes)\n"
         "  --seed=N                seed of all random choices (1)\n"
-        "  --allow-tf32            f32 matmuls may be computed in tf32\n"
         "  --json                  one object on standard output\n"
         "  --exact                 space: count all points, however many\n"
         "  --top=N                 replay: number of schedules per task (5)\n"
         "  --task=KEY              replay: only this task\n"
         "\n"
+        "Compile flags of run and space. A record is used only for programs "
+        "that are\n"
+        "compiled with the same ones.\n";
+  compiler::printFlagHelp(os, /*column=*/26, changesCode);
+  os << "\n"
         "At the end the leaders are compared with the compiler's own choice "
         "and,\n"
         "for a plain matmul, with the vendor's library: cuBLASLt (cuda) or\n"
@@ -127,6 +136,11 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       result = static_cast<std::decay_t<decltype(result)>>(parsed);
       return true;
     };
+    StringRef option = name;
+    const compiler::FlagInfo *flag =
+        option.consume_front("--") ? compiler::findFlag(option) : nullptr;
+    if (flag && !changesCode(*flag))
+      flag = nullptr;
     if (name == "--help") {
       printRunHelp(llvm::outs());
       status = 0;
@@ -194,8 +208,12 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
                       ": expected numbers separated by ','");
         devices.push_back(ordinal);
       }
-    } else if (argument == "--allow-tf32") {
-      options.compile.flags.allowTf32 = true;
+    } else if (flag && isReplay) {
+      return fail(name + ": replay compiles each task with the flags of its "
+                         "records; remove the option");
+    } else if (flag) {
+      if (!flag->set(options.compile.flags, value))
+        return fail(flag->explainInvalid(value, "--"));
     } else if (argument == "--json") {
       options.json = true;
     } else if (argument == "--exact" && command == RunCommand::Space) {

@@ -10,6 +10,7 @@
 #include "Tuning/Run/TaskList.h"
 
 #include "Driver/DeviceChip.h"
+#include "Runtime/CodeCompatibility.h"
 #include "Runtime/Device.h"
 #include "TargetInfo/TargetInfo.h"
 
@@ -280,10 +281,14 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       options.noDevice = "no device " + kind.str() + ":" +
                          std::to_string(wanted) + " here" +
                          (why.empty() ? "" : " (" + trimmed + ")");
-    else if (!chip.empty() && own != chip &&
-             !compiler::runsOn(kind, chip, found->chip, /*isCubin=*/false))
-      options.noDevice =
-          found->name + " (" + own + ") does not run code for " + chip.str();
+    else if (std::string reason =
+                 chip.empty() || own == chip
+                     ? ""
+                     : compiler::explainIncompatible(kind, chip, found->chip,
+                                                     /*isCubin=*/false);
+             !reason.empty())
+      options.noDevice = runtime::describeIncompatible(
+          *found, "code for " + chip.str(), reason);
     else if (chip.empty() && options.compile.chip.empty())
       options.compile.chip = own;
     if (!options.noDevice.empty())

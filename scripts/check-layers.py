@@ -23,7 +23,7 @@ LAYERS = [
     {"TargetInfo": r"TargetInfo/|Target/\w+/(Chips|Schedules|ReportedChip|Emulation)\.",
      "Reference": r"Reference/"},
     {"Utils": r"Dialect/Tessera/Utils/"},
-    {"TargetPlans": r"Target/NVIDIA/BulkCopies\.|Target/Intel/BlockLoads\."},
+    {"TargetPlans": r"Target/NVIDIA/Bulk(Copies|Windows)\.|Target/Intel/BlockLoads\."},
     {"Scheduling": r"Scheduling/"},
     {"Transforms": r"Dialect/Tessera/Transforms/",
      "GenericTransforms": r"Transforms/",
@@ -51,7 +51,7 @@ LAYERS = [
     {"tools": r"tools/"},
 ]
 # Libraries that use less than what is below them: results of theirs are independent.
-ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect"}, "Import": set()}
+ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect", "Flags"}, "Import": set()}
 
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
 found = 0

@@ -232,9 +232,10 @@ void populateFragmentToVectorPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns,
                                       const FragmentTarget &target);
 
-/// Emits an error at `op` if `use` is not `Auto` on a chip without loads
-/// directly to workgroup memory.
-LogicalResult checkLdsCopies(Operation *op, const Chip &chip, LdsCopies use);
+/// Emits an error at `op` if `flags` require loads directly to workgroup memory
+/// on a chip without them.
+LogicalResult checkLdsCopies(Operation *op, const Chip &chip,
+                             const CompileFlags &flags);
 
 /// Inserts a subgroup barrier before each access to a fragment in memory that
 /// must follow an earlier access of another lane, in the kernels under `root`
@@ -244,7 +245,7 @@ void orderAccesses(Operation *root, const FragmentTarget &target);
 /// Converts all fragments under `root`.
 LogicalResult convertFragmentsToVectors(Operation *root,
                                         const FragmentTarget &target,
-                                        LdsCopies ldsCopies = LdsCopies::Auto);
+                                        const CompileFlags &flags = {});
 
 } // namespace mlir::tessera
 

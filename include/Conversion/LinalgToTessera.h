@@ -7,6 +7,8 @@
 #ifndef CONVERSION_LINALGTOTESSERA_H
 #define CONVERSION_LINALGTOTESSERA_H
 
+#include "Flags/CompileFlags.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -38,14 +40,12 @@ FailureOr<LinalgContraction> matchLinalgContraction(linalg::LinalgOp op,
 /// below, on element-wise ops and reductions; unused ops are not erased.
 void fuseAttention(Operation *root, const Chip &chip);
 
-/// Converts linalg contractions to `tessera.contract`. `allowTf32` permits tf32
-/// for all f32 matmuls, not only those marked `tessera.allow_tf32`, and
-/// `allowFastF8` permits low-precision sums for all matmuls of 8-bit floats,
-/// not only those marked `tessera.allow_fast_f8`. Matmuls of i4 are not
-/// converted if `chip` has no instructions for them.
+/// Converts linalg contractions to `tessera.contract`. `flags` may permit lower
+/// precisions for all matmuls, not only for those whose attributes permit them.
+/// Matmuls of i4 are not converted if `chip` has no instructions for them.
 void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
-                                     const Chip &chip, bool allowTf32,
-                                     bool allowFastF8);
+                                     const Chip &chip,
+                                     const CompileFlags &flags);
 
 /// Fuses element-wise consumers on tensors into the epilogue of
 /// `tessera.contract`.

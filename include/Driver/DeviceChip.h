@@ -17,10 +17,11 @@ namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
 
-/// Whether code for `chip` runs on a device of chip `host` (a target ID for
-/// hip). `isCubin`: CUDA machine code instead of PTX.
-bool runsOn(llvm::StringRef target, llvm::StringRef chip, llvm::StringRef host,
-            bool isCubin);
+/// Why a device of chip `host` (a target ID for hip) does not run code for
+/// `chip`: "the device lacks f64 arithmetic". Empty if it does. `isCubin`: CUDA
+/// machine code instead of PTX.
+std::string explainIncompatible(llvm::StringRef target, llvm::StringRef chip,
+                                llvm::StringRef host, bool isCubin);
 
 /// The default chip to compile for on a device: the device's own chip, or the
 /// best known chip whose code runs there. Empty if there is none.

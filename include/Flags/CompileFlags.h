@@ -13,6 +13,7 @@
 #define FLAGS_COMPILEFLAGS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 #include <string>
@@ -76,9 +77,22 @@ template <> struct FlagTraits<VThreadOrder> {
 
 /// The values of all flags.
 struct CompileFlags {
-#define TESSERA_FLAG(TYPE, FIELD, DEFAULT, NAME, DESCRIPTION)                  \
+#define TESSERA_FLAG(TYPE, FIELD, DEFAULT, NAME, EFFECT, DESCRIPTION)          \
   TYPE FIELD = DEFAULT;
 #include "Flags/CompileFlags.def"
+};
+
+/// How a flag changes the code of a matmul or an attention.
+enum class FlagEffect {
+  /// It changes the ops that kernels are compiled from. The text of a tuning
+  /// task shows them.
+  Ops,
+  /// It changes the code of the same ops. Tuning records of different values
+  /// are kept apart. The right effect of a new flag, if in doubt.
+  Code,
+  /// It rejects programs, or changes what is printed or how the same code is
+  /// assembled. A tuned schedule is valid with and without the flag.
+  Checks,
 };
 
 /// One flag, for code that handles all of them.
@@ -86,11 +100,12 @@ struct FlagInfo {
   /// The name of the flag: "fuse-attention".
   llvm::StringLiteral name;
   /// The option that changes the flag from its default, without dashes:
-  /// "no-fuse-attention", "direct-copies".
+  /// "no-fuse-attention", "ptxas".
   std::string option;
   /// Whether the option has no value.
   bool isSwitch;
   bool isHidden;
+  FlagEffect effect;
   /// See `FlagTraits`.
   llvm::StringLiteral placeholder, expected;
   llvm::StringLiteral description;
@@ -104,7 +119,7 @@ struct FlagInfo {
   bool isGiven(const CompileFlags &flags) const {
     return get(flags) != get(CompileFlags());
   }
-  /// "unknown value 'x' for 'prefix'direct-copies; expected auto, ...".
+  /// "unknown value 'x' for 'prefix'NAME; expected ...".
   std::string explainInvalid(llvm::StringRef value,
                              llvm::StringRef prefix) const;
 };
@@ -115,9 +130,20 @@ llvm::ArrayRef<FlagInfo> getFlagInfos();
 /// The flag with this option ("no-fuse-attention"), or null.
 const FlagInfo *findFlag(llvm::StringRef option);
 
-/// The options that change the defaults to `flags`: "allow-tf32",
-/// "direct-copies=never".
+/// The options that change the defaults to `flags`: "no-fuse-attention",
+/// "NAME=VALUE".
 std::vector<std::string> listOptions(const CompileFlags &flags);
+
+/// The flags of `FlagEffect::Code` that differ from their defaults, in the form
+/// that `parseFlags` reads; empty if there are none. Tuning records of equal
+/// texts can be compared.
+std::string listCodeFlags(const CompileFlags &flags);
+
+/// Prints the options and descriptions of the flags for which `filter` returns
+/// true, except hidden ones, for help texts. Descriptions start at `column` and
+/// lines have at most 80 columns.
+void printFlagHelp(llvm::raw_ostream &os, size_t column,
+                   llvm::function_ref<bool(const FlagInfo &)> filter);
 
 /// Sets the flags that `text` lists, separated by commas ("none": no flag).
 /// Returns an empty string, or the problem.

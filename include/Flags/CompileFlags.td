@@ -14,6 +14,6 @@ def CompileFlagsOption
     : Option<"flags", "flags", "::mlir::tessera::CompileFlags",
              /*default=*/"::mlir::tessera::CompileFlags()",
              "Compile flags, separated by commas: "
-             "allow-tf32,direct-copies=never">;
+             "no-fuse-attention,ptxas">;
 
 #endif // TESSERA_FLAGS_COMPILEFLAGS_TD

@@ -41,6 +41,7 @@
 #ifndef REFERENCE_INTERPRETER_H
 #define REFERENCE_INTERPRETER_H
 
+#include "Flags/CompileFlags.h"
 #include "Reference/Array.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -99,9 +100,11 @@ struct Options {
   /// 8-bit floats in as few as 14 bits.
   std::vector<CompiledSum> sums;
   CoarseSums coarseSums = CoarseSums::Bounded;
-  /// Permit f32 matmuls to have rounded their operands to tf32, even if the
+  /// The flags that the program was compiled with.
+  CompileFlags flags;
+  /// Whether f32 matmuls may have rounded their operands to tf32, even if the
   /// program does not permit it.
-  bool allowTf32 = false;
+  bool permitsTf32() const { return flags.allowTf32; }
   /// Evaluate only so many workgroups of each launch: the first, the last, and
   /// some between; fewer where `maxWork` does not suffice. All of them where it
   /// is absent.

@@ -43,6 +43,12 @@ std::optional<TargetId> parseTargetId(const std::string &text);
 /// set alike. A feature that the code does not name matches any setting.
 bool runsOnTarget(const TargetId &code, const TargetId &device);
 
+/// Why a device with the target ID `device` does not run code for `code`; see
+/// `explainIncompatible` in CodeCompatibility.h.
+std::string explainTargetIncompatible(const std::string &code,
+                                      const std::string &device,
+                                      bool isMachineCode = true);
+
 } // namespace tessera::runtime
 
 #endif // TESSERA_RUNTIME_TARGETID_H

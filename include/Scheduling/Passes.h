@@ -7,6 +7,8 @@
 #ifndef SCHEDULING_PASSES_H
 #define SCHEDULING_PASSES_H
 
+#include "Flags/CompileFlags.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -7,6 +7,7 @@
 #ifndef TESSERA_SCHEDULING_PASSES_TD
 #define TESSERA_SCHEDULING_PASSES_TD
 
+include "Flags/CompileFlags.td"
 include "mlir/Pass/PassBase.td"
 
 def TesseraUseTunedSchedules
@@ -23,9 +24,13 @@ def TesseraUseTunedSchedules
     A record has the form `"0123456789abcdef" = {schedule =
     #tessera.schedule<...>, origin = "..."}`.
 
+    The key depends on the flags that change the code of the same op: a record
+    that was tuned with other ones is not used.
+
     If the schedule is not legal on the chip, `tessera-choose-schedule` warns
     and uses its own.
   }];
+  let options = [CompileFlagsOption];
 }
 
 def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {

@@ -14,6 +14,7 @@
 #define SCHEDULING_TUNINGTASK_H
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Flags/CompileFlags.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -33,16 +34,19 @@ OwningOpRef<ModuleOp> makeTaskProgram(Operation *op);
 /// whatever their context and origin.
 std::string getTaskText(Operation *op);
 
-/// The key of a task: 16 hexadecimal digits of a hash of its text.
-std::string getTaskKey(llvm::StringRef text);
-inline std::string getTaskKey(Operation *op) {
-  return getTaskKey(getTaskText(op));
+/// The key of a task: 16 hexadecimal digits of a hash of its text and of the
+/// flags that change its code (`listCodeFlags`). Without such flags the key is
+/// that of the text alone, which records of earlier versions have.
+std::string getTaskKey(llvm::StringRef text, llvm::StringRef codeFlags);
+inline std::string getTaskKey(Operation *op, const CompileFlags &flags = {}) {
+  return getTaskKey(getTaskText(op), listCodeFlags(flags));
 }
 
 /// A short description for people: "4096x4096x4096 bf16 x bf16 -> bf16", with
 /// the batch in front ("16x ..."), "?" for unknown extents, and "attention ..."
-/// or "window ..." (a convolution) if the op is one.
-std::string describeTask(Operation *op);
+/// or "window ..." (a convolution) if the op is one. The flags that change its
+/// code follow.
+std::string describeTask(Operation *op, const CompileFlags &flags = {});
 
 /// The reason why `op` cannot be run in isolation; empty if it can, in which
 /// case its arrays are dense and of static extents.

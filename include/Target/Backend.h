@@ -141,11 +141,13 @@ public:
   // Devices
   //===--------------------------------------------------------------------===//
 
-  /// Whether code for the chip `code` runs on a device of the chip `device`,
-  /// which is another one. `isMachineCode`: not in the form that the driver
-  /// compiles for the device.
-  virtual bool runsOn(llvm::StringRef code, llvm::StringRef device,
-                      bool isMachineCode) const = 0;
+  /// Why a device of the chip `device` does not run code for the chip `code`,
+  /// which is another one: "the device lacks f64 arithmetic". Empty if it does.
+  /// `isMachineCode`: not in the form that the driver compiles for the device.
+  /// By default the runtime's rule (`runtime::explainIncompatible`).
+  virtual std::string explainIncompatible(llvm::StringRef code,
+                                          llvm::StringRef device,
+                                          bool isMachineCode) const;
 
   /// The chip to compile for on a device: its own, or the best of the known
   /// ones whose code runs there. Empty if there is none.

@@ -28,8 +28,8 @@ struct NearestMatmul {
   /// instruction's requirements.
   const MatrixInstruction *row = nullptr;
   MatmulForm form;
-  /// The changes as text: "--allow-tf32", "operands of f16 (f32 here)". Types
-  /// and options only.
+  /// The changes as text: "signed operands", "operands of f16 (f32 here)".
+  /// Types and options only.
   std::vector<std::string> changes;
   /// "fragments of a multiple of 16x8x16 (16x16x1 here)"; empty if they fit.
   std::string shape;

@@ -34,6 +34,8 @@ public:
   /// The same; the command line is invalid without the option.
   void addRequiredText(llvm::StringRef name, std::string &text);
   void addFlag(llvm::StringRef name, bool &flag);
+  /// An option without a value, for which `set` is called with "".
+  void addSwitch(llvm::StringRef name, Parser set);
   /// A whole number of at least `least`, into an integer or an optional one.
   template <typename Number>
   void addNumber(llvm::StringRef name, Number &number, int64_t least = 1) {

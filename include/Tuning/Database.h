@@ -29,6 +29,9 @@ struct TaskText {
   std::string key;
   /// The program (`getTaskText`).
   std::string text;
+  /// The flags that it is compiled with, if they change its code
+  /// (`listCodeFlags`).
+  std::string flags;
   /// "4096x4096x4096 bf16 x bf16 -> bf16".
   std::string description;
   /// Multiplications and additions, and bytes of all arrays, of one run; 0

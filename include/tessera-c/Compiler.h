@@ -58,8 +58,8 @@ typedef struct TesseraCompileOptions {
      compiler. */
   const char *scheduleDb;
   /* Compile flags, separated by commas, as gpu-runner takes them without the
-     dashes: "allow-tf32,direct-copies=never". Null: none. They are added to
-     the flags above. */
+     dashes: "no-fuse-attention,ptxas". Null: none. They are
+     added to the flags above. */
   const char *flags;
 } TesseraCompileOptions;
 

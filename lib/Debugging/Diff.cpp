@@ -85,7 +85,7 @@ computeBounds(const ProgramOptions &options, const DiffProgram &program,
     arrays.push_back(*converted);
   }
   reference::Options evaluation;
-  evaluation.allowTf32 = options.flags.allowTf32;
+  evaluation.flags = options.flags;
   evaluation.sums.assign(sums.begin(), sums.end());
   evaluation.maxWork *= std::max(1u, std::thread::hardware_concurrency());
   reference::Evaluation result =

@@ -126,7 +126,7 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
                         std::move(*converted)});
   }
   reference::VerifyOptions verifyOptions;
-  verifyOptions.evaluation.allowTf32 = options.flags.allowTf32;
+  verifyOptions.evaluation.flags = options.flags;
   verifyOptions.evaluation.sums = compiler::describeSums(matmuls);
   if (chip.hasLanes())
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;

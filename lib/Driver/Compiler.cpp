@@ -174,7 +174,7 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
   if (failed(chip))
     return failure();
   attachChip(module, **chip);
-  if (failed(checkLdsCopies(module, **chip, options.flags.ldsCopies)) ||
+  if (failed(checkLdsCopies(module, **chip, options.flags)) ||
       failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
     return failure();
   if (stage == Stage::Tasks || stage == Stage::Schedule)

@@ -11,10 +11,13 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-bool mlir::tessera::runsOn(StringRef target, StringRef chip, StringRef host,
-                           bool isCubin) {
+std::string mlir::tessera::explainIncompatible(StringRef target, StringRef chip,
+                                               StringRef host, bool isCubin) {
+  if (chip == host)
+    return "";
   const TargetBackend *backend = findBackend(target);
-  return chip == host || (backend && backend->runsOn(chip, host, isCubin));
+  return backend ? backend->explainIncompatible(chip, host, isCubin)
+                 : ("unknown target '" + target + "'").str();
 }
 
 std::string mlir::tessera::getChipFor(const runtime::DeviceInfo &device) {

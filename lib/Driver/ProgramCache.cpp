@@ -216,7 +216,7 @@ compare(ArrayRef<ProgramKey::Part> there, ArrayRef<ProgramKey::Part> here) {
   return differences;
 }
 
-/// "--allow-tf32 (there on, here off)".
+/// "--ptxas (there on, here off)".
 static std::string
 formatDifference(const ProgramCache::Difference &difference) {
   // Digests are not informative.

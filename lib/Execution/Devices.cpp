@@ -7,6 +7,7 @@
 #include "Execution/Devices.h"
 
 #include "Driver/DeviceChip.h"
+#include "Runtime/CodeCompatibility.h"
 #include "Target/Backend.h"
 #include "TargetInfo/Emulation.h"
 
@@ -150,11 +151,13 @@ LogicalResult tessera::execution::chooseTarget(const ProgramOptions &options,
 
   std::string host =
       compiler::findBackend(device.target)->getDeviceChip(device);
-  if (!compiler::runsOn(target.name, target.chip, host, options.flags.usePtxas))
-    return report.fail(Exit::NoDevice,
-                       device.name + " is " + host +
-                           ", which does not run code for " + target.chip +
-                           "; omit the chip, or compile only (--emit)");
+  if (std::string why = compiler::explainIncompatible(
+          target.name, target.chip, host, options.flags.usePtxas);
+      !why.empty())
+    return report.fail(
+        Exit::NoDevice,
+        runtime::describeIncompatible(device, "code for " + target.chip, why) +
+            "; omit the chip, or compile only (--emit)");
   runtime::Expected<std::unique_ptr<runtime::Device>> opened =
       runtime::openDevice(device.target, device.ordinal);
   if (!opened.ok())

@@ -56,7 +56,7 @@ bool FlagTraits<VThreadOrder>::parse(StringRef value, VThreadOrder &result) {
 
 /// The row of the flag that `Field` is.
 template <auto Field>
-static FlagInfo makeInfo(llvm::StringLiteral name,
+static FlagInfo makeInfo(llvm::StringLiteral name, FlagEffect effect,
                          llvm::StringLiteral description, bool isHidden) {
   using T = std::decay_t<decltype(CompileFlags().*Field)>;
   constexpr bool isSwitch = std::is_same_v<T, bool>;
@@ -64,6 +64,7 @@ static FlagInfo makeInfo(llvm::StringLiteral name,
                 name.str(),
                 isSwitch,
                 isHidden,
+                effect,
                 FlagTraits<T>::placeholder,
                 FlagTraits<T>::expected,
                 description,
@@ -89,10 +90,12 @@ static FlagInfo makeInfo(llvm::StringLiteral name,
 
 llvm::ArrayRef<FlagInfo> mlir::tessera::getFlagInfos() {
   static const FlagInfo infos[] = {
-#define TESSERA_FLAG(TYPE, FIELD, DEFAULT, NAME, DESCRIPTION)                  \
-  makeInfo<&CompileFlags::FIELD>(NAME, DESCRIPTION, /*isHidden=*/false),
-#define TESSERA_HIDDEN_FLAG(TYPE, FIELD, DEFAULT, NAME, DESCRIPTION)           \
-  makeInfo<&CompileFlags::FIELD>(NAME, DESCRIPTION, /*isHidden=*/true),
+#define TESSERA_FLAG(TYPE, FIELD, DEFAULT, NAME, EFFECT, DESCRIPTION)          \
+  makeInfo<&CompileFlags::FIELD>(NAME, FlagEffect::EFFECT, DESCRIPTION,        \
+                                 /*isHidden=*/false),
+#define TESSERA_HIDDEN_FLAG(TYPE, FIELD, DEFAULT, NAME, EFFECT, DESCRIPTION)   \
+  makeInfo<&CompileFlags::FIELD>(NAME, FlagEffect::EFFECT, DESCRIPTION,        \
+                                 /*isHidden=*/true),
 #include "Flags/CompileFlags.def"
   };
   return infos;
@@ -114,13 +117,56 @@ std::string FlagInfo::explainInvalid(StringRef value, StringRef prefix) const {
       .str();
 }
 
+/// The option of `info` that sets its value in `flags`.
+static std::string printOption(const FlagInfo &info,
+                               const CompileFlags &flags) {
+  return info.isSwitch ? info.option : info.option + "=" + info.get(flags);
+}
+
 std::vector<std::string> mlir::tessera::listOptions(const CompileFlags &flags) {
   std::vector<std::string> options;
   for (const FlagInfo &info : getFlagInfos())
     if (info.isGiven(flags))
-      options.push_back(info.isSwitch ? info.option
-                                      : info.option + "=" + info.get(flags));
+      options.push_back(printOption(info, flags));
   return options;
+}
+
+std::string mlir::tessera::listCodeFlags(const CompileFlags &flags) {
+  std::vector<std::string> options;
+  for (const FlagInfo &info : getFlagInfos())
+    if (info.effect == FlagEffect::Code && info.isGiven(flags))
+      options.push_back(printOption(info, flags));
+  return llvm::join(options, ",");
+}
+
+void mlir::tessera::printFlagHelp(
+    llvm::raw_ostream &os, size_t column,
+    llvm::function_ref<bool(const FlagInfo &)> filter) {
+  constexpr size_t width = 80;
+  for (const FlagInfo &info : getFlagInfos()) {
+    if (info.isHidden || !filter(info))
+      continue;
+    std::string line = "  --" + info.option;
+    if (!info.isSwitch)
+      line += "=" + info.placeholder.str();
+    if (line.size() >= column) {
+      os << line << "\n";
+      line.clear();
+    }
+    llvm::SmallVector<StringRef> words;
+    info.description.split(words, ' ');
+    for (StringRef word : words) {
+      bool isFirst = line.size() < column;
+      if (!isFirst && line.size() + 1 + word.size() > width) {
+        os << line << "\n";
+        line.clear();
+        isFirst = true;
+      }
+      line.append(isFirst ? column - line.size() : 1, ' ');
+      line += word;
+    }
+    os << line << "\n";
+  }
 }
 
 std::string mlir::tessera::parseFlags(StringRef text, CompileFlags &flags) {

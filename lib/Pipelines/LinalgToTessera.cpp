@@ -56,7 +56,7 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTesseraDeallocateBuffers());
 
   // Tuned schedules take precedence over the choices made here.
-  pm.addNestedPass<func::FuncOp>(createTesseraUseTunedSchedules());
+  pm.addNestedPass<func::FuncOp>(createTesseraUseTunedSchedules({flags}));
 }
 
 void mlir::tessera::buildLinalgToTesseraPipeline(OpPassManager &pm,

@@ -25,8 +25,12 @@ struct RuntimeBackend {
   /// Appends the devices. Gives the reason for those that cannot be used.
   std::string (*list)(std::vector<DeviceInfo> &devices);
   Expected<std::unique_ptr<Device>> (*open)(int ordinal);
-  /// How well a bundle's code fits a device of its target: 0 not at all, more
-  /// is better.
+  /// Why a device does not run code for a chip; see `explainIncompatible` in
+  /// CodeCompatibility.h. The two chips differ.
+  std::string (*explainIncompatible)(const std::string &code,
+                                     const std::string &device,
+                                     bool isMachineCode);
+  /// How well a bundle's code, which the device runs, fits it: more is better.
   int (*rateFit)(const ProgramVariant &variant, const DeviceInfo &device);
   /// Opens a device on objects of the caller's; null where there are none.
   Expected<std::unique_ptr<Device>> (*openNative)(const NativeDevice &native) =
@@ -45,13 +49,9 @@ extern const RuntimeBackend cpuBackend, cudaBackend, hipBackend,
 /// The backend of a target, or null.
 const RuntimeBackend *findRuntimeBackend(const std::string &target);
 
-/// How much of what a device of SPIR-V reports a bundle's code uses; 0 if the
-/// device has not all of it. Code of the device's family is the best.
+/// How much of what a device of SPIR-V reports a bundle's code uses. Code of
+/// the device's family is the best.
 int rateReportedFit(const ProgramVariant &variant, const DeviceInfo &device);
-
-/// How much of the processor code needs: a level of the x86-64 psABI; -1 for
-/// other processors.
-int getProcessorLevel(const std::string &host);
 
 /// Lists the devices of a driver that is found when the program runs.
 template <typename Driver>

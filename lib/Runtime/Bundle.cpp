@@ -8,6 +8,7 @@
 
 #include "Backend.h"
 #include "Checksum.h"
+#include "Runtime/CodeCompatibility.h"
 #include "Runtime/Serialize.h"
 
 #include <algorithm>
@@ -137,69 +138,24 @@ Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-int tessera::runtime::getProcessorLevel(const std::string &host) {
-  static const char *const levels[] = {"x86-64", "x86-64-avx2",
-                                       "x86-64-avx512"};
-  for (int level = 0; level < 3; ++level)
-    if (host == levels[level])
-      return level;
-  return -1;
-}
-
-/// Whether this CPU runs code for `host`.
-static bool runsOnHost(const std::string &host, const std::string &processor) {
-  if (getProcessorLevel(host) >= 0 && getProcessorLevel(processor) >= 0)
-    return getProcessorLevel(host) <= getProcessorLevel(processor);
-  return host == processor;
-}
-
-/// The fields of what a device of SPIR-V reports.
-static std::vector<std::string> getFields(const std::string &chip) {
-  std::vector<std::string> fields;
-  for (size_t at = 0; at <= chip.size();) {
-    size_t end = std::min(chip.find('-', at), chip.size());
-    fields.push_back(chip.substr(at, end - at));
-    at = end + 1;
-  }
-  return fields;
-}
-
-/// How much of what a device of SPIR-V reports code for `chip` uses; 0 if the
-/// device has not all of it. Subgroups have the same lanes, workgroup memory
-/// and threads are no more, and the rest is among the device's, in any order.
-static int rateReported(const std::string &chip, const std::string &device) {
-  std::vector<std::string> code = getFields(chip), own = getFields(device);
-  if (chip == device)
-    return 1 + static_cast<int>(code.size());
-  if (code.size() < 3 || own.size() < 3 || code[0] != own[0])
-    return 0;
-  auto number = [](const std::string &field) {
-    return std::strtoull(field.c_str() + 1, nullptr, 10);
-  };
-  for (size_t i : {1, 2})
-    if (code[i].empty() || own[i].empty() || code[i][0] != own[i][0] ||
-        number(code[i]) > number(own[i]))
-      return 0;
-  for (size_t i = 3; i < code.size(); ++i)
-    if (std::find(own.begin() + 3, own.end(), code[i]) == own.end())
-      return 0;
-  return static_cast<int>(code.size());
-}
-
 int tessera::runtime::rateReportedFit(const ProgramVariant &variant,
                                       const DeviceInfo &device) {
   // Code for a family uses features that no field reports.
-  return !device.family.empty() && variant.chip == device.family
-             ? std::numeric_limits<int>::max()
-             : rateReported(variant.chip, device.chip);
+  if (!device.family.empty() && variant.chip == device.family)
+    return std::numeric_limits<int>::max();
+  auto fields = std::count(variant.chip.begin(), variant.chip.end(), '-') + 1;
+  return static_cast<int>(fields) + (variant.chip == device.chip);
 }
 
-/// How well a bundle's code fits a device: 0 not at all, more is better.
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
-  const RuntimeBackend *backend = variant.target == device.target
-                                      ? findRuntimeBackend(device.target)
-                                      : nullptr;
-  return backend ? backend->rateFit(variant, device) : 0;
+/// Why a device of the variant's target does not run it; empty if it does.
+static std::string explainUnfit(const ProgramVariant &variant,
+                                const DeviceInfo &device) {
+  if (!device.family.empty() && variant.chip == device.family)
+    return "";
+  return explainIncompatible(
+      device.target, variant.chip,
+      device.targetId.empty() ? device.chip : device.targetId,
+      /*isMachineCode=*/variant.imageKind == KernelImage::Cubin);
 }
 
 /// The processor of this host, in the form of `ProgramVariant::host`.
@@ -213,16 +169,25 @@ tessera::runtime::selectVariant(const Bundle &bundle,
                                 const DeviceInfo &device) {
   const ProgramVariant *best = nullptr;
   int bestFit = 0;
-  std::string held, tooNew;
+  std::string held;
+  const RuntimeBackend *backend = findRuntimeBackend(device.target);
   for (const ProgramVariant &variant : bundle.variants) {
     held += (held.empty() ? "" : ", ") + variant.target + ":" + variant.chip;
-    int fit = rateFit(variant, device);
-    if (fit > 0 && !runsOnHost(variant.host, getProcessor())) {
-      tooNew = "; its host code is for " + variant.host + ", but this CPU is " +
-               getProcessor();
+    if (!backend || variant.target != device.target)
+      continue;
+    std::string why = explainUnfit(variant, device);
+    if (why.empty()) {
+      why = explainIncompatible("cpu", variant.host, getProcessor(),
+                                /*isMachineCode=*/true);
+      if (!why.empty())
+        why = "its host code is for " + variant.host + ": " + why;
+    }
+    if (!why.empty()) {
+      held += " (" + why + ")";
       continue;
     }
-    if (fit <= bestFit)
+    int fit = backend->rateFit(variant, device);
+    if (best && fit <= bestFit)
       continue;
     best = &variant;
     bestFit = fit;
@@ -233,5 +198,5 @@ tessera::runtime::selectVariant(const Bundle &bundle,
                 "the bundle does not contain code for " + device.target + ":" +
                     (device.targetId.empty() ? device.chip : device.targetId) +
                     " (" + device.name + "); it contains " +
-                    (held.empty() ? "nothing" : held) + tooNew);
+                    (held.empty() ? "nothing" : held));
 }

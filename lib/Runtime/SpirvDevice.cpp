@@ -7,11 +7,51 @@
 #include "SpirvDevice.h"
 
 #include "Format.h"
+#include "Runtime/CodeCompatibility.h"
+#include "SpirvProfile.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace tessera::runtime;
+
+namespace {
+/// A capability (SPIR-V Specification, 3.31, and the registry of extensions)
+/// and the feature of `SpirvProfile` that it requires.
+struct Capability {
+  uint32_t number;
+  const char *name, *feature;
+};
+} // namespace
+
+static constexpr Capability capabilities[] = {
+    {9, "Float16", "f16"},
+    {10, "Float64", "f64"},
+    {6033, "AtomicFloat32AddEXT", "a32"},
+    {6034, "AtomicFloat64AddEXT", "a64"},
+};
+
+bool SpirvDevice::hasFeature(const std::string &feature) const {
+  std::optional<SpirvProfile> profile = SpirvProfile::parse(info().chip);
+  return !profile || profile->has(feature);
+}
+
+Status SpirvDevice::checkCapabilities(const KernelImage &image,
+                                      const SpirvModule &code) const {
+  for (const Capability &capability : capabilities)
+    if (std::find(code.capabilities.begin(), code.capabilities.end(),
+                  capability.number) != code.capabilities.end() &&
+        !hasFeature(capability.feature))
+      return Status(
+          StatusCode::Rejected,
+          "image '" + image.name + "' cannot be loaded: " +
+              describeIncompatible(
+                  info(),
+                  std::string("SPIR-V with the capability ") + capability.name,
+                  "the device lacks " +
+                      describeSpirvFeature(capability.feature)));
+  return Status::success();
+}
 
 Status SpirvDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::SPIRV)
@@ -25,6 +65,9 @@ Status SpirvDevice::loadImage(const KernelImage &image) {
   if (!code.ok())
     return Status(StatusCode::InvalidArgument,
                   "image '" + image.name + "': " + code.status().message());
+  for (const SpirvModule &part : *code)
+    if (Status status = checkCapabilities(image, part); !status.ok())
+      return status;
   auto module = std::make_unique<Module>();
   for (const SpirvModule &part : *code)
     if (Status status = build(image, part, *module); !status.ok()) {

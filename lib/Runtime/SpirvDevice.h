@@ -52,6 +52,10 @@ protected:
   /// Gives kernels and modules back to the driver.
   virtual void release(Module &module) = 0;
 
+  /// Whether the device has a feature of `SpirvProfile`: "f16", "f64", "a32"
+  /// or "a64". By default, whether it reports it.
+  virtual bool hasFeature(const std::string &feature) const;
+
   /// Whether an argument of this value is an address, rather than the number of
   /// a driver's object.
   virtual bool isAddress(uintptr_t) const { return true; }
@@ -79,6 +83,10 @@ protected:
   const Function *findFunction(const std::string &name) const;
 
 private:
+  /// Rejects a module that declares a capability which the device lacks: a
+  /// driver may compile it anyway, or crash.
+  Status checkCapabilities(const KernelImage &image,
+                           const SpirvModule &code) const;
   /// Whether buffers begin at the alignment of the kernel's parameters.
   Status checkAlignment(const SpirvKernel &kernel,
                         const LaunchRequest &request) const;

@@ -24,6 +24,7 @@ enum : uint32_t {
   headerWords = 5,
   opEntryPoint = 15,
   opExecutionMode = 16,
+  opCapability = 17,
   opTypeInt = 21,
   opTypeFloat = 22,
   opTypePointer = 32,
@@ -127,6 +128,18 @@ readKernels(const std::vector<uint32_t> &words) {
   return result;
 }
 
+static std::vector<uint32_t>
+readCapabilities(const std::vector<uint32_t> &words) {
+  std::vector<uint32_t> capabilities;
+  // They come first.
+  for (size_t at = headerWords; at + 1 < words.size(); at += words[at] >> 16) {
+    if (words[at] != (2U << 16 | opCapability))
+      break;
+    capabilities.push_back(words[at + 1]);
+  }
+  return capabilities;
+}
+
 Expected<std::vector<SpirvModule>>
 tessera::runtime::readSpirv(std::string_view bytes) {
   std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
@@ -146,6 +159,7 @@ tessera::runtime::readSpirv(std::string_view bytes) {
     SpirvModule module;
     module.words.assign(words.begin() + static_cast<ptrdiff_t>(at),
                         words.begin() + static_cast<ptrdiff_t>(at + length));
+    module.capabilities = readCapabilities(module.words);
     module.kernels = readKernels(module.words);
     modules.push_back(std::move(module));
   }

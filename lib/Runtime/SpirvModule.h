@@ -40,6 +40,8 @@ struct SpirvKernel {
 /// One of several concatenated modules.
 struct SpirvModule {
   std::vector<uint32_t> words;
+  /// Capabilities that the module declares, by their numbers.
+  std::vector<uint32_t> capabilities;
   std::vector<SpirvKernel> kernels;
 };
 

@@ -23,6 +23,7 @@
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/Window.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
 
 #include <cmath>

@@ -83,8 +83,10 @@ std::string mlir::tessera::getTaskText(Operation *op) {
   return text;
 }
 
-std::string mlir::tessera::getTaskKey(StringRef text) {
-  return llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+std::string mlir::tessera::getTaskKey(StringRef text, StringRef codeFlags) {
+  std::string all =
+      codeFlags.empty() ? text.str() : (codeFlags + "\n" + text).str();
+  return llvm::utohexstr(llvm::xxh3_64bits(all), /*LowerCase=*/true,
                          /*Width=*/16);
 }
 
@@ -98,7 +100,7 @@ static std::string formatType(Type type) {
   return text;
 }
 
-std::string mlir::tessera::describeTask(Operation *op) {
+static std::string describeOp(Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (auto attention = dyn_cast<AttentionOp>(op)) {
@@ -133,6 +135,12 @@ std::string mlir::tessera::describeTask(Operation *op) {
   if (count)
     os << ", epilogue of " << count << (count == 1 ? " op" : " ops");
   return text;
+}
+
+std::string mlir::tessera::describeTask(Operation *op,
+                                        const CompileFlags &flags) {
+  std::string text = describeOp(op), codeFlags = listCodeFlags(flags);
+  return codeFlags.empty() ? text : text + ", with " + codeFlags;
 }
 
 std::string mlir::tessera::explainUntunable(Operation *op) {

@@ -30,6 +30,8 @@ namespace {
 struct UseTunedSchedulesPass
     : public tessera::impl::TesseraUseTunedSchedulesBase<
           UseTunedSchedulesPass> {
+  using TesseraUseTunedSchedulesBase::TesseraUseTunedSchedulesBase;
+
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     auto source = module
@@ -56,20 +58,20 @@ struct UseTunedSchedulesPass
       LDBG() << op->getLoc() << ": has a schedule of its own";
       return;
     }
-    auto entry =
-        tuned ? tuned.getAs<DictionaryAttr>(getTaskKey(op)) : DictionaryAttr();
+    auto entry = tuned ? tuned.getAs<DictionaryAttr>(getTaskKey(op, flags))
+                       : DictionaryAttr();
     auto origin = entry ? entry.getAs<StringAttr>("origin") : StringAttr();
     if (!origin && source)
       origin =
           builder.getStringAttr("the compiler's choice: " + source.getValue() +
-                                " has no record of " + describeTask(op));
+                                " has no record of " + describeTask(op, flags));
     if (origin)
       op->setDiscardableAttr(
           TesseraDialect::ScheduleOriginAttrHelper::getNameStr(), origin);
     auto schedule =
         entry ? entry.getAs<ScheduleAttr>("schedule") : ScheduleAttr();
     if (!schedule) {
-      LDBG() << op->getLoc() << ": no record of " << describeTask(op);
+      LDBG() << op->getLoc() << ": no record of " << describeTask(op, flags);
       return;
     }
     LDBG() << op->getLoc() << ": " << schedule;

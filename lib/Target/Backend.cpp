@@ -6,6 +6,7 @@
 
 #include "Target/Backend.h"
 
+#include "Runtime/CodeCompatibility.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -19,6 +20,12 @@ using namespace mlir::tessera;
 
 TargetBackend::~TargetBackend() = default;
 
+std::string TargetBackend::explainIncompatible(StringRef code, StringRef device,
+                                               bool isMachineCode) const {
+  return runtime::explainIncompatible(info.name.str(), code.str(), device.str(),
+                                      isMachineCode);
+}
+
 std::string TargetBackend::chooseChip(const runtime::DeviceInfo &device) const {
   // A device may have less than the family that the compiler knows.
   if (!device.family.empty())
@@ -26,7 +33,9 @@ std::string TargetBackend::chooseChip(const runtime::DeviceInfo &device) const {
       if (chip->workgroupMemoryBytes <=
               static_cast<int64_t>(device.workgroupMemoryBytes) &&
           (chip->name == device.chip ||
-           runsOn(chip->name, device.chip, /*isMachineCode=*/false)))
+           explainIncompatible(chip->name, device.chip,
+                               /*isMachineCode=*/false)
+               .empty()))
         return chip->name;
   // The description that a device of a SPIR-V target reports may have a name.
   if (const Chip *chip = findChip(info.name, device.chip))

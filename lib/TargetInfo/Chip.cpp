@@ -6,6 +6,7 @@
 
 #include "TargetInfo/Chip.h"
 
+#include "Tables.h"
 #include "TargetInfo/Nearest.h"
 #include "TargetInfo/ReportedChip.h"
 #include "TargetInfo/TargetInfo.h"
@@ -104,8 +105,9 @@ mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
     if (chosen)
       reason = row.matrixUnit ? "a better instruction fits" : "";
     else if (row.tf32 && precision != Precision::Tf32)
-      reason = "rounds its operands to tf32: allow it with 'precision tf32' or "
-               "--allow-tf32";
+      reason =
+          "rounds its operands to tf32: allow it with 'precision tf32' or " +
+          tf32Option.str();
     else if (row.signedOnly && anyUnsigned)
       reason = "treats operands as signed, but one is unsigned";
     else if (row.aInMemory && !aInMemory)

@@ -6,6 +6,8 @@
 
 #include "TargetInfo/Nearest.h"
 
+#include "Tables.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -71,7 +73,7 @@ static std::optional<double> change(const MatmulForm &form,
     add(*acc, "an accumulator of " + row.accType + " (" + form.acc + " here)");
   if (row.tf32 && form.precision != Precision::Tf32) {
     form2.precision = Precision::Tf32;
-    add(1, "--allow-tf32");
+    add(1, tf32Option.str());
   }
   if (row.signedOnly && form.anyUnsigned) {
     form2.anyUnsigned = false;

@@ -11,6 +11,9 @@
 
 namespace mlir::tessera {
 
+/// The option that permits instructions with `MatrixInstruction::tf32`.
+inline constexpr llvm::StringLiteral tf32Option = "--allow-tf32";
+
 /// Chips of OpenCL that are known by name (../Target/Intel/Chips.cpp).
 void addIntelChips(std::vector<Chip> &chips);
 

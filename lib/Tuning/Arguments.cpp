@@ -66,10 +66,14 @@ void Arguments::addRequiredText(StringRef name, std::string &text) {
 }
 
 void Arguments::addFlag(StringRef name, bool &flag) {
-  add(name, Kind::Flag, [&flag](StringRef) {
+  addSwitch(name, [&flag](StringRef) {
     flag = true;
     return llvm::Error::success();
   });
+}
+
+void Arguments::addSwitch(StringRef name, Parser set) {
+  add(name, Kind::Flag, std::move(set));
 }
 
 void Arguments::addChoice(StringRef name, std::vector<StringRef> words,

@@ -33,8 +33,13 @@ using llvm::StringRef;
 
 /// The application ID in the file's header ("Tess").
 static constexpr int64_t applicationId = 0x54657373;
-/// The schema version of the tables: a file with another version is rejected.
-static constexpr int64_t schemaVersion = 1;
+/// The schema version of the tables. A file with a later version is rejected;
+/// an earlier one is migrated when it is opened for writing.
+static constexpr int64_t schemaVersion = 2;
+/// The change from version 1: tasks are compiled with flags.
+static constexpr const char addFlags[] =
+    "ALTER TABLE tasks ADD COLUMN flags TEXT NOT NULL DEFAULT ''; "
+    "PRAGMA user_version = 2";
 /// Milliseconds to wait for other processes that write.
 static constexpr int patience = 60000;
 
@@ -46,7 +51,8 @@ CREATE TABLE tasks (
   description TEXT NOT NULL,
   operations REAL NOT NULL,
   bytes REAL NOT NULL,
-  rate_type TEXT NOT NULL);
+  rate_type TEXT NOT NULL,
+  flags TEXT NOT NULL DEFAULT '');
 CREATE TABLE environments (
   number INTEGER PRIMARY KEY,
   device TEXT NOT NULL,
@@ -273,6 +279,9 @@ llvm::Error Database::Impl::prepare(Mode wanted) {
           return error;
         if (id == applicationId && version == schemaVersion)
           return llvm::Error::success();
+        if (id == applicationId && version == 1)
+          return mode == Mode::Write ? connection.execute(addFlags)
+                                     : llvm::Error::success();
         if (id == applicationId && version > schemaVersion)
           return fail("it is a tuning database of version " +
                       llvm::Twine(version) + ", but this build supports " +
@@ -450,7 +459,8 @@ llvm::Expected<int64_t> Database::add(const Run &given) {
 
 llvm::Expected<bool> Database::add(const TaskText &given) {
   TaskText task = given;
-  fixText({&task.key, &task.text, &task.description, &task.rateType});
+  fixText(
+      {&task.key, &task.text, &task.flags, &task.description, &task.rateType});
   if (task.key.empty())
     return impl->fail("a task must have a key");
   if (!std::isfinite(task.operations) || !std::isfinite(task.bytes))
@@ -459,14 +469,15 @@ llvm::Expected<bool> Database::add(const TaskText &given) {
   return impl->transact<bool>([&]() -> llvm::Expected<bool> {
     Statement statement(impl->connection,
                         "INSERT INTO tasks (key, text, description, "
-                        "operations, bytes, rate_type) VALUES (?, ?, ?, ?, ?, "
-                        "?) ON CONFLICT (key) DO NOTHING");
+                        "operations, bytes, rate_type, flags) VALUES (?, ?, ?, "
+                        "?, ?, ?, ?) ON CONFLICT (key) DO NOTHING");
     if (llvm::Error error = statement.bind(task.key)
                                 .bind(task.text)
                                 .bind(task.description)
                                 .bind(task.operations)
                                 .bind(task.bytes)
                                 .bind(task.rateType)
+                                .bind(task.flags)
                                 .run())
       return std::move(error);
     return sqlite3_changes(impl->connection.get()) != 0;
@@ -681,9 +692,19 @@ llvm::Expected<std::vector<Run>> Database::getRuns() {
 
 llvm::Expected<std::vector<TaskText>> Database::getTasks() {
   std::lock_guard<std::recursive_mutex> lock(impl->mutex);
-  Statement statement(impl->connection,
-                      "SELECT key, text, description, operations, bytes, "
-                      "rate_type FROM tasks ORDER BY number");
+  // A file of version 1 that is only read has no flags.
+  Statement column(impl->connection,
+                   "SELECT 1 FROM pragma_table_info('tasks') WHERE name = "
+                   "'flags'");
+  llvm::Expected<bool> hasFlags = column.step();
+  if (!hasFlags)
+    return hasFlags.takeError();
+  std::string text =
+      (llvm::Twine("SELECT key, text, description, operations, bytes, "
+                   "rate_type, ") +
+       (*hasFlags ? "flags" : "''") + " FROM tasks ORDER BY number")
+          .str();
+  Statement statement(impl->connection, text);
   return readAll<TaskText>(statement, [](Statement &row, TaskText &task) {
     task.key = row.getText();
     task.text = row.getText();
@@ -691,6 +712,7 @@ llvm::Expected<std::vector<TaskText>> Database::getTasks() {
     task.operations = row.getDouble();
     task.bytes = row.getDouble();
     task.rateType = row.getText();
+    task.flags = row.getText();
     return llvm::Error::success();
   });
 }

@@ -37,6 +37,13 @@ template <typename Text> struct Required {
   Text &text;
 };
 template <typename Text> Required<Text> required(Text &text) { return {text}; }
+
+/// A text that is not written if it is empty, so that earlier versions can read
+/// what does not need it.
+template <typename Text> struct Optional {
+  Text &text;
+};
+template <typename Text> Optional<Text> optional(Text &text) { return {text}; }
 } // namespace
 
 /// Calls `field` with the name and the value of each field. `T` is const where
@@ -100,6 +107,7 @@ static void visitTaskText(Fields &field, T &task) {
   field("operations", task.operations);
   field("bytes", task.bytes);
   field("rate_type", task.rateType);
+  field("flags", optional(task.flags));
 }
 
 template <typename Fields, typename T>
@@ -138,6 +146,10 @@ public:
   }
   void operator()(StringRef name, Required<const std::string> text) {
     os.attribute(name, text.text);
+  }
+  void operator()(StringRef name, Optional<const std::string> text) {
+    if (!text.text.empty())
+      os.attribute(name, text.text);
   }
   void operator()(StringRef name, double number) {
     os.attributeBegin(name);
@@ -249,6 +261,9 @@ public:
     if (error.empty() && name == "when" && !isTimestamp(text.text))
       error = "'when' must be a time like \"2026-11-23T04:05:06Z\", not \"" +
               text.text + "\"";
+  }
+  void operator()(StringRef name, Optional<std::string> text) {
+    (*this)(name, text.text);
   }
   void operator()(StringRef name, double &number) {
     if (const llvm::json::Value *value = get(name)) {

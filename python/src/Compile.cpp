@@ -25,7 +25,6 @@ struct Options {
   std::string target;
   std::optional<std::string> entry;
   std::string file;
-  bool allowTf32 = false, allowFastF8 = false, requireMma = false;
   std::optional<std::string> scheduleDb;
   std::string flags;
 };
@@ -43,9 +42,6 @@ static void callCompiler(const Options &own, Function function) {
   options.target = own.target.c_str();
   options.entry = own.entry ? own.entry->c_str() : nullptr;
   options.fileName = own.file.c_str();
-  options.allowTf32 = own.allowTf32;
-  options.allowFastF8 = own.allowFastF8;
-  options.requireMatrixUnit = own.requireMma;
   options.scheduleDb = own.scheduleDb ? own.scheduleDb->c_str() : nullptr;
   options.flags = own.flags.c_str();
   options.handlerUser = &warnings;
@@ -121,14 +117,11 @@ void tessera_python::bindCompiler(nb::module_ &module) {
           "__init__",
           [](Options *self, const std::string &target,
              const std::optional<std::string> &entry, const std::string &file,
-             bool allowTf32, bool allowFastF8, bool requireMma,
              const std::optional<std::string> &scheduleDb,
              const std::string &flags) {
-            new (self) Options{target,      entry,      file,       allowTf32,
-                               allowFastF8, requireMma, scheduleDb, flags};
+            new (self) Options{target, entry, file, scheduleDb, flags};
           },
-          "target"_a, "entry"_a.none(), "file"_a, "allow_tf32"_a,
-          "allow_fast_f8"_a, "require_mma"_a, "schedule_db"_a.none(),
+          "target"_a, "entry"_a.none(), "file"_a, "schedule_db"_a.none(),
           "flags"_a);
   module.def("compile", &compile, "source"_a, "options"_a);
   module.def("explain", &explain, "source"_a, "options"_a);

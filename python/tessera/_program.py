@@ -214,8 +214,11 @@ def _encode(source: Union[str, bytes]) -> bytes:
     return source.encode() if isinstance(source, str) else source
 
 
-def _join_flags(flags: Union[str, Sequence[str]]) -> str:
-    return flags if isinstance(flags, str) else ",".join(flags)
+def _join_flags(flags: Union[str, Sequence[str]], **switches: bool) -> str:
+    """The flags as one text, with those that arguments of their own (``allow_tf32``) switch on."""
+    joined = [name.replace("_", "-") for name, is_on in switches.items() if is_on]
+    joined += [flags] if isinstance(flags, str) else flags
+    return ",".join(flag for flag in joined if flag)
 
 
 def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
@@ -231,14 +234,15 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     ``allow_fast_f8`` reduced-precision accumulation for 8-bit floats; ``require_mma`` rejects matmuls
     that no matrix unit computes. ``schedule_db`` is a gpu-tune database of schedules, or "off" to use
     only the compiler's own choices. ``flags`` are further compile flags of gpu-runner without the
-    dashes: ["no-fuse-attention", "direct-copies=never"]. Compiler warnings are issued as Python
+    dashes: ["no-fuse-attention", "ptxas"]. Compiler warnings are issued as Python
     warnings.
     """
     return Program(_core.compile(
         _encode(source),
-        _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
+        _core.Options(target, entry, file,
                       None if schedule_db is None else os.fspath(schedule_db),
-                      _join_flags(flags))))
+                      _join_flags(flags, allow_tf32=allow_tf32, allow_fast_f8=allow_fast_f8,
+                                  require_mma=require_mma))))
 
 
 def explain(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
@@ -253,9 +257,10 @@ def explain(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     """
     return json.loads(_core.explain(
         _encode(source),
-        _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
+        _core.Options(target, entry, file,
                       None if schedule_db is None else os.fspath(schedule_db),
-                      _join_flags(flags))))
+                      _join_flags(flags, allow_tf32=allow_tf32, allow_fast_f8=allow_fast_f8,
+                                  require_mma=require_mma))))
 
 
 def verify(source: Union[str, bytes], target: str = "cpu", *, arguments: Sequence[str] = (),
@@ -273,9 +278,10 @@ def verify(source: Union[str, bytes], target: str = "cpu", *, arguments: Sequenc
     """
     passed, report = _core.verify(
         _encode(source),
-        _core.Options(target, entry, file, allow_tf32, allow_fast_f8, require_mma,
+        _core.Options(target, entry, file,
                       None if schedule_db is None else os.fspath(schedule_db),
-                      _join_flags(flags)),
+                      _join_flags(flags, allow_tf32=allow_tf32, allow_fast_f8=allow_fast_f8,
+                                  require_mma=require_mma)),
         list(arguments), accept_unverified)
     return passed, json.loads(report)
 

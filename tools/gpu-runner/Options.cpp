@@ -358,37 +358,6 @@ void tessera::execution::printVersion(llvm::raw_ostream &os) {
         "\n";
 }
 
-/// The section of the help text with the compile flags.
-static void printFlags(llvm::raw_ostream &os) {
-  constexpr size_t column = 22, width = 80;
-  os << "\nCompilation\n";
-  for (const compiler::FlagInfo &info : compiler::getFlagInfos()) {
-    if (info.isHidden)
-      continue;
-    std::string line = "  --" + info.option;
-    if (!info.isSwitch)
-      line += "=" + info.placeholder.str();
-    if (line.size() >= column) {
-      os << line << "\n";
-      line.clear();
-    }
-    llvm::SmallVector<StringRef> words;
-    info.description.split(words, ' ');
-    for (StringRef word : words) {
-      bool isFirst = line.size() < column;
-      if (!isFirst && line.size() + 1 + word.size() > width) {
-        os << line << "\n";
-        line.clear();
-        isFirst = true;
-      }
-      line.append(isFirst ? column - line.size() : 1, ' ');
-      line += word;
-    }
-    os << line << "\n";
-  }
-  os << "\n";
-}
-
 void tessera::execution::printHelp(llvm::raw_ostream &os) {
   os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the results
 
@@ -487,7 +456,10 @@ Checks and measurements
                       output of --explain, and the times; for a run, or with
                       --emit without a device
 )";
-  printFlags(os);
+  os << "\nCompilation\n";
+  compiler::printFlagHelp(os, /*column=*/22,
+                          [](const compiler::FlagInfo &) { return true; });
+  os << "\n";
   os << R"(Many programs
   --batch=FILE        runs each line of FILE (or of standard input, for -) as a
                       command line of gpu-runner, in one process that opens each

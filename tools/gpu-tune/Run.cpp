@@ -14,7 +14,15 @@
 
 using namespace tessera::tuning;
 
+/// Whether gpu-tune accepts a flag. The others change no code of a task.
+static bool changesCode(const compiler::FlagInfo &flag) {
+  return flag.effect != compiler::FlagEffect::Checks;
+}
+
 static std::string makeRunHelp() {
+  std::string flags;
+  llvm::raw_string_ostream os(flags);
+  compiler::printFlagHelp(os, /*column=*/26, changesCode);
   return std::string(
              R"(gpu-tune run WORK... --target=TARGET[:CHIP] [options]
 gpu-tune space WORK... --target=TARGET[:CHIP] [options]
@@ -49,12 +57,15 @@ with a shape on each line, or a shape:
                           or equally (default: time for programs, equal for
                           shapes)
   --seed=N                seed of all random choices (1)
-  --allow-tf32            f32 matmuls may be computed in tf32
   --json                  one object on standard output
   --exact                 space: count all points, however many
   --top=N                 replay: number of schedules per task (5)
   --task=KEY              replay: only this task
 
+Compile flags of run and space. A record is used only for programs that are
+compiled with the same ones.
+)" + flags +
+         R"(
 At the end the leaders are compared with the compiler's own choice and,
 for a plain matmul, with the vendor's library: cuBLASLt (cuda) or
 hipBLASLt (hip), if it can be loaded (LD_LIBRARY_PATH).
@@ -67,6 +78,9 @@ struct RunLine {
   explicit RunLine(RunCommand command);
   RunLine(const RunLine &) = delete;
   RunLine &operator=(const RunLine &) = delete;
+
+  /// The options of compile flags.
+  void addCompileFlags(RunCommand command);
 
   /// Parses and checks it. Returns an exit status if the command ends here.
   std::optional<int> parse(ArrayRef<StringRef> args);
@@ -98,7 +112,7 @@ RunLine::RunLine(RunCommand command) {
   arguments.addValue("--devices", [&](StringRef value) {
     return parseDevices(value, request.devices);
   });
-  arguments.addFlag("--allow-tf32", options.compile.flags.allowTf32);
+  addCompileFlags(command);
   arguments.addFlag("--json", options.json);
   if (command == RunCommand::Run) {
     arguments.addOptionalValue("--listen", [&](StringRef value) {
@@ -119,6 +133,28 @@ RunLine::RunLine(RunCommand command) {
     options.replay = 5;
     arguments.addNumber("--top", options.replay);
     arguments.addText("--task", options.task);
+  }
+}
+
+void RunLine::addCompileFlags(RunCommand command) {
+  for (const compiler::FlagInfo &flag : compiler::getFlagInfos()) {
+    if (!changesCode(flag))
+      continue;
+    auto set = [&flag, command, this](StringRef value) -> llvm::Error {
+      if (command == RunCommand::Replay)
+        return llvm::createStringError(
+            "--" + flag.option +
+            ": replay compiles each task with the flags of its records; "
+            "remove the option");
+      if (!flag.set(options.compile.flags, value))
+        return llvm::createStringError(flag.explainInvalid(value, "--"));
+      return llvm::Error::success();
+    };
+    std::string name = "--" + flag.option;
+    if (flag.isSwitch)
+      arguments.addSwitch(name, set);
+    else
+      arguments.addValue(name, set);
   }
 }
 

@@ -65,6 +65,40 @@ TEST(CompileFlagsTest, MistakesAreReported) {
             "breadth_first, depth_first or groups(N)");
 }
 
+TEST(CompileFlagsTest, CodeFlagsAreThoseThatChangeTheCodeOfTheSameOps) {
+  CompileFlags flags;
+  EXPECT_EQ(listCodeFlags(flags), "");
+  ASSERT_EQ(parseFlags("require-mma,allow-tf32,no-fuse-attention,ptxas", flags),
+            "");
+  EXPECT_EQ(listCodeFlags(flags), "");
+  ASSERT_EQ(parseFlags("direct-copies=always,vthread-order=groups(2)", flags),
+            "");
+  EXPECT_EQ(listCodeFlags(flags),
+            "vthread-order=groups(2),direct-copies=always");
+}
+
+TEST(CompileFlagsTest, HelpListsTheSelectedFlags) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printFlagHelp(os, /*column=*/22, [](const FlagInfo &info) {
+    return info.effect == FlagEffect::Code;
+  });
+  // Hidden flags are not listed.
+  EXPECT_EQ(text,
+            "  --vthread-order=ORDER\n"
+            "                      interleaving of all virtual threads: "
+            "breadth_first,\n"
+            "                      depth_first or groups(N)\n"
+            "  --direct-copies=WHICH\n"
+            "                      which pipelined copies become async copies "
+            "to LDS on chips\n"
+            "                      that support them (hip: gfx942, gfx950): "
+            "auto, if such a\n"
+            "                      load fetches as much as one to registers; "
+            "always; never\n"
+            "                      (docs/AMD.md)\n");
+}
+
 TEST(CompileFlagsTest, EachOptionNamesOneFlag) {
   std::set<std::string> options;
   for (const FlagInfo &info : getFlagInfos()) {

@@ -128,8 +128,9 @@ TEST_P(HipProgramTest, IsRejectedByAnotherChip) {
   runtime::Status status = device->loadImage(program->image);
   EXPECT_EQ(status.code(), runtime::StatusCode::Rejected);
   EXPECT_NE(
-      status.message().find("it contains code for gfx908, but the device is " +
-                            state.targetId),
+      status.message().find("(" + state.targetId +
+                            ") does not run code for gfx908: the device is "
+                            "another chip"),
       std::string::npos)
       << status.message();
 }

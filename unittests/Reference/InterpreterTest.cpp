@@ -375,7 +375,7 @@ TEST_F(InterpreterTest, ReducedPrecision) {
                              Array::zeros(f32(), {1, 16})};
   SmallVector<Array> others = {args[0], args[1], args[2].clone()};
   Options options;
-  options.allowTf32 = true;
+  options.flags.allowTf32 = true;
   ASSERT_TRUE(runSource(source, args).succeeded());
   ASSERT_TRUE(runSource(source, others, options).succeeded());
   // The values are the same, the bounds are not.

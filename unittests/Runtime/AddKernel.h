@@ -14,12 +14,16 @@
 /// A module of OpenCL's SPIR-V with kernel "add", of 16x1x1 threads in
 /// subgroups of 16: (pointer, i64, i32). The pointer is a multiple of
 /// `alignment`, if given. It has no code: fake drivers do not execute it.
-inline std::string makeAddModule(uint32_t alignment = 0) {
+/// `capability`: the number of one that the module declares; 0 for none.
+inline std::string makeAddModule(uint32_t alignment = 0,
+                                 uint32_t capability = 0) {
   std::vector<uint32_t> words = {0x07230203, 0x00010200, 0, 100, 0};
   auto add = [&](uint32_t code, std::vector<uint32_t> operands) {
     words.push_back(code | static_cast<uint32_t>(operands.size() + 1) << 16);
     words.insert(words.end(), operands.begin(), operands.end());
   };
+  if (capability)
+    add(17, {capability});                      // OpCapability
   add(15, {6, 10, 'a' | 'd' << 8 | 'd' << 16}); // OpEntryPoint Kernel
   add(16, {10, 17, 16, 1, 1});                  // LocalSize
   add(16, {10, 35, 16});                        // SubgroupSize

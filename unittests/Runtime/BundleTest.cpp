@@ -119,8 +119,8 @@ TEST(Bundle, TheBestVariantIsSelected) {
   EXPECT_EQ(select(bundle, "cuda", "sm_100a"), "sm_80");
   EXPECT_EQ(select(bundle, "cuda", "sm_75"),
             "the bundle does not contain code for cuda:sm_75 (the device); it "
-            "contains "
-            "cuda:sm_80, cuda:sm_90a, hip:gfx90a, hip:gfx90a:xnack-");
+            "contains cuda:sm_80 (the device is older), cuda:sm_90a (the "
+            "device is older), hip:gfx90a, hip:gfx90a:xnack-");
   // The one that settles more.
   EXPECT_EQ(select(bundle, "hip", "gfx90a", "gfx90a:sramecc+:xnack-"),
             "gfx90a:xnack-");
@@ -170,6 +170,38 @@ TEST(Bundle, CodeForAnotherProcessorIsRejected) {
   Bundle bundle;
   bundle.variants = {makeVariant("cuda", "sm_80", KernelImage::PTX)};
   bundle.variants[0].host = "riscv64";
-  EXPECT_NE(select(bundle, "cuda", "sm_80").find("is for riscv64"),
-            std::string::npos);
+  EXPECT_EQ(select(bundle, "cuda", "sm_80"),
+            "the bundle does not contain code for cuda:sm_80 (the device); it "
+            "contains cuda:sm_80 (its host code is for riscv64: the CPU is of "
+            "another architecture)");
+}
+
+TEST(Bundle, CodeForAProcessorWithMoreIsRejected) {
+  Bundle bundle;
+  bundle.variants = {
+      makeVariant("cpu", "x86-64-avx512", KernelImage::HostFunctions)};
+  EXPECT_EQ(select(bundle, "cpu", "x86-64-avx512"), "x86-64-avx512");
+  EXPECT_EQ(select(bundle, "cpu", "x86-64-avx2"),
+            "the bundle does not contain code for cpu:x86-64-avx2 (the "
+            "device); it contains cpu:x86-64-avx512 (the CPU lacks AVX-512)");
+  // Code for less is there too.
+  bundle.variants.push_back(
+      makeVariant("cpu", "x86-64", KernelImage::HostFunctions));
+  EXPECT_EQ(select(bundle, "cpu", "x86-64-avx2"), "x86-64");
+  EXPECT_EQ(select(bundle, "cpu", "x86-64-avx512"), "x86-64-avx512");
+}
+
+TEST(Bundle, CodeForADeviceOfSpirvWithMoreIsRejected) {
+  Bundle bundle;
+  bundle.variants = {
+      makeVariant("opencl", "s16-w65536-t1024-f16-f64", KernelImage::SPIRV),
+      makeVariant("opencl", "s8-w65536-t1024", KernelImage::SPIRV),
+      makeVariant("opencl", "pvc", KernelImage::SPIRV)};
+  EXPECT_EQ(select(bundle, "opencl", "s16-w65536-t1024-f16"),
+            "the bundle does not contain code for "
+            "opencl:s16-w65536-t1024-f16 (the device); it contains "
+            "opencl:s16-w65536-t1024-f16-f64 (the device lacks f64 "
+            "arithmetic), opencl:s8-w65536-t1024 (the device has subgroups of "
+            "16 lanes, but the code is for 8), opencl:pvc (the device is not "
+            "one of that family)");
 }

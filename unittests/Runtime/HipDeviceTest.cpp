@@ -207,9 +207,9 @@ TEST_F(FakeHipTest, RejectedImages) {
   open();
   EXPECT_EQ(
       load("gemm", makeCode("gfx942")).message(),
-      "image 'gemm' cannot be loaded on AMD Instinct MI210: it contains code "
-      "for gfx942, but the device is gfx90a:sramecc+:xnack-; compile for "
-      "--target=hip:gfx90a");
+      "image 'gemm' cannot be loaded: AMD Instinct MI210 "
+      "(gfx90a:sramecc+:xnack-) does not run code for gfx942: the device is "
+      "another chip; compile for --target=hip:gfx90a");
   EXPECT_EQ(load("gemm", makeCode("gfx90a:xnack+")).code(),
             StatusCode::Rejected);
   EXPECT_EQ(load("gemm", ".amdgcn_target").message(),

@@ -60,11 +60,11 @@ protected:
     device = opened.take();
     return Status::success();
   }
-  Status load() {
+  Status load(uint32_t capability = 0) {
     KernelImage image;
     image.kind = KernelImage::SPIRV;
     image.name = "kernels";
-    image.bytes = makeAddModule();
+    image.bytes = makeAddModule(/*alignment=*/0, capability);
     return device->loadImage(image);
   }
   void open() {
@@ -110,6 +110,20 @@ TEST_P(OpenCLDeviceTest, Lists) {
   EXPECT_FALSE(info.isSoftware);
   // Nothing was opened for that.
   EXPECT_EQ(fake().count("clCreateContext"), 0u);
+}
+
+TEST_P(OpenCLDeviceTest, RejectsCapabilitiesThatTheDeviceLacks) {
+  // s16-w65536-t512-f16-f64-a32: Float64 and AtomicFloat64AddEXT.
+  constexpr uint32_t float64 = 10, atomicFloat64 = 6034;
+  open();
+  EXPECT_TRUE(load(float64).ok());
+  Status status = load(atomicFloat64);
+  EXPECT_EQ(status.code(), StatusCode::Rejected);
+  EXPECT_EQ(status.message(),
+            "image 'kernels' cannot be loaded: Fake "
+            "(s16-w65536-t512-f16-f64-a32) does not run SPIR-V with the "
+            "capability AtomicFloat64AddEXT: the device lacks atomic addition "
+            "of f64");
 }
 
 TEST_P(OpenCLDeviceTest, ReportsOptionalFeatures) {

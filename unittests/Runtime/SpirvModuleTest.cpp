@@ -53,6 +53,17 @@ Words makeKernels() {
   return m;
 }
 
+TEST(SpirvModuleTest, ReadsCapabilities) {
+  Words m;
+  m.add(17, {6});  // OpCapability Kernel
+  m.add(17, {10}); // Float64
+  m.add(15, {6, 10, 'k'});
+  auto modules = readSpirv(m.bytes());
+  ASSERT_TRUE(modules.ok()) << modules.status().message();
+  ASSERT_EQ(modules->size(), 1u);
+  EXPECT_EQ(modules->front().capabilities, (std::vector<uint32_t>{6, 10}));
+}
+
 TEST(SpirvModuleTest, ReadsKernels) {
   std::string bytes = makeKernels().bytes();
   // Modules are concatenated.

@@ -104,8 +104,9 @@ public:
   getImageKind(StringRef) const override {
     return runtime::KernelImage::SPIRV;
   }
-  bool runsOn(StringRef code, StringRef device, bool) const override {
-    return code == "toy1" && device == "toy2";
+  std::string explainIncompatible(StringRef code, StringRef device,
+                                  bool) const override {
+    return code == "toy1" && device == "toy2" ? "" : "it is another toy";
   }
   StringRef getCodeTitle() const override { return "Toy code"; }
 };
@@ -163,8 +164,9 @@ TEST_F(BackendTest, ATargetIsListed) {
                  "toy1");
   ASSERT_NE(findCodeStage("toy-code"), nullptr);
   EXPECT_FALSE(findCodeStage("toy-code")->isBinary);
-  EXPECT_TRUE(runsOn("toy", "toy1", "toy2", /*isCubin=*/false));
-  EXPECT_FALSE(runsOn("toy", "toy2", "toy1", /*isCubin=*/false));
+  EXPECT_EQ(explainIncompatible("toy", "toy1", "toy2", /*isCubin=*/false), "");
+  EXPECT_EQ(explainIncompatible("toy", "toy2", "toy1", /*isCubin=*/false),
+            "it is another toy");
   runtime::DeviceInfo device;
   device.target = "toy";
   device.chip = "toy1";

@@ -569,15 +569,48 @@ TEST_F(DatabaseTest, APipeIsNotWaitedFor) {
 
 TEST_F(DatabaseTest, ANewerVersion) {
   take(open("a.db")->add(makeTask()));
-  execute(getPath("a.db"), "PRAGMA user_version = 2");
+  execute(getPath("a.db"), "PRAGMA user_version = 3");
   for (Mode mode : {Mode::Read, Mode::Write})
     EXPECT_NE(
         getOpenError("a.db", mode)
-            .find("a tuning database of version 2, but this build supports "
-                  "1 and earlier"),
+            .find("a tuning database of version 3, but this build supports "
+                  "2 and earlier"),
         std::string::npos);
-  execute(getPath("a.db"), "PRAGMA user_version = 1");
+  execute(getPath("a.db"), "PRAGMA user_version = 2");
   EXPECT_EQ(take(open("a.db", Mode::Read)->getTasks()).size(), 1u);
+}
+
+TEST_F(DatabaseTest, AnOlderVersionIsReadAndMigrated) {
+  std::string path = getPath("a.db");
+  {
+    auto database = open("a.db");
+    take(database->add(makeTask()));
+    take(database->add(makeRecord(1)));
+  }
+  execute(path, "ALTER TABLE tasks DROP COLUMN flags; "
+                "PRAGMA user_version = 1");
+  constexpr const char version[] = "PRAGMA user_version";
+  // Reading does not change it.
+  auto tasks = take(open("a.db", Mode::Read)->getTasks());
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tie(tasks[0]), tie(makeTask()));
+  EXPECT_EQ(count(path, version), 1);
+  // A reader that has it open goes on after the migration.
+  auto reader = open("a.db", Mode::Read);
+  auto database = open("a.db");
+  EXPECT_EQ(count(path, version), 2);
+  TaskText other = makeTask("ffff");
+  other.flags = "vthread-order=depth_first";
+  EXPECT_TRUE(take(database->add(other)));
+  for (Database *each : {database.get(), reader.get()}) {
+    tasks = take(each->getTasks());
+    ASSERT_EQ(tasks.size(), 2u);
+    EXPECT_EQ(tie(tasks[0]), tie(makeTask()));
+    EXPECT_EQ(tie(tasks[1]), tie(other));
+  }
+  auto records = take(database->getRecords({}));
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(tie(records[0]), tie(makeRecord(1)));
 }
 
 TEST_F(DatabaseTest, ReadingDoesNotWrite) {

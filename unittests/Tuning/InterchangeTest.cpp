@@ -39,6 +39,7 @@ TEST_F(InterchangeTest, ThereAndBack) {
   TaskText other = makeTask("ffff");
   other.operations = DBL_MAX;
   other.bytes = DBL_MIN / 4;
+  other.flags = "vthread-order=groups(2)";
   take(from->add(other));
   take(from->beginRun("first", "{}"));
   Record record = makeRecord(1);
@@ -58,6 +59,8 @@ TEST_F(InterchangeTest, ThereAndBack) {
   std::string text = exportAll(*from);
   EXPECT_EQ(llvm::StringRef(text).count('\n'), 8u);
   EXPECT_EQ(text.substr(0, sizeof(header)), std::string(header) + "\n");
+  // A version without flags reads the tasks that have none.
+  EXPECT_EQ(llvm::StringRef(text).count("\"flags\""), 1u);
 
   auto to = open("to.db");
   // Its first run is another one.

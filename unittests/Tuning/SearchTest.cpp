@@ -85,6 +85,24 @@ TEST_F(SearchTest, KeysAreOfWhatIsComputed) {
   EXPECT_EQ(describeTask(op), "256x128x64 f16 x f16 -> f16, epilogue of 1 op");
 }
 
+TEST_F(SearchTest, KeysDependOnTheFlagsThatChangeTheCode) {
+  OwningOpRef<ModuleOp> task = makeTask(256, 128, 64);
+  ASSERT_TRUE(task);
+  Operation *op = findTask(*task);
+  std::string key = getTaskKey(op);
+  // Records of earlier versions have the key of the text.
+  EXPECT_EQ(getTaskKey(getTaskText(op), ""), key);
+  CompileFlags flags;
+  ASSERT_EQ(parseFlags("require-mma,allow-tf32,validate", flags), "");
+  EXPECT_EQ(getTaskKey(op, flags), key);
+  ASSERT_EQ(parseFlags("vthread-order=depth_first", flags), "");
+  EXPECT_NE(getTaskKey(op, flags), key);
+  EXPECT_EQ(getTaskKey(op, flags),
+            getTaskKey(getTaskText(op), "vthread-order=depth_first"));
+  EXPECT_EQ(describeTask(op, flags), "256x128x64 f16 x f16 -> f16, epilogue "
+                                     "of 1 op, with vthread-order=depth_first");
+}
+
 TEST_F(SearchTest, PointsAreLegalWherever) {
   OwningOpRef<ModuleOp> task = makeTask(512, 384, 1024);
   auto op = cast<ContractOp>(findTask(*task));

@@ -39,7 +39,7 @@ inline auto tie(const Baseline &b) {
 }
 inline auto tie(const TaskText &t) {
   return std::tie(t.key, t.text, t.description, t.operations, t.bytes,
-                  t.rateType);
+                  t.rateType, t.flags);
 }
 inline auto tie(const Run &r) {
   return std::tie(r.identity, r.command, r.settings, r.when);

@@ -395,8 +395,8 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
 }
 
 LogicalResult mlir::tessera::convertFragmentsToVectors(
-    Operation *root, const FragmentTarget &target, LdsCopies ldsCopies) {
-  if (failed(checkLdsCopies(root, target.chip, ldsCopies)))
+    Operation *root, const FragmentTarget &target, const CompileFlags &flags) {
+  if (failed(checkLdsCopies(root, target.chip, flags)))
     return failure();
   // Types that no pattern could convert deserve a message of their own.
   WalkResult result = root->walk([&](Operation *op) {
@@ -436,7 +436,7 @@ LogicalResult mlir::tessera::convertFragmentsToVectors(
     if (auto copy = dyn_cast<AsyncCopyOp>(op))
       describeCopy(copy);
   });
-  markLdsCopies(root, target.chip, ldsCopies);
+  markLdsCopies(root, target.chip, flags);
 
   TypeConverter converter;
   converter.addConversion([](Type type) { return type; });

@@ -99,7 +99,8 @@ std::optional<int64_t> mlir::tessera::getLdsLoads(WaitOp op) {
 }
 
 LogicalResult mlir::tessera::checkLdsCopies(Operation *op, const Chip &chip,
-                                            LdsCopies use) {
+                                            const CompileFlags &flags) {
+  LdsCopies use = flags.ldsCopies;
   if (use == LdsCopies::Auto || !chip.ldsCopyBytes.empty())
     return success();
   return op->emitError() << "--direct-copies=" << getName(use) << ": "
@@ -119,7 +120,8 @@ mlir::tessera::LdsCopy::emitSourceIndices(OpBuilder &builder, Location loc,
 }
 
 void mlir::tessera::markLdsCopies(Operation *root, const Chip &chip,
-                                  LdsCopies use) {
+                                  const CompileFlags &flags) {
+  LdsCopies use = flags.ldsCopies;
   if (use == LdsCopies::Never || chip.ldsCopyBytes.empty())
     return;
   OpBuilder builder(root->getContext());

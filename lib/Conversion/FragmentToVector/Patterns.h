@@ -102,7 +102,8 @@ std::optional<int64_t> getLdsLoads(WaitOp op);
 /// Marks the copies under `root` that can be async copies to LDS, and the waits
 /// of their kernels. If all copies are requested to be such, emits a remark
 /// with the reason for each one that cannot.
-void markLdsCopies(Operation *root, const Chip &chip, LdsCopies use);
+void markLdsCopies(Operation *root, const Chip &chip,
+                   const CompileFlags &flags);
 
 /// Emits a marked copy. Returns false if the target has no such loads.
 bool emitLdsCopy(OpBuilder &builder, AsyncCopyOp op,

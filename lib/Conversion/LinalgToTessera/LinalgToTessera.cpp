@@ -66,10 +66,9 @@ static bool lacksMatmul(const LinalgContraction &contraction,
 
 namespace {
 struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
-  ConvertContraction(MLIRContext *context, const Chip &chip, bool allowTf32,
-                     bool allowFastF8)
-      : OpInterfaceRewritePattern(context), chip(chip), allowTf32(allowTf32),
-        allowFastF8(allowFastF8) {}
+  ConvertContraction(MLIRContext *context, const Chip &chip,
+                     const CompileFlags &flags)
+      : OpInterfaceRewritePattern(context), chip(chip), flags(flags) {}
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
@@ -104,11 +103,11 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
     Precision precision = Precision::Ieee;
     Type lhsType = getElementTypeOrSelf(contraction->lhs.getType());
     if (lhsType.isF32() &&
-        (allowTf32 ||
+        (flags.allowTf32 ||
          op->hasAttr(TesseraDialect::AllowTf32AttrHelper::getNameStr())))
       precision = Precision::Tf32;
     if (isa<FloatType>(lhsType) && lhsType.getIntOrFloatBitWidth() == 8 &&
-        (allowFastF8 ||
+        (flags.allowFastF8 ||
          op->hasAttr(TesseraDialect::AllowFastF8AttrHelper::getNameStr())))
       precision = Precision::FastF8;
     auto schedule = op->getAttrOfType<ScheduleAttr>(
@@ -143,7 +142,7 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 private:
   const Chip &chip;
-  bool allowTf32, allowFastF8;
+  const CompileFlags flags;
 };
 
 /// Explains why a convolution's operand is padded by a kernel of its own.
@@ -169,8 +168,7 @@ struct ConvertLinalgToTesseraPass
     if (flags.fuseAttention)
       tessera::fuseAttention(getOperation(), **found);
     RewritePatternSet patterns(&getContext());
-    populateLinalgToTesseraPatterns(patterns, **found, flags.allowTf32,
-                                    flags.allowFastF8);
+    populateLinalgToTesseraPatterns(patterns, **found, flags);
     populateFuseEpiloguePatterns(patterns);
     populateFuseRowsPatterns(patterns, **found);
     populateMoveReshapePatterns(patterns);
@@ -207,8 +205,6 @@ struct ConvertLinalgToTesseraPass
 
 void mlir::tessera::populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
                                                     const Chip &chip,
-                                                    bool allowTf32,
-                                                    bool allowFastF8) {
-  patterns.add<ConvertContraction>(patterns.getContext(), chip, allowTf32,
-                                   allowFastF8);
+                                                    const CompileFlags &flags) {
+  patterns.add<ConvertContraction>(patterns.getContext(), chip, flags);
 }

@@ -198,13 +198,12 @@ struct ConvertTesseraToCPUPass
     LDBG() << module.getName() << ": "
            << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
     if (!isEmulated(chip))
-      return convertFragmentsToVectors(module, FragmentTarget(chip),
-                                       flags.ldsCopies);
+      return convertFragmentsToVectors(module, FragmentTarget(chip), flags);
     EmulationSymbols symbols;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);
       orderAccesses(kernel, target);
-      if (failed(convertFragmentsToVectors(kernel, target, flags.ldsCopies)) ||
+      if (failed(convertFragmentsToVectors(kernel, target, flags)) ||
           failed(target.convertLaneOps()))
         return failure();
       target.checkAccesses();

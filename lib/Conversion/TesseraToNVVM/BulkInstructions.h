@@ -7,7 +7,7 @@
 #ifndef CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
 #define CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
 
-#include "Dialect/Tessera/Utils/Window.h"
+#include "Target/NVIDIA/BulkWindows.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 

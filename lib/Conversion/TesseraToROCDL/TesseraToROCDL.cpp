@@ -151,8 +151,7 @@ struct ConvertTesseraToROCDLPass
     AmdTarget target(**found);
     orderAccesses(getOperation(), target);
     if (failed(checkMath(getOperation())) ||
-        failed(
-            convertFragmentsToVectors(getOperation(), target, flags.ldsCopies)))
+        failed(convertFragmentsToVectors(getOperation(), target, flags)))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);

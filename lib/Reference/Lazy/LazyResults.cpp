@@ -910,7 +910,7 @@ bool LazyProgram::findProduct(Run &run, Node &node, Contraction &c,
   for (auto [operand, slot] : llvm::zip_equal(node.operands, node.slots))
     scalars.push_back(operand ? Number::ofInt(0) : owner->frame.number(slot));
   structured.setFactors(c, scalars);
-  c.tf32 = structured.mayUseTf32 && run.options.allowTf32;
+  c.tf32 = structured.mayUseTf32 && run.options.permitsTf32();
   c.extents.assign(extents.begin(), extents.end());
   return getAccess(*owned[0], structured.maps[structured.factorA], c.a) &&
          getAccess(*owned[1], structured.maps[structured.factorB], c.b) &&

@@ -204,7 +204,8 @@ bool ContractCode::setFactors(Frame &frame, ArrayRef<ViewRef> views,
   contraction.convertA = convertA;
   contraction.convertB = convertB;
   contraction.arithmetic = accumulator;
-  contraction.tf32 = usesTf32 || (mayUseTf32 && frame.run->options.allowTf32);
+  contraction.tf32 =
+      usesTf32 || (mayUseTf32 && frame.run->options.permitsTf32());
   return true;
 }
 

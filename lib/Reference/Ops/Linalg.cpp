@@ -450,7 +450,7 @@ bool StructuredOp::evaluateContraction(Frame &frame, ArrayRef<Access> accesses,
   contraction.b = accesses[factorB];
   contraction.output = accesses.back();
   setFactors(contraction, scalars);
-  contraction.tf32 = mayUseTf32 && frame.run->options.allowTf32;
+  contraction.tf32 = mayUseTf32 && frame.run->options.permitsTf32();
   return contract(*frame.run, op, contraction);
 }
 

@@ -330,7 +330,7 @@ static InstrPtr compileMma(MmaOp op, Scope &scope) {
     matmul.convertA = convertA;
     matmul.convertB = convertB;
     matmul.arithmetic = format;
-    matmul.tf32 = isF32 && (!precise || frame.run->options.allowTf32);
+    matmul.tf32 = isF32 && (!precise || frame.run->options.permitsTf32());
     ViewRef output = multiplyMatrices(*frame.run, operation, matmul);
     if (!output)
       return false;

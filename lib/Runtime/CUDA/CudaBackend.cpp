@@ -36,13 +36,24 @@ static std::function<int64_t()> openClock(const DeviceInfo &info) {
   };
 }
 
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
-  auto code = CudaChip::parse(variant.chip), own = CudaChip::parse(device.chip);
-  bool isCubin = variant.imageKind == KernelImage::Cubin;
-  if (!code || !own || !runsOnCudaChip(*code, *own, isCubin))
-    return 0;
+static std::string explainCudaIncompatible(const std::string &code,
+                                           const std::string &device,
+                                           bool isMachineCode) {
+  auto wanted = CudaChip::parse(code), own = CudaChip::parse(device);
+  if (!wanted || !own)
+    return (wanted ? device : code) + " is not the name of an NVIDIA chip";
+  if (runsOnCudaChip(*wanted, *own, isMachineCode))
+    return "";
+  if (wanted->level > own->level)
+    return "the device is older";
+  return wanted->isSpecific ? "code for " + code + " runs on that chip only"
+                            : "machine code runs on its own generation only";
+}
+
+static int rateFit(const ProgramVariant &variant, const DeviceInfo &) {
   // Code for one chip alone may use all of its features.
-  return 2 * code->level + code->isSpecific;
+  auto code = CudaChip::parse(variant.chip);
+  return code ? 2 * code->level + code->isSpecific : 0;
 }
 
 const RuntimeBackend tessera::runtime::cudaBackend = {
@@ -55,6 +66,7 @@ const RuntimeBackend tessera::runtime::cudaBackend = {
         return openCudaDevice(driver, ordinal);
       });
     },
+    explainCudaIncompatible,
     rateFit,
     /*openNative=*/nullptr,
     [](Device &device, const LibraryMatmul &matmul) {

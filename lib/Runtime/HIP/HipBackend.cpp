@@ -12,11 +12,10 @@
 
 using namespace tessera::runtime;
 
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
-  auto code = parseTargetId(variant.chip), own = parseTargetId(device.targetId);
-  return code && own && runsOnTarget(*code, *own)
-             ? 1 + static_cast<int>(code->features.size())
-             : 0;
+static int rateFit(const ProgramVariant &variant, const DeviceInfo &) {
+  // The code that settles more features.
+  auto code = parseTargetId(variant.chip);
+  return code ? 1 + static_cast<int>(code->features.size()) : 0;
 }
 
 const RuntimeBackend tessera::runtime::hipBackend = {
@@ -29,6 +28,7 @@ const RuntimeBackend tessera::runtime::hipBackend = {
         return openHipDevice(driver, ordinal);
       });
     },
+    explainTargetIncompatible,
     rateFit,
     /*openNative=*/nullptr,
     [](Device &device, const LibraryMatmul &matmul) {

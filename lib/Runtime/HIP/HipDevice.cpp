@@ -14,6 +14,7 @@
 #include "../DriverDevice.h"
 #include "../DriverListing.h"
 #include "../Format.h"
+#include "Runtime/CodeCompatibility.h"
 #include "Runtime/CodeObject.h"
 #include "Runtime/OffloadBundle.h"
 #include "Runtime/TargetId.h"
@@ -324,9 +325,13 @@ HipDevice::chooseCode(const KernelImage &image) const {
                           device = parseTargetId(info().targetId);
   // HIP returns only hipErrorNoBinaryForGpu.
   if (target && device && !runsOnTarget(*target, *device))
-    return reject("it contains code for " + target->str() +
-                  ", but the device is " + info().targetId +
-                  "; compile for --target=hip:" + device->processor);
+    return Status(
+        StatusCode::Rejected,
+        "image '" + image.name + "' cannot be loaded: " +
+            describeIncompatible(
+                info(), "code for " + target->str(),
+                explainTargetIncompatible(target->str(), info().targetId)) +
+            "; compile for --target=hip:" + device->processor);
   Module module;
   module.bytes = code;
   module.kernels = std::move(object->kernels);

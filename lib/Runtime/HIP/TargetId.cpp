@@ -67,3 +67,17 @@ bool tessera::runtime::runsOnTarget(const TargetId &code,
                            });
       });
 }
+
+std::string
+tessera::runtime::explainTargetIncompatible(const std::string &code,
+                                            const std::string &device, bool) {
+  std::optional<TargetId> wanted = parseTargetId(code),
+                          own = parseTargetId(device);
+  if (!wanted || !own)
+    return (wanted ? device : code) + " is not an AMD target ID";
+  if (wanted->processor != own->processor)
+    return "the device is another chip";
+  return runsOnTarget(*wanted, *own)
+             ? ""
+             : "the device has other settings of its features";
+}

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Backend.h"
+#include "../SpirvProfile.h"
 #include "LevelZeroDevice.h"
 
 using namespace tessera::runtime;
@@ -30,4 +31,6 @@ const RuntimeBackend tessera::runtime::levelZeroBackend = {
                             return openLevelZeroDevice(driver, ordinal);
                           });
     },
-    rateReportedFit, openNative};
+    explainReportedIncompatible,
+    rateReportedFit,
+    openNative};

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Backend.h"
+#include "../SpirvProfile.h"
 #include "OpenCLDevice.h"
 
 using namespace tessera::runtime;
@@ -27,4 +28,6 @@ const RuntimeBackend tessera::runtime::openCLBackend = {
         return openOpenCLDevice(driver, ordinal);
       });
     },
-    rateReportedFit, openNative};
+    explainReportedIncompatible,
+    rateReportedFit,
+    openNative};

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Backend.h"
+#include "../SpirvProfile.h"
 #include "OpenVulkanDevice.h"
 #include "VulkanDriver.h"
 
@@ -35,4 +36,6 @@ const RuntimeBackend tessera::runtime::vulkanBackend = {
         return openVulkanDevice(driver, ordinal);
       });
     },
-    rateReportedFit, openNative};
+    explainReportedIncompatible,
+    rateReportedFit,
+    openNative};

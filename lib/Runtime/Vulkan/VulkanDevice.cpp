@@ -286,6 +286,17 @@ Status VulkanDevice::timeBegin() {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+bool VulkanDevice::hasFeature(const std::string &feature) const {
+  const VulkanCapabilities &has = context.capabilities;
+  if (feature == "f16")
+    return has.features12.shaderFloat16;
+  if (feature == "f64")
+    return has.features.features.shaderFloat64;
+  if (feature == "a32")
+    return has.atomicFloat.shaderBufferFloat32AtomicAdd;
+  return feature == "a64" && has.atomicFloat.shaderBufferFloat64AtomicAdd;
+}
+
 Status VulkanDevice::build(const KernelImage &image, const SpirvModule &code,
                            Module &module) {
   if (Status status = testMatmuls(image.name, code.words); !status.ok())

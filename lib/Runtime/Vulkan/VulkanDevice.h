@@ -70,6 +70,7 @@ protected:
                         const LoadedKernel &kernel) const override;
   LoadedKernel describeKernel(void *function, void *module,
                               const char *name) const override;
+  bool hasFeature(const std::string &feature) const override;
   Status build(const KernelImage &image, const SpirvModule &code,
                Module &module) override;
   void release(Module &module) override;

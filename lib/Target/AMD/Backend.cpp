@@ -89,13 +89,6 @@ public:
     return KernelImage::HSACO;
   }
 
-  bool runsOn(StringRef code, StringRef device, bool) const override {
-    std::optional<runtime::TargetId> codeId =
-        runtime::parseTargetId(code.str());
-    std::optional<runtime::TargetId> deviceId =
-        runtime::parseTargetId(device.str());
-    return codeId && deviceId && runtime::runsOnTarget(*codeId, *deviceId);
-  }
   ArrayRef<const char *> getVisibilityVariables() const override {
     static const char *const names[] = {"ROCR_VISIBLE_DEVICES",
                                         "HIP_VISIBLE_DEVICES"};

@@ -72,14 +72,6 @@ public:
     return std::nullopt;
   }
 
-  /// The vector units of one architecture include each other; the chip of no
-  /// particular architecture has the narrowest. Any host emulates any chip.
-  bool runsOn(StringRef codeChip, StringRef deviceChip, bool) const override {
-    const Chip *code = findChip(info.name, codeChip);
-    const Chip *device = findChip(info.name, deviceChip);
-    return code && device &&
-           (isEmulated(*code) || code->accessBytes <= device->accessBytes);
-  }
   std::string chooseChip(const runtime::DeviceInfo &) const override {
     return getHostChip().str();
   }

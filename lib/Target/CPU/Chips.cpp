@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../TargetInfo/Tables.h"
+#include "Schedules.h"
 #include "TargetInfo/Emulation.h"
 #include "TargetInfo/TargetInfo.h"
 
@@ -64,13 +65,11 @@ static void addCpuChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
     int64_t vectorBytes;
-    /// The tile that fills the vector registers, in vectors of f32.
-    std::array<int64_t, 2> tile;
   };
   static const Entry entries[] = {
-      {"x86-64-avx512", 64, {8, 2}},
-      {"x86-64-avx2", 32, {6, 2}},
-      {"generic", 16, {4, 2}},
+      {"x86-64-avx512", 64},
+      {"x86-64-avx2", 32},
+      {"generic", 16},
   };
   for (const Entry &entry : entries) {
     Chip chip;
@@ -86,11 +85,7 @@ static void addCpuChips(std::vector<Chip> &chips) {
     chip.alignedAccess = false;
     chip.rowPaddingBytes = 0;
     chip.asyncCopy = false;
-    int64_t lanes = entry.vectorBytes / 4;
-    std::array<int64_t, 2> tile{entry.tile[0], entry.tile[1] * lanes};
-    chip.policy.matrixDefaults =
-        chip.policy.scalarDefaults = {tile, tile, 4, 0};
-    chip.policy.simt = {1, 4096, 128, 4};
+    setCpuSchedules(chip, entry.vectorBytes);
     addVectorInstructions(chip, entry.vectorBytes);
     chips.push_back(std::move(chip));
   }

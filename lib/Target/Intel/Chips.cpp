@@ -36,6 +36,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../TargetInfo/Tables.h"
+#include "Schedules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -111,22 +112,6 @@ static void addDpas(Chip &chip) {
   }
 }
 
-/// The schedule policy.
-static void setSchedules(Chip &chip) {
-  SchedulePolicy &policy = chip.policy;
-  // None of it is measured on a device: the largest tiles of which Intel's
-  // compiler spills no register (docs/Intel.md). 32x32 accumulators of 16
-  // lanes take 64 registers, 16x16 of 8 take 32.
-  bool wide = chip.subgroupSize == 16;
-  policy.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
-                               : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
-  policy.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
-  if (wide)
-    // 32x64 accumulators take 128 registers, the operands of 64 bytes of K 96.
-    policy.blockDefaults = ScheduleDefaults{{256, 256}, {32, 64}, 64, 0};
-  policy.simt = {256, 1, 8 * chip.processors, 4};
-}
-
 void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
   chip.accessBytes = 16;
   chip.alignedAccess = true;
@@ -152,7 +137,7 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
                                  /*mostRows=*/int64_t(1) << 24,
                                  /*prefetchIterations=*/2};
   }
-  setSchedules(chip);
+  setIntelSchedules(chip);
   std::vector<MatrixInstruction> others = std::move(chip.instructions);
   chip.instructions.clear();
   addDpas(chip);

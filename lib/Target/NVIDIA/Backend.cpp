@@ -104,13 +104,6 @@ public:
   }
   bool hasAssembler() const override { return !findPtxas().empty(); }
 
-  bool runsOn(StringRef code, StringRef device,
-              bool isMachineCode) const override {
-    auto codeChip = CudaChip::parse(code.str()),
-         deviceChip = CudaChip::parse(device.str());
-    return codeChip && deviceChip &&
-           runsOnCudaChip(*codeChip, *deviceChip, isMachineCode);
-  }
   std::string chooseChip(const runtime::DeviceInfo &device) const override;
   bool hasFeatures() const override { return false; }
   ArrayRef<const char *> getVisibilityVariables() const override {
@@ -164,7 +157,8 @@ std::string NvidiaBackend::chooseChip(const runtime::DeviceInfo &device) const {
   for (const std::string &name : getKnownChips(info.name)) {
     std::optional<CudaChip> chip = CudaChip::parse(name);
     if (chip && !chip->isSpecific && chip->level > bestLevel &&
-        runsOn(name, device.chip, /*isMachineCode=*/false)) {
+        explainIncompatible(name, device.chip, /*isMachineCode=*/false)
+            .empty()) {
       best = name;
       bestLevel = chip->level;
     }

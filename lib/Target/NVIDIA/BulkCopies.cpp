@@ -18,7 +18,7 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
-#include "Dialect/Tessera/Utils/Window.h"
+#include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/IR/Matchers.h"

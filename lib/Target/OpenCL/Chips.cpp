@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As for Vulkan (../Vulkan/Chips.cpp), a device of OpenCL is described by a of
-// text its reported properties, which is also the chip's name:
+// As for Vulkan (../Vulkan/Chips.cpp), a device of OpenCL is described by a
+// text of its reported properties, which is also the chip's name:
 //
 //     s16-w65536-t1024-f16-f64-a32-a64
 //
@@ -16,10 +16,9 @@
 //     f16, f64   arithmetic in them              cl_khr_fp16, cl_khr_fp64
 //     a32, a64   atomic sums of f32, of f64      cl_ext_float_atomics
 //
-//   dpas       Intel's matrix unit (../Intel/Chips.cpp), for subgroups of 8
-//     or of
-//              16 lanes. Level Zero reports it (lib/Runtime/LevelZero); OpenCL
-//              has no query for it
+//     dpas       Intel's matrix unit (../Intel/Chips.cpp), for subgroups of 8
+//                or 16 lanes. Level Zero reports it (lib/Runtime/LevelZero);
+//                OpenCL has no query for it
 //
 // and matmuls of cooperative matrices, in Vulkan's syntax: no device reports
 // any, but kernels with them can be compiled for a device that is known to
@@ -31,6 +30,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../TargetInfo/Tables.h"
+#include "../SPIRV/Schedules.h"
 #include "TargetInfo/TargetInfo.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -79,11 +79,8 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
     chip->processors = 20;
     addIntelMatrixUnit(*chip);
   }
-  if (!chip->hasLanes()) {
-    chip->policy.matrixDefaults =
-        chip->policy.scalarDefaults = {{16, 32}, {4, 8}, 32, 1};
-    chip->policy.simt = {16, 1, 16, 4};
-  }
+  if (!chip->hasLanes())
+    setLanelessSchedules(*chip);
   return chip;
 }
 

@@ -63,22 +63,34 @@ LogicalResult SpirvBackend::compileKernels(ModuleOp module, const Chip &,
   return success();
 }
 
-bool SpirvBackend::runsOn(StringRef codeChip, StringRef deviceChip,
-                          bool) const {
-  const Chip *code = findChip(info.name, codeChip);
-  const Chip *device = findChip(info.name, deviceChip);
-  // A kernel that needs more of a resource than the device has is rejected at
-  // its launch.
-  return code && device && code->subgroupSize == device->subgroupSize &&
-         code->maxThreads <= device->maxThreads &&
-         code->hasF16 <= device->hasF16 && code->hasF64 <= device->hasF64 &&
-         code->hasAtomicF32 <= device->hasAtomicF32 &&
-         code->hasAtomicF64 <= device->hasAtomicF64 &&
-         llvm::all_of(code->keptNans,
-                      [&](unsigned bits) {
-                        return llvm::is_contained(device->keptNans, bits);
-                      }) &&
-         llvm::all_of(code->instructions, [&](const auto &row) {
-           return device->findInstruction(row.name);
-         });
+/// A chip as a device would report it. A kernel that needs more workgroup
+/// memory than the device has is rejected at its launch, so that none is
+/// stated.
+static std::string reportChip(const Chip &chip) {
+  std::string text = "s" + std::to_string(chip.subgroupSize) + "-w0-t" +
+                     std::to_string(chip.maxThreads);
+  const std::pair<bool, const char *> features[] = {
+      {chip.hasF16, "-f16"},
+      {chip.hasF64, "-f64"},
+      {chip.hasAtomicF32, "-a32"},
+      {chip.hasAtomicF64, "-a64"}};
+  for (auto [has, feature] : features)
+    if (has)
+      text += feature;
+  for (unsigned bits : chip.keptNans)
+    text += "-n" + std::to_string(bits);
+  for (const MatrixInstruction &row : chip.instructions)
+    text += "-" + row.name;
+  return text;
+}
+
+std::string SpirvBackend::explainIncompatible(StringRef code, StringRef device,
+                                              bool isMachineCode) const {
+  const Chip *codeChip = findChip(info.name, code);
+  const Chip *deviceChip = findChip(info.name, device);
+  if (!codeChip || !deviceChip)
+    return ((codeChip ? device : code) + " is not a chip of " + info.name)
+        .str();
+  return TargetBackend::explainIncompatible(
+      reportChip(*codeChip), reportChip(*deviceChip), isMachineCode);
 }

@@ -34,7 +34,8 @@ public:
     return runtime::KernelImage::SPIRV;
   }
 
-  bool runsOn(StringRef code, StringRef device, bool) const override;
+  std::string explainIncompatible(StringRef code, StringRef device,
+                                  bool isMachineCode) const override;
 
   StringRef getCodeTitle() const override { return "SPIR-V"; }
   StringRef getLastDialectTitle() const override { return "SPIR-V dialect"; }

@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../TargetInfo/Tables.h"
+#include "Schedules.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -128,22 +129,9 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
   chip->alignedAccess = true;
   chip->rowPaddingBytes = 16;
   chip->asyncCopy = false;
-  bool wide = chip->subgroupSize >= 32;
-  // Four subgroups of 64x64 tiles keep a large GPU's matrix unit busy from
-  // workgroup memory, and eight slightly better; if there are few lanes, other
-  // resources are scarce too. With rows of 128 bytes, matmuls took 1.2 times as
-  // long on an H200 (docs/benchmarks/h200-vulkan.md).
-  if (wide) {
-    chip->policy.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
-    chip->policy.largeWorkgroup = {128, 256};
-  } else {
-    chip->policy.matrixDefaults = {{32, 32}, {16, 16}, 32, 1};
-  }
-  chip->policy.scalarDefaults =
-      wide ? ScheduleDefaults{{64, 64}, {32, 32}, 64, 1}
-           : ScheduleDefaults{{32, 64}, {16, 32}, 32, 1};
-  chip->processors = wide ? 128 : 4;
-  chip->policy.simt = {wide ? 256 : 64, 1, wide ? 512 : 64, 4};
+  // A large GPU, or a software device.
+  chip->processors = chip->subgroupSize >= 32 ? 128 : 4;
+  setReportedSchedules(*chip);
   if (chip->hasLanes())
     addScalarInstructions(*chip);
   else

@@ -22,6 +22,7 @@
 
 #include "Driver/DeviceChip.h"
 #include "Driver/ProgramCache.h"
+#include "Runtime/CodeCompatibility.h"
 #include "Runtime/Device.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -276,10 +277,13 @@ void Agent::offer(const std::string &target, const std::string &chip) {
       continue;
     }
     std::string own = compiler::getChipFor(*info);
-    if (own != chip && info->chip != chip &&
-        !compiler::runsOn(target, chip, info->chip, /*isCubin=*/false)) {
-      leaveOut(word + " (" + info->name + ", " + own +
-               ") does not run code for " + chip + ": it is left out");
+    if (std::string why =
+            own == chip ? ""
+                        : compiler::explainIncompatible(
+                              target, chip, info->chip, /*isCubin=*/false);
+        !why.empty()) {
+      leaveOut(word + " is left out: " +
+               runtime::describeIncompatible(*info, "code for " + chip, why));
       continue;
     }
     std::string identity =

@@ -10,6 +10,7 @@
 #include "Tuning/Cluster/Key.h"
 
 #include "Driver/DeviceChip.h"
+#include "Runtime/CodeCompatibility.h"
 #include "Runtime/Device.h"
 #include "TargetInfo/TargetInfo.h"
 
@@ -28,10 +29,13 @@ static std::string explainUnusable(const runtime::DeviceInfo *info,
     return ("no device " + target + ":" + llvm::Twine(number) + " here" +
             (why.empty() ? "" : " (" + why.str() + ")"))
         .str();
-  if (!chip.empty() && own != chip &&
-      !compiler::runsOn(target, chip, info->chip, /*isCubin=*/false))
-    return info->name + " (" + own + ") does not run code for " + chip.str();
-  return "";
+  if (chip.empty() || own == chip)
+    return "";
+  std::string reason = compiler::explainIncompatible(target, chip, info->chip,
+                                                     /*isCubin=*/false);
+  return reason.empty() ? ""
+                        : runtime::describeIncompatible(
+                              *info, "code for " + chip.str(), reason);
 }
 
 llvm::Error tessera::tuning::chooseTarget(StringRef text,

@@ -320,11 +320,13 @@ static bool isExactTask(mlir::Operation *op) {
          !contract.reducesRows();
 }
 
-static Task makeTask(mlir::Operation *op, const compiler::Chip &chip) {
+static Task makeTask(mlir::Operation *op, const compiler::Chip &chip,
+                     const compiler::CompileFlags &flags) {
   Task task;
   task.text.text = compiler::getTaskText(op);
-  task.text.key = compiler::getTaskKey(task.text.text);
-  task.text.description = compiler::describeTask(op);
+  task.text.flags = compiler::listCodeFlags(flags);
+  task.text.key = compiler::getTaskKey(task.text.text, task.text.flags);
+  task.text.description = compiler::describeTask(op, flags);
   task.place = compiler::describeLocation(op->getLoc());
   task.program = compiler::makeTaskProgram(op);
   auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
@@ -373,7 +375,7 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
       return leave("it has a hand-written schedule");
     if (std::string why = compiler::explainUntunable(op); !why.empty())
       return leave(why);
-    Task task = makeTask(op, chip);
+    Task task = makeTask(op, chip, options.flags);
     for (Task &other : tasks)
       if (other.text.key == task.text.key) {
         ++other.count;
@@ -464,12 +466,14 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::readTasks(
         if (compiler::isTuningTask(one))
           op = one;
       });
-    if (!op) {
+    compiler::CompileFlags flags;
+    if (!op || !compiler::parseFlags(text.flags, flags).empty()) {
       messages << "note: " << text.description
-               << " is skipped: this version cannot read its program\n";
+               << " is skipped: this version cannot read its "
+               << (op ? "flags" : "program") << "\n";
       continue;
     }
-    Task task = makeTask(op, chip);
+    Task task = makeTask(op, chip, flags);
     task.place.clear();
     // Another version may print the program differently.
     task.text.key = text.key;

@@ -273,6 +273,7 @@ void Tuner::feedCompilers() {
                                 {"target", options.compile.target},
                                 {"chip", options.compile.chip},
                                 {"schedule", work->schedule},
+                                {"flags", state.task->text.flags},
                                 {"ptxas", measurers.empty()}};
     if (compiler.known.insert(work->task).second)
       message.head["program"] = state.task->text.text;

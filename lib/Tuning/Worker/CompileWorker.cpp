@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The only request is `compile`: a task's program (once; later by its key), the
-// target, and a schedule, empty for the compiler's own choice. It answers
+// target, the flags that change its code, and a schedule, empty for the
+// compiler's own choice. It answers
 // `compiled` with the bundle, or with the error.
 //
 //===----------------------------------------------------------------------===//
@@ -84,6 +85,10 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   }
   compiler::CompileOptions options;
   options.entry = "main";
+  if (std::string why =
+          compiler::parseFlags(getText(head, "flags"), options.flags);
+      !why.empty())
+    return "invalid flags: " + why;
   // Nothing but the schedule at hand, or the compiler's own choice.
   options.tuned = std::make_shared<compiler::TunedSchedules>();
   // Without a device, the assembler reports spills.

@@ -50,8 +50,8 @@ namespace {
 
 class Legalizer {
 public:
-  Legalizer(Operation *root, const Chip &chip, bool requireMatrixUnit)
-      : root(root), chip(chip), requireMatrixUnit(requireMatrixUnit) {}
+  Legalizer(Operation *root, const Chip &chip, const CompileFlags &flags)
+      : root(root), chip(chip), flags(flags) {}
 
   LogicalResult run();
 
@@ -91,7 +91,7 @@ private:
 
   Operation *root;
   const Chip &chip;
-  bool requireMatrixUnit;
+  const CompileFlags &flags;
   llvm::EquivalenceClasses<const void *> classes;
   llvm::DenseMap<const void *, const MatrixInstruction *> chosen;
   SmallVector<Value> fragments;
@@ -268,7 +268,7 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
       op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &why,
       getFragmentGroup(op), isSwizzledTile(op.getA()),
       op.getUnsignedA() || op.getUnsignedB());
-  if (!row || (requireMatrixUnit && !row->matrixUnit)) {
+  if (!row || (flags.requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
                               << (row ? "a matrix unit is required, but "
                                       : "no instruction of ")
@@ -491,8 +491,7 @@ struct LegalizeFragmentsPass
       setGroups(module);
     FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found) ||
-        failed(
-            Legalizer(getOperation(), **found, flags.requireMatrixUnit).run()))
+        failed(Legalizer(getOperation(), **found, flags).run()))
       signalPassFailure();
   }
 };

@@ -1,0 +1,30 @@
+//===- Schedules.cpp - Schedule policy of the CPU's chips -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedules.h"
+
+using namespace mlir::tessera;
+
+/// The tile that fills the vector registers of a chip, in vectors of f32. It
+/// depends on the number of registers: AVX-512 has 32, AVX2 16.
+static std::array<int64_t, 2> getRegisterTile(int64_t vectorBytes) {
+  switch (vectorBytes) {
+  case 64:
+    return {8, 2};
+  case 32:
+    return {6, 2};
+  default:
+    return {4, 2};
+  }
+}
+
+void mlir::tessera::setCpuSchedules(Chip &chip, int64_t vectorBytes) {
+  SchedulePolicy &policy = chip.policy;
+  auto [rows, vectors] = getRegisterTile(vectorBytes);
+  std::array<int64_t, 2> tile{rows, vectors * vectorBytes / 4};
+  policy.matrixDefaults = policy.scalarDefaults = {tile, tile, 4, 0};
+  policy.simt = {1, 4096, 128, 4};
+}

@@ -1,0 +1,33 @@
+//===- Schedules.cpp - Schedule policy of reported chips ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedules.h"
+
+using namespace mlir::tessera;
+
+void mlir::tessera::setReportedSchedules(Chip &chip) {
+  SchedulePolicy &policy = chip.policy;
+  bool wide = chip.subgroupSize >= 32;
+  // Four subgroups of 64x64 tiles keep a large GPU's matrix unit busy from
+  // workgroup memory, and eight slightly better; if there are few lanes, other
+  // resources are scarce too. With rows of 128 bytes, matmuls took 1.2 times as
+  // long on an H200 (docs/benchmarks/h200-vulkan.md).
+  if (wide) {
+    policy.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
+    policy.largeWorkgroup = {128, 256};
+  } else {
+    policy.matrixDefaults = {{32, 32}, {16, 16}, 32, 1};
+  }
+  policy.scalarDefaults = wide ? ScheduleDefaults{{64, 64}, {32, 32}, 64, 1}
+                               : ScheduleDefaults{{32, 64}, {16, 32}, 32, 1};
+  policy.simt = {wide ? 256 : 64, 1, wide ? 512 : 64, 4};
+}
+
+void mlir::tessera::setLanelessSchedules(Chip &chip) {
+  SchedulePolicy &policy = chip.policy;
+  policy.matrixDefaults = policy.scalarDefaults = {{16, 32}, {4, 8}, 32, 1};
+  policy.simt = {16, 1, 16, 4};
+}

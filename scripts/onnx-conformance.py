@@ -7,8 +7,8 @@
 
 Needs the PyPI packages onnx and numpy. Each test is one model with inputs and expected outputs; they
 run in one process of gpu-runner (--batch), which is restarted after a crash. A test whose shapes,
-axes or pads are inputs of the graph is tried as it is, and then with its integer inputs as
-initializers ("passed, inputs fixed").
+axes or pads are inputs of the graph is tried as it is, and then with its integer and small inputs
+as initializers ("passed, inputs fixed").
 
   --list=FILE    writes a line for each test: its result, its name, the first line of the message
   --expect=FILE  exit status 1 if a test that FILE lists as passed does not pass
@@ -62,9 +62,10 @@ class Case:
         if fixed:
             model = onnx.ModelProto.FromString(model.SerializeToString())
             kept = []
-            for info, value in zip(list(model.graph.input), inputs):
+            for i, (info, value) in enumerate(zip(list(model.graph.input), inputs)):
                 kind = info.type.tensor_type.elem_type
-                if kind in (onnx.TensorProto.INT64, onnx.TensorProto.INT32):
+                if kind in (onnx.TensorProto.INT64, onnx.TensorProto.INT32) or (
+                        i > 0 and np.size(make_array(value)) <= 8):
                     model.graph.initializer.append(
                         value if isinstance(value, onnx.TensorProto)
                         else numpy_helper.from_array(np.asarray(value), info.name))

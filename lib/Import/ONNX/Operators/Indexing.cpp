@@ -252,6 +252,8 @@ static double getCoordinate(const ResizeMode &how, int64_t i, double scale,
   auto x = static_cast<double>(i);
   if (how.coordinates == "asymmetric")
     return x / scale;
+  // By the text of the specification and as onnxruntime does it; the model data
+  // of ONNX divides by the size before it is rounded.
   if (how.coordinates == "align_corners")
     return result == 1 ? 0
                        : x * static_cast<double>(size - 1) /

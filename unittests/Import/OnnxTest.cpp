@@ -6,7 +6,9 @@
 
 #include "Import/ONNX/Import.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -215,6 +217,37 @@ TEST_F(OnnxTest, DeclaredOutput) {
   expectError(makeModel(input("x", {2, 3}) + makeNode("Relu", {"x"}, "y") +
                         data(12, makeValue("y", {2, 4}))),
               "declared differently");
+}
+
+TEST_F(OnnxTest, WeightsStayInTheFileWhereTheyAreAligned) {
+  unsigned shared = 0, copied = 0;
+  for (size_t length = 1; length <= 4; ++length) {
+    auto owner = std::make_shared<std::string>(makeModel(
+        makeTensor(std::string(length, 'w'), {64},
+                   data(9, std::string(256, 'x'))) +
+        input("x", {64}) +
+        makeNode("Add", {"x", std::string(length, 'w')}, "y") + output("y")));
+    std::string error;
+    std::unique_ptr<Model> model = readModel(path, *owner, owner, error);
+    ASSERT_TRUE(model) << error;
+    module = importModel(*model, {}, context);
+    ASSERT_TRUE(module);
+    const char *bytes = model->graph.initializers[0].bytes.data();
+    bool isAligned = reinterpret_cast<uintptr_t>(bytes) % sizeof(float) == 0;
+    unsigned found = 0;
+    module->walk([&](arith::ConstantOp op) {
+      auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+      if (!resource)
+        return;
+      ++found;
+      const char *blob = resource.getRawHandle().getBlob()->getData().data();
+      EXPECT_EQ(blob == bytes, isAligned);
+      ++(blob == bytes ? shared : copied);
+    });
+    EXPECT_EQ(found, 1u);
+  }
+  EXPECT_EQ(shared, 1u);
+  EXPECT_EQ(copied, 3u);
 }
 
 TEST_F(OnnxTest, Batch) {

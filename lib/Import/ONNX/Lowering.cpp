@@ -898,7 +898,8 @@ FailureOr<Tensor> Lowering::slice(const Tensor &input,
   SmallVector<OpFoldResult> from, size, step;
   bool isWhole = true, isReversed = false;
   for (size_t d = 0; d < offsets.size(); ++d) {
-    from.push_back(b.getIndexAttr(offsets[d]));
+    // An empty part may begin at the end, which the op does not accept.
+    from.push_back(b.getIndexAttr(sizes[d] == 0 ? 0 : offsets[d]));
     size.push_back(ShapedType::isDynamic(sizes[d])
                        ? getSize(input, static_cast<int64_t>(d))
                        : b.getIndexAttr(sizes[d]));

@@ -53,7 +53,16 @@ static LogicalResult applyFloat(Lowering &l, const ScalarBody &body) {
   if (!isFloat(x.type))
     return l.fail(getName(x.type) + " is not supported; its input must be "
                                     "floating point");
-  return l.setResult(l.elementwise(x, x.type, body));
+  DataType wide = Lowering::getSumType(x.type);
+  if (wide == x.type)
+    return l.setResult(l.elementwise(x, x.type, body));
+  // Halves are computed in float32, and rounded once.
+  Type number = l.getElementType(wide), half = l.getElementType(x.type);
+  return l.setResult(
+      l.elementwise(x, x.type, [&](ScalarBuilder &b, ValueRange v) {
+        Value y = body(b, Value(arith::ExtFOp::create(b, number, v[0])));
+        return Value(arith::TruncFOp::create(b, half, y));
+      }));
 }
 
 template <Unary function> static LogicalResult lowerUnary(Lowering &l) {
@@ -370,13 +379,23 @@ static LogicalResult lowerMod(Lowering &l) {
     return failure();
   DataType type = l.getInput(0).type;
   bool isC = l.getInt("fmod", 0) != 0;
-  if (isFloat(type) && !isC)
-    return l.fail("floating point inputs require fmod=1");
+  if (isFloat(type) && !isC && l.version < 28)
+    return l.fail("floating point inputs require fmod=1 before opset 28");
   return l.setResult(l.elementwise(
       {l.getInput(0), l.getInput(1)}, type,
       [=](ScalarBuilder &b, ValueRange v) {
-        if (isFloat(type))
-          return Value(arith::RemFOp::create(b, v[0], v[1]));
+        if (isFloat(type)) {
+          Value rest = arith::RemFOp::create(b, v[0], v[1]);
+          if (isC)
+            return rest;
+          Value zero = makeLike(b, rest, 0);
+          Value differs = arith::XOrIOp::create(
+              b, compare(b, arith::CmpFPredicate::OLT, rest, zero),
+              compare(b, arith::CmpFPredicate::OLT, v[1], zero));
+          Value isWrong = arith::AndIOp::create(
+              b, compare(b, arith::CmpFPredicate::UNE, rest, zero), differs);
+          return choose(b, isWrong, add(b, rest, v[1]), rest);
+        }
         if (isUnsigned(type))
           return Value(arith::RemUIOp::create(b, v[0], v[1]));
         Value rest = arith::RemSIOp::create(b, v[0], v[1]);
@@ -396,12 +415,27 @@ static LogicalResult lowerBitShift(Lowering &l) {
   std::string direction = l.getString("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     return l.fail("direction must be LEFT or RIGHT");
+  bool isLeft = direction == "LEFT";
   const Tensor &x = l.getInput(0);
+  if (failed(checkSameTypes(l)))
+    return failure();
+  if (!isInteger(x.type))
+    return l.fail(getName(x.type) + " is not supported");
+  bool keepsSign = !isLeft && !isUnsigned(x.type);
+  double last = 8 * getByteWidth(x.type) - 1;
   return l.setResult(l.elementwise(
       {x, l.getInput(1)}, x.type, [=](ScalarBuilder &b, ValueRange v) {
-        return direction == "LEFT"
-                   ? Value(arith::ShLIOp::create(b, v[0], v[1]))
-                   : Value(arith::ShRUIOp::create(b, v[0], v[1]));
+        // Shifts by the width or more, and by negative numbers, move all bits
+        // out.
+        Value limit = makeLike(b, v[1], last);
+        Value isShort =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ule, v[1], limit);
+        Value count = choose(b, isShort, v[1], limit);
+        if (keepsSign)
+          return Value(arith::ShRSIOp::create(b, v[0], count));
+        Value moved = isLeft ? Value(arith::ShLIOp::create(b, v[0], count))
+                             : Value(arith::ShRUIOp::create(b, v[0], count));
+        return choose(b, isShort, moved, makeLike(b, v[0], 0));
       }));
 }
 

@@ -133,10 +133,6 @@ static LogicalResult lowerOneHot(Lowering &l) {
       exprs.push_back(l.b.getAffineDimExpr(d));
   }
   Value pair = l.materialize(values);
-  Value off = tensor::ExtractOp::create(
-      l.b, pair, ValueRange{arith::ConstantIndexOp::create(l.b, 0)});
-  Value on = tensor::ExtractOp::create(
-      l.b, pair, ValueRange{arith::ConstantIndexOp::create(l.b, 1)});
   l.setResult(
       0, generate(l, sizes, values.type, l.materialize(*whole),
                   AffineMap::get(rank, 0, exprs, l.b.getContext()),
@@ -145,7 +141,9 @@ static LogicalResult lowerOneHot(Lowering &l) {
                     Value is = arith::CmpIOp::create(
                         b, arith::CmpIPredicate::eq, wrapIndex(b, v[0], size),
                         loops[axis]);
-                    return Value(arith::SelectOp::create(b, is, on, off));
+                    Value which =
+                        arith::IndexCastUIOp::create(b, b.getIndexType(), is);
+                    return Value(tensor::ExtractOp::create(b, pair, which));
                   }));
   return success();
 }
@@ -172,8 +170,10 @@ static LogicalResult lowerEyeLike(Lowering &l) {
   return success();
 }
 
-/// Sums of leading parts: each element adds those before it that count.
-static LogicalResult lowerCumSum(Lowering &l) {
+/// Sums or factors of leading parts: each element combines those before it
+/// that count.
+static LogicalResult lowerCumulative(Lowering &l) {
+  bool isSum = l.node.op == "CumSum";
   const Tensor &x = l.getInput(0);
   SmallVector<int64_t> values;
   if (failed(l.getInts(1, "the axis", values)))
@@ -201,7 +201,8 @@ static LogicalResult lowerCumSum(Lowering &l) {
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   iterators.push_back(utils::IteratorType::reduction);
-  Value init = l.makeFilled(l.getSizes(source), l.makeScalar(x.type, 0));
+  Value init =
+      l.makeFilled(l.getSizes(source), l.makeScalar(x.type, isSum ? 0 : 1));
   auto generic = linalg::GenericOp::create(
       l.b, init.getType(), source.value, init, maps, iterators,
       [&](OpBuilder &nested, Location loc, ValueRange v) {
@@ -212,10 +213,14 @@ static LogicalResult lowerCumSum(Lowering &l) {
         Value counts = arith::CmpIOp::create(b, predicate,
                                              linalg::IndexOp::create(b, rank),
                                              linalg::IndexOp::create(b, axis));
-        Value sum = isFloat(x.type)
-                        ? Value(arith::AddFOp::create(b, v[1], v[0]))
-                        : Value(arith::AddIOp::create(b, v[1], v[0]));
-        Value kept = arith::SelectOp::create(b, counts, sum, v[1]);
+        Value all;
+        if (isFloat(x.type))
+          all = isSum ? Value(arith::AddFOp::create(b, v[1], v[0]))
+                      : Value(arith::MulFOp::create(b, v[1], v[0]));
+        else
+          all = isSum ? Value(arith::AddIOp::create(b, v[1], v[0]))
+                      : Value(arith::MulIOp::create(b, v[1], v[0]));
+        Value kept = arith::SelectOp::create(b, counts, all, v[1]);
         linalg::YieldOp::create(b, kept);
       });
   l.setResult(0, l.makeTensor(generic.getResult(0), x.type));
@@ -247,6 +252,8 @@ static double getCoordinate(const ResizeMode &how, int64_t i, double scale,
   auto x = static_cast<double>(i);
   if (how.coordinates == "asymmetric")
     return x / scale;
+  // By the text of the specification and as onnxruntime does it; the model data
+  // of ONNX divides by the size before it is rounded.
   if (how.coordinates == "align_corners")
     return result == 1 ? 0
                        : x * static_cast<double>(size - 1) /
@@ -443,7 +450,10 @@ static LogicalResult lowerResize(Lowering &l) {
 
 ArrayRef<Operator> mlir::tessera::onnx::getIndexingOperators() {
   static const Operator operators[] = {
-      {"CumSum", 11, 2, 2, lowerCumSum, "the axis must be constant and static"},
+      {"CumProd", 26, 2, 2, lowerCumulative,
+       "the axis must be constant and static"},
+      {"CumSum", 11, 2, 2, lowerCumulative,
+       "the axis must be constant and static"},
       {"EyeLike", 9, 1, 1, lowerEyeLike, "static shapes only"},
       {"GatherElements", 11, 2, 2, lowerGatherElements},
       {"GatherND", 11, 2, 2, lowerGatherND, "static shapes only"},

@@ -485,10 +485,7 @@ static LogicalResult lowerPad(Lowering &l) {
       value = arith::ConstantOp::create(
           l.b, l.getInput(2).constant->getAttr(0, l.b.getContext()));
     } else {
-      FailureOr<Tensor> scalar = l.reshape(l.getInput(2), {});
-      if (failed(scalar))
-        return failure();
-      value = tensor::ExtractOp::create(l.b, scalar->value, ValueRange());
+      return l.fail("the value must be constant");
     }
   }
   if (axes.empty())
@@ -734,7 +731,7 @@ ArrayRef<Operator> mlir::tessera::onnx::getMovementOperators() {
       {"Flatten", 1, 1, 1, lowerFlatten},
       {"Gather", 1, 2, 2, lowerGather},
       {"Identity", 1, 1, 1, lowerIdentity},
-      {"Pad", 2, 1, 4, lowerPad, "the pads must be constant"},
+      {"Pad", 2, 1, 4, lowerPad, "the pads and the value must be constant"},
       {"Range", 11, 3, 3, lowerRange, "the operands must be constant"},
       {"Reshape", 5, 2, 2, lowerReshape,
        "the shape must be constant; one dynamic dimension"},

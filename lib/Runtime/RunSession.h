@@ -19,7 +19,7 @@
 
 namespace tessera::runtime {
 
-/// What the sessions of an executable share: its kernels and its constants, on
+/// The common state of the sessions of an executable: its kernels and its constants, on
 /// the device. Each look-up begins where the last one ended, because most runs
 /// repeat the one before.
 class LoadedProgram {
@@ -54,7 +54,7 @@ private:
   size_t nextKernel = 0, nextConstant = 0;
 };
 
-/// Records what host code asks for. Memory has addresses that are nobody's, and
+/// Records what host code asks for. Memory has addresses that no allocator returns, and
 /// nothing is launched. Constants are copied to the device.
 class PlanSession final : public Session {
 public:
@@ -120,7 +120,7 @@ public:
              const std::optional<void *> &queue, std::mutex *mutex);
   /// After it.
   void end();
-  /// Whether the run has done what its plan says.
+  /// Whether the run has made the requests of its plan.
   bool followedPlan() const { return !hasLeft && next == plan->events.size(); }
 
   void launch(LaunchRequest request) override;

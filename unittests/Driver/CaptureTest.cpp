@@ -75,7 +75,7 @@ func.func @sizes(%a: tensor<?x64xf16>, %b: tensor<64x64xf16>) -> tensor<?x64xf16
 /// The calls that the driver sees. They come from several threads.
 struct FakeState {
   std::atomic<bool> isCapturing = false;
-  std::atomic<int> launches = 0, copies = 0, allocations = 0, failures = 0,
+  std::atomic<int> launches = 0, copies = 0, allocations = 0, encodes = 0,
                    locals = 0;
   /// Calls that a capture forbids.
   std::atomic<int> forbidden = 0;
@@ -249,6 +249,7 @@ CudaDriver makeDriver() {
          const unsigned long long *, const unsigned long long *,
          const unsigned *, const unsigned *, CUtensorMapInterleave,
          CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+        ++fake->encodes;
         std::memset(map, 7, tensorMapBytes);
         return CUresult(CUDA_SUCCESS);
       };
@@ -431,7 +432,7 @@ TEST_F(CaptureTest, ARunOnlyLaunches) {
   ASSERT_TRUE(executable->run(arguments, results, options).ok());
   // Nothing waits for the device's lock, which another run has.
   mutex.lock();
-  int others = state.others, launches = state.launches;
+  int others = state.others, launches = state.launches, encodes = state.encodes;
   // Of several rounds the fastest: the machine may be busy.
   constexpr int runs = 1000, rounds = 20;
   double best = 1e9;
@@ -448,6 +449,12 @@ TEST_F(CaptureTest, ARunOnlyLaunches) {
   mutex.unlock();
   EXPECT_EQ(state.others, others);
   EXPECT_EQ(state.launches - launches, 3 * runs * rounds);
+  // Tensor maps of the same memory are those of the run before.
+  EXPECT_GT(encodes, 0);
+  EXPECT_EQ(state.encodes, encodes);
+  arguments[0].data = operands + 256;
+  ASSERT_TRUE(executable->run(arguments, results, options).ok());
+  EXPECT_GT(state.encodes, encodes);
   RecordProperty("nanosecondsPerRun", static_cast<int>(best));
   std::printf("%.0f ns per run of three launches\n", best);
 }

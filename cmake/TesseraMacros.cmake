@@ -40,7 +40,8 @@ include_guard()
 # source of the same target defines too. Add a source here when a unity build reports a redefinition
 # or an ambiguous reference that the source alone does not have.
 set(TESSERA_SEPARATE_SOURCES
-  AMDGPU.cpp Affine.cpp Agent.cpp Barriers.cpp Bundle.cpp Channel.cpp CheckSchedule.cpp Chips.cpp
+  AMDGPU.cpp Affine.cpp Agent.cpp Barriers.cpp Bundle.cpp CaptureTest.cpp Channel.cpp
+  CheckSchedule.cpp Chips.cpp
   Cluster.cpp Compare.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
   FakeOpenCL.cpp FragmentProbe.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp

@@ -126,7 +126,7 @@ int main(void) {
   arguments[0] = onDevice(deviceA);
   arguments[1] = onDevice(deviceB);
   arguments[2] = onDevice(deviceC);
-  TesseraRun run = {sizeof(run), 1, NULL};
+  TesseraRun run = {sizeof(run), 1, NULL, NULL, NULL, 0};
   run.queue = stream;
   check(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &run), "run");
   checkCuda(cuMemcpyDtoHAsync(result, deviceC, sizeof(result), stream),

@@ -111,7 +111,7 @@ struct ResultRequest {
 class ResultAllocator {
 public:
   virtual ~ResultAllocator();
-  /// Whether the result is to be in this allocator's memory.
+  /// Whether the result must be in this allocator's memory.
   virtual bool takes(size_t result) const = 0;
   /// Returns null where there is no memory.
   virtual void *allocate(const ResultRequest &request) = 0;

@@ -530,7 +530,7 @@ Status DriverDevice::launchFound(LoadedKernel &function,
     notePending(request.kernel);
     return Status::success();
   }
-  // What other calls have queued is not known to a concurrent one.
+  // A concurrent call does not know the work of others.
   Status status = makeFailure(
       result,
       queue ? format("; at the launch of '%s'", request.kernel)

@@ -184,7 +184,7 @@ public:
       giveBack(memory.result, memory.given, memory.allocation, memory.sizes);
     replaced.clear();
   }
-  /// Whether a result is to be in memory of the caller's allocator.
+  /// Whether a result must be in memory of the caller's allocator.
   bool isCallers(size_t index) const {
     return allocator && allocator->takes(index);
   }
@@ -517,7 +517,7 @@ void Executable::prepare() {
   // Where nothing is known only at the call, the first call needs no plan.
   if (device.isChecking() || !keyWords.empty())
     return;
-  // What fails here fails in the run again, which reports it.
+  // A failure here comes again in the run, which reports it.
   Expected<size_t> bytes = workspaceSize({});
   if (bytes.ok() && *bytes != 0 &&
       device.allocate(*bytes, &firstWorkspace).ok())
@@ -799,7 +799,7 @@ Status Executable::runExclusively(const std::vector<Operand> &operands,
   QueueState &state = getState(options.queue);
   state.isAccepted = true;
   state.orderedAfter = pending;
-  // What the checking mode allocates is free again after the run.
+  // Memory that the checking mode allocates is free again after the run.
   Status status =
       !plan && device.isCapturing(*options.queue)
           ? Status(StatusCode::InvalidArgument,

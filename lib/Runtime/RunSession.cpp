@@ -9,6 +9,7 @@
 #include "Format.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace tessera::runtime;
 
@@ -212,6 +213,7 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
   queue = newQueue;
   mutex = newMutex;
   next = 0;
+  nextMap = 0;
   hasLeft = false;
 }
 
@@ -254,9 +256,53 @@ void RunSession::launch(LaunchRequest request) {
                    : kernel.status());
 }
 
+bool RunSession::EncodedMap::makeKey(const TensorMapRequest &request,
+                                     std::array<int64_t, keySize> &key) {
+  if (request.rank < 1 || request.rank > maxTensorMapRank)
+    return false;
+  key.fill(0);
+  size_t count = 0;
+  auto rank = static_cast<size_t>(request.rank);
+  key[count++] =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(request.pointer));
+  key[count++] = request.offset;
+  key[count++] = static_cast<int64_t>(request.element);
+  key[count++] = request.swizzle;
+  key[count++] =
+      request.rank + (request.windowLower ? 2 * maxTensorMapRank : 0);
+  for (const int64_t *values : {request.sizes, request.strides, request.box})
+    for (size_t dim = 0; dim < rank; ++dim)
+      key[count++] = values[dim];
+  // All dimensions but the first and the last.
+  if (request.windowLower)
+    for (const int64_t *values :
+         {request.windowLower, request.windowExtent, request.windowStride})
+      for (size_t dim = 0; dim + 2 < rank; ++dim)
+        key[count++] = values[dim];
+  return true;
+}
+
 void RunSession::encodeTensorMap(const TensorMapRequest &request, void *map) {
-  if (status().ok() && !hasMapError())
-    keepMapError(device().encodeTensorMap(request, map));
+  if (!status().ok() || hasMapError())
+    return;
+  // More than any program has; the rest is encoded each time.
+  constexpr size_t mostMaps = 256;
+  std::array<int64_t, EncodedMap::keySize> key;
+  if (nextMap == mostMaps || !EncodedMap::makeKey(request, key))
+    return keepMapError(device().encodeTensorMap(request, map));
+  if (nextMap == maps.size())
+    maps.emplace_back();
+  EncodedMap &last = maps[nextMap++];
+  if (last.isValid && last.key == key) {
+    std::memcpy(map, last.bytes, tensorMapBytes);
+    return;
+  }
+  Status status = device().encodeTensorMap(request, map);
+  last.isValid = status.ok();
+  if (!status.ok())
+    return keepMapError(std::move(status));
+  last.key = key;
+  std::memcpy(last.bytes, map, tensorMapBytes);
 }
 
 void *RunSession::allocate(int64_t alignment, int64_t bytes) {

@@ -15,13 +15,14 @@
 #include "RunPlan.h"
 #include "Runtime/Session.h"
 
+#include <array>
 #include <mutex>
 
 namespace tessera::runtime {
 
-/// What the sessions of an executable share: its kernels and its constants, on
-/// the device. Each look-up begins where the last one ended, because most runs
-/// repeat the one before.
+/// The common state of the sessions of an executable: its kernels and its
+/// constants, on the device. Each look-up begins where the last one ended,
+/// because most runs repeat the one before.
 class LoadedProgram {
 public:
   LoadedProgram(Device &device, std::string image)
@@ -54,8 +55,8 @@ private:
   size_t nextKernel = 0, nextConstant = 0;
 };
 
-/// Records what host code asks for. Memory has addresses that are nobody's, and
-/// nothing is launched. Constants are copied to the device.
+/// Records what host code asks for. Memory has addresses that no allocator
+/// returns, and nothing is launched. Constants are copied to the device.
 class PlanSession final : public Session {
 public:
   PlanSession(Device &device, LoadedProgram &program)
@@ -120,7 +121,7 @@ public:
              const std::optional<void *> &queue, std::mutex *mutex);
   /// After it.
   void end();
-  /// Whether the run has done what its plan says.
+  /// Whether the run has made the requests of its plan.
   bool followedPlan() const { return !hasLeft && next == plan->events.size(); }
 
   void launch(LaunchRequest request) override;
@@ -130,6 +131,19 @@ public:
   void *constant(const void *host, int64_t bytes) override;
 
 private:
+  /// A tensor map of the last run: what it describes, and its bytes. A map
+  /// follows from its request alone.
+  struct EncodedMap {
+    static constexpr size_t keySize = 5 + 6 * maxTensorMapRank;
+    std::array<int64_t, keySize> key = {};
+    bool isValid = false;
+    char bytes[tensorMapBytes];
+
+    /// False for a request that cannot be one.
+    static bool makeKey(const TensorMapRequest &request,
+                        std::array<int64_t, keySize> &key);
+  };
+
   char *getAddress(const PlannedBlock &block) const;
   void leavePlan();
 
@@ -143,6 +157,9 @@ private:
   /// The event of the plan that comes next.
   size_t next = 0;
   bool hasLeft = false;
+  /// In the order of the requests, and which one comes next.
+  std::vector<EncodedMap> maps;
+  size_t nextMap = 0;
   /// After leaving the plan: the blocks of it that are in use.
   std::vector<void *> remaining;
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <pthread.h>
@@ -538,7 +539,7 @@ TEST_F(LoadedProgram, MistakesOfACallAreReported) {
   arguments[2].data = nullptr;
   EXPECT_EQ(run(3), "argument 2 (memref<?x?xf32>): it is null");
   arguments[2] = good;
-  TesseraRun options = {sizeof(TesseraRun), 1, data};
+  TesseraRun options = {sizeof(TesseraRun), 1, data, nullptr, nullptr, 0};
   EXPECT_EQ(
       tesseraExecutableRun(executable, arguments, 3, nullptr, 0, &options),
       TESSERA_INVALID_ARGUMENT);
@@ -1087,3 +1088,300 @@ TEST(CAPI, NothingIsTakenForGranted) {
   tesseraExecutableDestroy(nullptr);
   tesseraDeviceListFree(nullptr);
 }
+
+//===----------------------------------------------------------------------===//
+// Memory of the caller's for results and temporaries
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// (x * x) * x: a temporary, and a result.
+const char *const cubeSource = R"(
+func.func @cube(%x: tensor<40x40xf32>) -> tensor<40x40xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<40x40xf32>
+  %clear = linalg.fill ins(%zero : f32) outs(%empty : tensor<40x40xf32>) -> tensor<40x40xf32>
+  %square = linalg.matmul ins(%x, %x : tensor<40x40xf32>, tensor<40x40xf32>) outs(%clear : tensor<40x40xf32>) -> tensor<40x40xf32>
+  %cube = linalg.matmul ins(%square, %x : tensor<40x40xf32>, tensor<40x40xf32>) outs(%clear : tensor<40x40xf32>) -> tensor<40x40xf32>
+  return %cube : tensor<40x40xf32>
+}
+func.func @any(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %size = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%size, %size) : tensor<?x?xf32>
+  %clear = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %square = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%clear : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %cube = linalg.matmul ins(%square, %z : tensor<?x?xf32>, tensor<?x?xf32>) outs(%clear : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %cube : tensor<?x?xf32>
+}
+func.func @some(%x: memref<?xf32>) -> (memref<?xf32>, memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %size = memref.dim %x, %c0 : memref<?xf32>
+  %first = memref.alloc(%size) : memref<?xf32>
+  %second = memref.alloc(%size) : memref<?xf32>
+  %fits = arith.cmpi ule, %size, %c64 : index
+  cf.assert %fits, "x has more than 64 elements"
+  return %first, %second : memref<?xf32>, memref<?xf32>
+}
+// Which memory is returned, and how much is allocated, depend on a value that
+// no plan is made for.
+func.func @either(%x: memref<16xf32>, %f: f32) -> (memref<16xf32>, memref<16xf32>) {
+  %one = arith.constant 1.0 : f32
+  %first = memref.alloc() : memref<16xf32>
+  %second = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%one : f32) outs(%first : memref<16xf32>)
+  linalg.fill ins(%f : f32) outs(%second : memref<16xf32>)
+  %positive = arith.cmpf ogt, %f, %one : f32
+  %a, %b = scf.if %positive -> (memref<16xf32>, memref<16xf32>) {
+    %more = memref.alloc() : memref<400xf32>
+    linalg.fill ins(%f : f32) outs(%more : memref<400xf32>)
+    scf.yield %second, %first : memref<16xf32>, memref<16xf32>
+  } else {
+    scf.yield %first, %second : memref<16xf32>, memref<16xf32>
+  }
+  return %a, %b : memref<16xf32>, memref<16xf32>
+})";
+
+/// Memory of the host, which is that of the CPU. Fails on request.
+struct CountingAllocator {
+  std::vector<std::pair<void *, TesseraAllocation>> live;
+  std::vector<TesseraAllocation> requests;
+  std::vector<int64_t> lastSizes;
+  int calls = 0, failAt = -1, releases = 0;
+  TesseraAllocator self = {sizeof(TesseraAllocator), allocate, release, this};
+
+  static void *allocate(void *context, const TesseraAllocation *request) {
+    auto &own = *static_cast<CountingAllocator *>(context);
+    EXPECT_GE(request->bytes, 1u);
+    EXPECT_GE(request->alignment, 256u);
+    own.requests.push_back(*request);
+    own.lastSizes.assign(request->sizes, request->sizes + request->rank);
+    if (own.calls++ == own.failAt)
+      return nullptr;
+    void *memory = nullptr;
+    EXPECT_EQ(posix_memalign(&memory, request->alignment, request->bytes), 0);
+    std::memset(memory, 0xFF, request->bytes);
+    own.live.emplace_back(memory, *request);
+    return memory;
+  }
+  static void release(void *context, void *memory,
+                      const TesseraAllocation *request) {
+    auto &own = *static_cast<CountingAllocator *>(context);
+    ++own.releases;
+    auto found =
+        std::find_if(own.live.begin(), own.live.end(),
+                     [&](const auto &entry) { return entry.first == memory; });
+    ASSERT_NE(found, own.live.end());
+    EXPECT_EQ(found->second.bytes, request->bytes);
+    EXPECT_EQ(found->second.result, request->result);
+    own.live.erase(found);
+    std::free(memory);
+  }
+  void freeAll() {
+    for (const auto &entry : live)
+      std::free(entry.first);
+    live.clear();
+  }
+  ~CountingAllocator() { freeAll(); }
+};
+
+class CallersMemory : public LoadedProgram {
+protected:
+  /// x, y and z of one size, or x alone.
+  std::vector<float> makeInput(int64_t size, int seed) {
+    std::vector<float> x(static_cast<size_t>(size * size));
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<float>((i * 7 + static_cast<size_t>(seed)) % 5) - 2;
+    return x;
+  }
+  static std::vector<float> cubeOf(const std::vector<float> &x, int64_t size) {
+    auto multiplied = [&](const std::vector<float> &a) {
+      std::vector<float> c(x.size());
+      for (int64_t i = 0; i < size; ++i)
+        for (int64_t j = 0; j < size; ++j)
+          for (int64_t k = 0; k < size; ++k)
+            c[i * size + j] += a[i * size + k] * x[k * size + j];
+      return c;
+    };
+    return multiplied(multiplied(x));
+  }
+  TesseraRun makeRun() {
+    TesseraRun run = {};
+    run.structSize = sizeof(run);
+    run.allocator = &memory.self;
+    return run;
+  }
+  CountingAllocator memory;
+};
+
+TEST_F(CallersMemory, AWorkspaceIsChecked) {
+  open(cubeSource, "cube");
+  size_t bytes = 0;
+  ASSERT_EQ(tesseraExecutableWorkspaceSize(executable, nullptr, 0, &bytes),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  ASSERT_GE(bytes, 40 * 40 * sizeof(float));
+  std::vector<float> x = makeInput(40, 1);
+  TesseraArgument argument = {TESSERA_MEMORY_DEVICE, x.data(), nullptr,
+                              nullptr};
+  TesseraResult result = {};
+  result.keepOnDevice = 1;
+  TesseraRun run = makeRun();
+  // With guards after it.
+  void *block = nullptr;
+  ASSERT_EQ(posix_memalign(&block, 256, bytes + 512), 0);
+  std::memset(block, 0xAB, bytes + 512);
+  run.workspace = block;
+  run.workspaceBytes = bytes - 1;
+  EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, &result, 1, &run),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraGetLastError(),
+            "a workspace of " + std::to_string(bytes - 1) +
+                " bytes, but the run takes " + std::to_string(bytes));
+  run.workspace = static_cast<char *>(block) + 128;
+  run.workspaceBytes = bytes;
+  EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, &result, 1, &run),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("not aligned to 256 bytes"),
+            std::string::npos);
+  EXPECT_EQ(memory.calls, 0);
+  run.workspace = block;
+  ASSERT_EQ(tesseraExecutableRun(executable, &argument, 1, &result, 1, &run),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  ASSERT_EQ(memory.calls, 1);
+  EXPECT_EQ(memory.live[0].first, result.data);
+  EXPECT_EQ(result.bytes, 40 * 40 * sizeof(float));
+  EXPECT_EQ(result.buffer, nullptr);
+  EXPECT_EQ(memory.lastSizes, (std::vector<int64_t>{40, 40}));
+  EXPECT_EQ(std::memcmp(result.data, cubeOf(x, 40).data(), result.bytes), 0);
+  const auto *guard = static_cast<unsigned char *>(block) + bytes;
+  EXPECT_TRUE(std::all_of(guard, guard + 512,
+                          [](unsigned char byte) { return byte == 0xAB; }));
+  // The temporaries were there.
+  const auto *used = static_cast<unsigned char *>(block);
+  EXPECT_FALSE(std::all_of(used, used + bytes,
+                           [](unsigned char byte) { return byte == 0xAB; }));
+  std::free(block);
+}
+
+TEST_F(CallersMemory, SizesMayChange) {
+  open(cubeSource, "any");
+  TesseraRun run = makeRun();
+  size_t last = 0;
+  // More sizes than plans are kept, and then all of them again.
+  for (int round = 0; round < 2; ++round)
+    for (int64_t size = 1; size <= 70; ++size) {
+      std::vector<float> x = makeInput(size, round);
+      int64_t sizes[] = {size, size};
+      TesseraArgument argument = {TESSERA_MEMORY_DEVICE, x.data(), sizes,
+                                  nullptr};
+      TesseraArgument arguments[] = {argument, argument, argument};
+      TesseraArgument unknown = {TESSERA_MEMORY_DEVICE, nullptr, sizes,
+                                 nullptr};
+      TesseraArgument shapes[] = {unknown, unknown, unknown};
+      size_t bytes = 0;
+      ASSERT_EQ(tesseraExecutableWorkspaceSize(executable, shapes, 3, &bytes),
+                TESSERA_OK)
+          << tesseraGetLastError();
+      if (round == 0) {
+        EXPECT_GE(bytes, last);
+        last = bytes;
+      }
+      TesseraResult result = {};
+      result.keepOnDevice = 1;
+      ASSERT_EQ(
+          tesseraExecutableRun(executable, arguments, 3, &result, 1, &run),
+          TESSERA_OK)
+          << tesseraGetLastError();
+      ASSERT_EQ(result.bytes, x.size() * sizeof(float));
+      ASSERT_EQ(std::memcmp(result.data, cubeOf(x, size).data(), result.bytes),
+                0)
+          << size;
+      memory.freeAll();
+    }
+  EXPECT_EQ(memory.releases, 0);
+}
+
+TEST_F(CallersMemory, FailuresGiveEverythingBack) {
+  open(cubeSource, "some");
+  std::vector<float> x(65, 1);
+  TesseraResult results[2] = {};
+  results[0].keepOnDevice = results[1].keepOnDevice = 1;
+  auto runWith = [&](int64_t size, TesseraRun run) {
+    TesseraArgument argument = {TESSERA_MEMORY_DEVICE, x.data(), &size,
+                                nullptr};
+    return tesseraExecutableRun(executable, &argument, 1, results, 2, &run);
+  };
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(runWith(8, makeRun()), TESSERA_OK) << tesseraGetLastError();
+    ASSERT_EQ(memory.live.size(), 2u);
+    auto *kept = static_cast<float *>(results[0].data);
+    std::fill(kept, kept + 8, 5.0f);
+    // Host code that fails.
+    EXPECT_EQ(runWith(65, makeRun()), TESSERA_INVALID_ARGUMENT);
+    EXPECT_STREQ(tesseraGetLastError(),
+                 "assertion failed: x has more than 64 elements");
+    EXPECT_EQ(memory.live.size(), 2u);
+    EXPECT_EQ(results[0].data, nullptr);
+    // An allocator that fails, at either result.
+    for (int at = 0; at < 2; ++at) {
+      memory.failAt = memory.calls + at;
+      int releases = memory.releases;
+      EXPECT_EQ(runWith(8, makeRun()), TESSERA_OUT_OF_MEMORY);
+      EXPECT_EQ(tesseraGetLastError(),
+                "result " + std::to_string(at) +
+                    ": the caller's allocator has no 32 bytes");
+      EXPECT_EQ(memory.releases, releases + at);
+      EXPECT_EQ(memory.live.size(), 2u);
+    }
+    memory.failAt = -1;
+    // A result for the host that does not fit, after the run.
+    results[1].keepOnDevice = 0;
+    results[1].data = x.data();
+    results[1].bytes = 4;
+    EXPECT_EQ(runWith(8, makeRun()), TESSERA_INVALID_ARGUMENT);
+    results[1].keepOnDevice = 1;
+    EXPECT_EQ(memory.live.size(), 2u);
+    EXPECT_TRUE(std::all_of(kept, kept + 8, [](float f) { return f == 5; }));
+    // Without elements there is nothing to allocate.
+    int calls = memory.calls;
+    ASSERT_EQ(runWith(0, makeRun()), TESSERA_OK) << tesseraGetLastError();
+    EXPECT_EQ(memory.calls, calls);
+    EXPECT_EQ(results[0].data, nullptr);
+    EXPECT_EQ(results[0].bytes, 0u);
+    memory.freeAll();
+  }
+  TesseraRun incomplete = makeRun();
+  memory.self.release = nullptr;
+  EXPECT_EQ(runWith(8, incomplete), TESSERA_INVALID_ARGUMENT);
+}
+
+TEST_F(CallersMemory, ARunMayLeaveItsPlan) {
+  open(cubeSource, "either");
+  std::vector<float> x(16, 0);
+  for (float value : {0.5f, 3.0f, 4.0f, -1.0f, 7.0f, 7.0f, 0.0f}) {
+    TesseraArgument arguments[] = {
+        {TESSERA_MEMORY_DEVICE, x.data(), nullptr, nullptr},
+        {TESSERA_MEMORY_HOST, &value, nullptr, nullptr}};
+    TesseraResult results[2] = {};
+    results[0].keepOnDevice = results[1].keepOnDevice = 1;
+    TesseraRun run = makeRun();
+    ASSERT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, &run),
+              TESSERA_OK)
+        << tesseraGetLastError();
+    EXPECT_EQ(memory.live.size(), 2u);
+    for (int index = 0; index < 2; ++index) {
+      float expected = (index == 0) == (value > 1) ? value : 1;
+      const auto *found = static_cast<float *>(results[index].data);
+      EXPECT_TRUE(std::all_of(found, found + 16,
+                              [&](float f) { return f == expected; }))
+          << value << ", result " << index << ": " << found[0];
+    }
+    memory.freeAll();
+  }
+}
+
+} // namespace

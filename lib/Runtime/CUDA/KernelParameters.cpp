@@ -113,8 +113,8 @@ static std::optional<size_t> countInInfo(std::string_view section) {
 static Counts countInCubin(std::string_view cubin) {
   Counts counts;
   Bytes bytes(cubin);
-  // Of the 64-bit header: where the sections' headers are, how many and how
-  // large they are, and which section has the names.
+  // The 64-bit header contains where the sections' headers are, how many and
+  // how large they are, and which section has the names.
   auto table = bytes.read<uint64_t>(0x28);
   auto headerBytes = bytes.read<uint16_t>(0x3a);
   auto numSections = bytes.read<uint16_t>(0x3c);

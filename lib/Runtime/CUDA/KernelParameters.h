@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The driver tells the size of each parameter of a kernel, but not how many
+// The driver reports the size of each parameter of a kernel, but not how many
 // there are: to ask for one too many is an error, which tools for finding
 // errors report. The number is read from the code.
 //

@@ -91,7 +91,7 @@ struct CallResult {
   void *allocation = nullptr;
   /// The size of the array in bytes.
   size_t bytes = 0;
-  /// What the caller's allocator was asked for.
+  /// Size and alignment of the request to the caller's allocator.
   size_t allocatedBytes = 0, alignment = 0;
   std::vector<int64_t> sizes;
   /// The value of a scalar.

@@ -72,7 +72,7 @@ static Expected<const Signature *> findEntry(const ProgramVariant &variant,
 
 ResultAllocator::~ResultAllocator() = default;
 
-/// What an executable keeps for a queue.
+/// The state of an executable for a queue.
 struct Executable::QueueState {
   explicit QueueState(Device &device, const std::optional<void *> &queue)
       : queue(queue), extra(device) {}
@@ -116,7 +116,7 @@ public:
   Status allocate(size_t index, size_t bytes, size_t alignment,
                   const std::vector<int64_t> &sizes) {
     CallResult &result = results[index];
-    // What it had may still be copied from.
+    // The old memory may still be copied from.
     if (given[index].memory)
       replaced.push_back(
           {index, std::exchange(given[index], {}), nullptr, result.sizes});

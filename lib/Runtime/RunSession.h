@@ -131,7 +131,7 @@ public:
   void *constant(const void *host, int64_t bytes) override;
 
 private:
-  /// A tensor map of the last run: what it describes, and its bytes. A map
+  /// A tensor map of the last run: its request, and its bytes. A map
   /// follows from its request alone.
   struct EncodedMap {
     static constexpr size_t keySize = 5 + 6 * maxTensorMapRank;

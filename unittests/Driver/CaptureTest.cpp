@@ -433,7 +433,7 @@ TEST_F(CaptureTest, ARunOnlyLaunches) {
   // Nothing waits for the device's lock, which another run has.
   mutex.lock();
   int others = state.others, launches = state.launches, encodes = state.encodes;
-  // Of several rounds the fastest: the machine may be busy.
+  // The fastest of several rounds, because the machine may be busy.
   constexpr int runs = 1000, rounds = 20;
   double best = 1e9;
   bool isOk = true;

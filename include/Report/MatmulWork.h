@@ -23,8 +23,8 @@ struct MatmulWork {
   std::optional<double> bytes;
 };
 
-/// The matmuls and convolutions of the entry, for arguments of these shapes; without arguments,
-/// as far as the program itself states sizes.
+/// The matmuls and convolutions of the entry, for arguments of these shapes;
+/// without arguments, as far as the program itself states sizes.
 std::vector<MatmulWork>
 collectWork(const Entry &entry,
             const std::vector<runtime::HostArray> &arguments);

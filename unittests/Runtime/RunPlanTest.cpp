@@ -48,7 +48,8 @@ TEST(RunPlan, BlocksInUseDoNotOverlap) {
         live.erase(live.begin() + static_cast<ptrdiff_t>(which));
         continue;
       }
-      PlannedBlock block = makeBlock(draw(3) ? draw(5000) : 0, events, SIZE_MAX);
+      PlannedBlock block =
+          makeBlock(draw(3) ? draw(5000) : 0, events, SIZE_MAX);
       block.alignment = size_t(256) << (draw(7) ? 0 : draw(5));
       block.result = draw(9) ? -1 : 0;
       live.push_back(blocks.size());

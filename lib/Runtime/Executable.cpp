@@ -1012,9 +1012,9 @@ Status Executable::readArray(size_t index, CallResult &result) {
   if (!bytes.ok())
     return wrong("is too large");
   result.bytes = *bytes;
+  auto address = static_cast<uintptr_t>(descriptor[1] +
+                                        static_cast<uint64_t>(offsetBits / 8));
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  result.data =
-      reinterpret_cast<char *>(static_cast<uintptr_t>(descriptor[1])) +
-      offsetBits / 8;
+  result.data = reinterpret_cast<char *>(address);
   return Status::success();
 }

@@ -16,7 +16,6 @@
 
 #include <fstream>
 #include <gtest/gtest.h>
-
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
@@ -39,27 +38,30 @@ std::string data(uint32_t field, const std::string &bytes) {
   return varint(field << 3 | 2) + varint(bytes.size()) + bytes;
 }
 
-std::string makeValue(const std::string &name, std::vector<int64_t> shape) {
+std::string makeValue(const std::string &name,
+                      const std::vector<int64_t> &shape) {
   std::string dims;
   for (int64_t size : shape)
     dims += data(1, integer(1, static_cast<uint64_t>(size)));
   return data(1, name) + data(2, data(1, integer(1, 1) + data(2, dims)));
 }
-std::string makeTensor(const std::string &name, std::vector<int64_t> shape,
+std::string makeTensor(const std::string &name,
+                       const std::vector<int64_t> &shape,
                        const std::string &rest) {
   std::string bytes;
   for (int64_t size : shape)
     bytes += integer(1, static_cast<uint64_t>(size));
   return data(5, bytes + integer(2, 1) + data(8, name) + rest);
 }
-std::string makeNode(const std::string &op, std::vector<std::string> inputs,
+std::string makeNode(const std::string &op,
+                     const std::vector<std::string> &inputs,
                      const std::string &output, const std::string &rest = "") {
   std::string bytes;
   for (const std::string &input : inputs)
     bytes += data(1, input);
   return data(1, bytes + data(2, output) + data(4, op) + rest);
 }
-std::string input(const std::string &name, std::vector<int64_t> shape) {
+std::string input(const std::string &name, const std::vector<int64_t> &shape) {
   return data(11, makeValue(name, shape));
 }
 std::string output(const std::string &name) { return data(12, data(1, name)); }
@@ -309,7 +311,7 @@ TEST_F(OnnxTest, ExternalData) {
   expectError(make("absent.bin", ""), "cannot be read");
   expectError(make("", ""), "is not a file name");
   expectError(make(".", ""), "is not");
-  fs::remove_directories(folder);
+  EXPECT_FALSE(fs::remove_directories(folder));
 }
 
 } // namespace

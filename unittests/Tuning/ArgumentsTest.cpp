@@ -16,7 +16,7 @@ namespace {
 class ArgumentsTest : public ::testing::Test {
 protected:
   /// The error of a command line; empty if it is valid.
-  std::string parse(std::vector<StringRef> words) {
+  std::string parse(const std::vector<StringRef> &words) {
     arguments = std::make_unique<Arguments>("gpu-tune best --db=FILE\n\nMore.");
     arguments->addText("--db", text);
     arguments->addNumber("--runs", number);
@@ -134,7 +134,7 @@ TEST_F(ArgumentsTest, HelpEndsTheCommandLine) {
 
 TEST(ArgumentsFormTest, RequiredOptionsAndFiles) {
   std::string text;
-  auto parse = [&](std::vector<StringRef> words) {
+  auto parse = [&](const std::vector<StringRef> &words) {
     Arguments arguments("gpu-tune report --db=FILE");
     arguments.addRequiredText("--db", text);
     return llvm::toString(arguments.parseWithoutFiles(words, "--db"));

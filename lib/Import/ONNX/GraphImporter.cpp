@@ -113,7 +113,7 @@ LogicalResult GraphImporter::checkOperators() {
       << (wrong.size() == 1 ? " node has an operator" : " nodes have operators")
       << " that cannot be imported:";
   constexpr size_t most = 50;
-  for (auto [node, why] : ArrayRef(wrong).take_front(most))
+  for (const auto &[node, why] : ArrayRef(wrong).take_front(most))
     diagnostic << "\n  " << node->describe() << " " << why;
   if (wrong.size() > most)
     diagnostic << "\n  and " << wrong.size() - most << " more";

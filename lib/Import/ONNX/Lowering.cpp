@@ -52,6 +52,8 @@ static const llvm::fltSemantics &getSemantics(DataType type) {
 
 template <typename T> static T readElement(StringRef bytes) {
   T value;
+  assert(bytes.size() >= sizeof(T) && "an element is shorter than its type");
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
   std::memcpy(&value, bytes.data(), sizeof(T));
   return value;
 }
@@ -1031,19 +1033,21 @@ FailureOr<Tensor> Lowering::reduce(const Tensor &input, ArrayRef<int64_t> axes,
         static_cast<size_t>(ShapedType::getNumElements(kept)),
         makeSplat(sumType, {}, start).constant->getAttr(0, b.getContext()));
     int64_t i = 0;
-    bool folds = succeeded(wide) && wide->constant &&
-                 forEachIndex(input.shape, [&](ArrayRef<int64_t> index) {
-                   int64_t at = 0;
-                   for (int64_t d = 0; d < input.rank(); ++d)
-                     if (!llvm::is_contained(axes, d))
-                       at = at * input.shape[d] + index[d];
-                   Attribute &sum = sums[static_cast<size_t>(at)];
-                   sum =
-                       foldScalar(b, body,
-                                  {wide->constant->getAttr(i++, b.getContext()),
-                                   cast<TypedAttr>(sum)});
-                   return sum != nullptr;
-                 });
+    bool folds =
+        succeeded(wide) && wide->constant &&
+        forEachIndex(input.shape, [&](ArrayRef<int64_t> index) {
+          int64_t at = 0;
+          for (int64_t d = 0; d < input.rank(); ++d)
+            if (!llvm::is_contained(axes, d))
+              at = at * input.shape[d] + index[d];
+          Attribute &sum = sums[static_cast<size_t>(at)];
+          int64_t element = i;
+          ++i;
+          sum = foldScalar(b, body,
+                           {wide->constant->getAttr(element, b.getContext()),
+                            cast<TypedAttr>(sum)});
+          return sum != nullptr;
+        });
     if (folds) {
       std::string bytes;
       for (Attribute sum : sums)

@@ -121,7 +121,8 @@ class ModelReader {
 public:
   ModelReader(StringRef path, StringRef bytes,
               std::shared_ptr<const void> owner)
-      : model(std::make_unique<Model>()), whole(bytes), owner(owner) {
+      : model(std::make_unique<Model>()), whole(bytes),
+        owner(std::move(owner)) {
     model->file = path.str();
   }
 

@@ -14,8 +14,9 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
+#include <fstream>
+
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 

@@ -99,7 +99,8 @@ static LogicalResult parseTimeout(StringRef value, Options &options,
   FailureOr<double> seconds = parseTimeLimit("--timeout", value, report);
   if (failed(seconds))
     return failure();
-  options.timeout = *seconds;
+  double limit = *seconds;
+  options.timeout = limit;
   return success();
 }
 

@@ -15,6 +15,7 @@
 #include "llvm/Support/Path.h"
 
 #include <gtest/gtest.h>
+
 #include <fstream>
 
 using namespace mlir;

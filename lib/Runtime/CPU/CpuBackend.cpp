@@ -47,11 +47,11 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
   return level < 0 && variant.chip != device.chip ? 1 : 2 + level;
 }
 
+static std::string listCpu(std::vector<DeviceInfo> &devices) {
+  devices.push_back(getCpuInfo());
+  return "";
+}
+
 const RuntimeBackend tessera::runtime::cpuBackend = {
-    "cpu",
-    [](std::vector<DeviceInfo> &devices) -> std::string {
-      devices.push_back(getCpuInfo());
-      return "";
-    },
-    [](int ordinal) { return openCpuDevice(ordinal); }, explainCpuIncompatible,
-    rateFit};
+    "cpu", listCpu, [](int ordinal) { return openCpuDevice(ordinal); },
+    explainCpuIncompatible, rateFit};

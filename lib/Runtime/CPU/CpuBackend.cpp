@@ -53,5 +53,4 @@ static std::string listCpu(std::vector<DeviceInfo> &devices) {
 }
 
 const RuntimeBackend tessera::runtime::cpuBackend = {
-    "cpu", listCpu, [](int ordinal) { return openCpuDevice(ordinal); },
-    explainCpuIncompatible, rateFit};
+    "cpu", listCpu, openCpuDevice, explainCpuIncompatible, rateFit};

@@ -56,6 +56,8 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &) {
   return code ? 2 * code->level + code->isSpecific : 0;
 }
 
+// The initialization calls none of these functions.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RuntimeBackend tessera::runtime::cudaBackend = {
     "cuda",
     [](std::vector<DeviceInfo> &devices) {

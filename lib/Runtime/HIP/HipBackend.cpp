@@ -18,6 +18,8 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &) {
   return code ? 1 + static_cast<int>(code->features.size()) : 0;
 }
 
+// The initialization calls none of these functions.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RuntimeBackend tessera::runtime::hipBackend = {
     "hip",
     [](std::vector<DeviceInfo> &devices) {

@@ -26,6 +26,8 @@ openNative(const NativeDevice &native) {
   return openVulkanDeviceOn(objects);
 }
 
+// The initialization calls none of these functions.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const RuntimeBackend tessera::runtime::vulkanBackend = {
     "vulkan",
     [](std::vector<DeviceInfo> &devices) {

@@ -238,6 +238,24 @@ TEST_F(InterpreterTest, ScalarsLoopsAndCalls) {
   EXPECT_EQ(squares.getDouble(3), 9);
 }
 
+TEST_F(InterpreterTest, Assertions) {
+  StringRef source = R"(
+    func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+      %c4 = arith.constant 4 : index
+      %equal = arith.cmpi eq, %n, %c4 : index
+      cf.assert %equal, "n is not 4"
+      return %x : tensor<4xf32>
+    })";
+  Array x = integers(f32(), {4}, 1);
+  SmallVector<Array> args = {x, integers(index(), {}, 1, 4, 4)};
+  EXPECT_TRUE(runSource(source, args).succeeded()) << diagnostics;
+  args = {x, integers(index(), {}, 1, 3, 3)};
+  EXPECT_FALSE(runSource(source, args).succeeded());
+  EXPECT_NE(diagnostics.find("an assertion fails: n is not 4"),
+            std::string::npos)
+      << diagnostics;
+}
+
 TEST_F(InterpreterTest, SlicesAndShapes) {
   SmallVector<Array> args = {integers(f32(), {6, 8}, 1),
                              integers(f32(), {6, 8}, 2)};

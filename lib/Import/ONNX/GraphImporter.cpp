@@ -15,6 +15,7 @@
 
 #include "GraphImporter.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -281,9 +282,9 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
 }
 
 void mlir::tessera::onnx::loadImportDialects(MLIRContext &context) {
-  context.loadDialect<arith::ArithDialect, func::FuncDialect,
-                      linalg::LinalgDialect, math::MathDialect,
-                      tensor::TensorDialect>();
+  context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                      func::FuncDialect, linalg::LinalgDialect,
+                      math::MathDialect, tensor::TensorDialect>();
 }
 
 OwningOpRef<ModuleOp> mlir::tessera::onnx::importModel(

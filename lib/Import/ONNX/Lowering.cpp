@@ -9,6 +9,7 @@
 #include "GraphImporter.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -482,6 +483,51 @@ static bool forEachIndex(ArrayRef<int64_t> shape,
   return true;
 }
 
+/// The tensor and dimension whose size a dimension of `value` has: that of an
+/// operand through ops whose results are as large as their destinations.
+static std::pair<Value, int64_t> findSizeSource(Value value, int64_t dim) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
+      continue;
+    }
+    Value size;
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+      if (empty.getType().isDynamicDim(dim))
+        size = empty.getDynamicSize(dim);
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      size = dyn_cast<Value>(expand.getMixedOutputShape()[dim]);
+    }
+    auto query = size ? size.getDefiningOp<tensor::DimOp>() : nullptr;
+    std::optional<int64_t> from =
+        query ? query.getConstantIndex() : std::nullopt;
+    if (!from)
+      break;
+    value = query.getSource();
+    dim = *from;
+  }
+  return {value, dim};
+}
+
+void Lowering::assertSize(const Tensor &tensor, int64_t dim,
+                          OpFoldResult size) {
+  OpFoldResult own = getSize(tensor, dim);
+  if (auto other = llvm::dyn_cast_if_present<Value>(size))
+    if (auto op = other.getDefiningOp<tensor::DimOp>())
+      if (std::optional<int64_t> from = op.getConstantIndex())
+        if (findSizeSource(op.getSource(), *from) ==
+            findSizeSource(tensor.value, dim))
+          return;
+  Value equal = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq,
+      getValueOrCreateConstantIndexOp(b, b.getLoc(), own),
+      getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
+  cf::AssertOp::create(b, equal,
+                       node.describe() + ": dimension " + std::to_string(dim) +
+                           " of an input does not have the size of the other "
+                           "inputs");
+}
+
 FailureOr<Tensor> Lowering::elementwise(ArrayRef<Tensor> inputs, DataType type,
                                         const ScalarBody &body) {
   SmallVector<Shape> shapes;
@@ -529,6 +575,11 @@ FailureOr<Tensor> Lowering::elementwise(ArrayRef<Tensor> inputs, DataType type,
         }
       }
     sizes.push_back(size);
+    for (const Tensor &input : inputs) {
+      int64_t own = i - (static_cast<int64_t>(rank) - input.rank());
+      if (own >= 0 && ShapedType::isDynamic(input.shape[own]))
+        assertSize(input, own, size);
+    }
   }
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;

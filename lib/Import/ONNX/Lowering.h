@@ -180,9 +180,12 @@ public:
   // Shared builders
   //===--------------------------------------------------------------------===//
 
-  /// The shape of numpy's broadcasting. Two dynamic sizes are taken to be
-  /// equal.
+  /// The shape of numpy's broadcasting. Dynamic sizes are taken to be equal to
+  /// the result's; `elementwise` has the program check them.
   FailureOr<Shape> broadcast(ArrayRef<Shape> shapes);
+  /// Has the program fail where a dynamic dimension has another size, unless
+  /// both are known to be equal.
+  void assertSize(const Tensor &tensor, int64_t dim, OpFoldResult size);
   /// Applies `body` element by element, with broadcasting. Constants fold where
   /// they are small.
   FailureOr<Tensor> elementwise(ArrayRef<Tensor> inputs, DataType type,

@@ -6,6 +6,7 @@
 
 #include "Control.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -347,7 +348,17 @@ static InstrPtr compileParallel(scf::ParallelOp op, Scope &scope) {
   });
 }
 
+static InstrPtr compileAssert(cf::AssertOp op, Scope &scope) {
+  Slot condition = scope.slot(op.getArg());
+  return makeInstr([operation = op.getOperation(), message = op.getMsg(),
+                    condition](Frame &frame) {
+    return frame.integer(condition) != 0 ||
+           frame.run->error(operation, "an assertion fails: " + message);
+  });
+}
+
 void tessera::reference::addControlHandlers(Registry &registry) {
+  registry.add<cf::AssertOp>(compileAssert);
   registry.add<func::CallOp>(compileFuncCall);
   registry.add<scf::ForOp>(compileFor);
   registry.add<scf::IfOp>(compileIf);

@@ -186,6 +186,12 @@ public:
   /// Has the program fail where a dynamic dimension has another size, unless
   /// both are known to be equal.
   void assertSize(const Tensor &tensor, int64_t dim, OpFoldResult size);
+  /// The same for a dimension of each of two tensors; nothing if both are
+  /// static.
+  void assertEqual(const Tensor &x, int64_t i, const Tensor &y, int64_t j) {
+    if (ShapedType::isDynamic(x.shape[i]) || ShapedType::isDynamic(y.shape[j]))
+      assertSize(y, j, getSize(x, i));
+  }
   /// Applies `body` element by element, with broadcasting. Constants fold where
   /// they are small.
   FailureOr<Tensor> elementwise(ArrayRef<Tensor> inputs, DataType type,

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Lowering.h"
+#include "../ScalarMath.h"
 
 using namespace mlir;
 using namespace mlir::tessera::onnx;
@@ -30,15 +30,6 @@ static Value maximum(ScalarBuilder &b, Value x, Value y) {
 }
 static Value minimum(ScalarBuilder &b, Value x, Value y) {
   return arith::MinimumFOp::create(b, x, y);
-}
-static Value add(ScalarBuilder &b, Value x, Value y) {
-  return arith::AddFOp::create(b, x, y);
-}
-static Value sub(ScalarBuilder &b, Value x, Value y) {
-  return arith::SubFOp::create(b, x, y);
-}
-static Value mul(ScalarBuilder &b, Value x, Value y) {
-  return arith::MulFOp::create(b, x, y);
 }
 static Value div(ScalarBuilder &b, Value x, Value y) {
   return arith::DivFOp::create(b, x, y);

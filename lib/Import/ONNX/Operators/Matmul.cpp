@@ -15,6 +15,7 @@ static Tensor multiply(Lowering &l, const Tensor &left, const Tensor &right,
                        bool isTransposed, DataType sumType) {
   Tensor a = l.makeTensor(l.materialize(left), left.type);
   Tensor c = l.makeTensor(l.materialize(right), right.type);
+  l.assertEqual(a, 1, c, isTransposed ? 1 : 0);
   Value init =
       l.makeFilled({l.getSize(a, 0), l.getSize(c, isTransposed ? 0 : 1)},
                    l.makeScalar(sumType, 0));
@@ -80,6 +81,10 @@ static FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
       return failure();
     return l.reshape(multiply(l, *flat, c, false, sumType), result);
   }
+  l.assertEqual(a, a.rank() - 1, c, c.rank() - 2);
+  for (int64_t i = 3; i <= std::min(a.rank(), c.rank()); ++i)
+    if (a.shape[a.rank() - i] != 1 && c.shape[c.rank() - i] != 1)
+      l.assertEqual(a, a.rank() - i, c, c.rank() - i);
   Shape aShape = *batch, cShape = *batch;
   aShape.append({rows, k});
   cShape.append({other, columns});

@@ -4,20 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Lowering.h"
+#include "../ScalarMath.h"
 
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
-static Value add(ScalarBuilder &b, Value x, Value y) {
-  return arith::AddFOp::create(b, x, y);
-}
-static Value sub(ScalarBuilder &b, Value x, Value y) {
-  return arith::SubFOp::create(b, x, y);
-}
-static Value mul(ScalarBuilder &b, Value x, Value y) {
-  return arith::MulFOp::create(b, x, y);
-}
 static Value makeNumber(ScalarBuilder &b, Type type, double value) {
   return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
 }

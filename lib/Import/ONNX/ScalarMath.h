@@ -1,0 +1,26 @@
+//===- ScalarMath.h - Arithmetic of the bodies of operators -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_IMPORT_ONNX_SCALARMATH_H
+#define LIB_IMPORT_ONNX_SCALARMATH_H
+
+#include "Lowering.h"
+
+namespace mlir::tessera::onnx {
+
+inline Value add(ScalarBuilder &b, Value x, Value y) {
+  return arith::AddFOp::create(b, x, y);
+}
+inline Value sub(ScalarBuilder &b, Value x, Value y) {
+  return arith::SubFOp::create(b, x, y);
+}
+inline Value mul(ScalarBuilder &b, Value x, Value y) {
+  return arith::MulFOp::create(b, x, y);
+}
+
+} // namespace mlir::tessera::onnx
+
+#endif // LIB_IMPORT_ONNX_SCALARMATH_H

@@ -10,7 +10,8 @@
 #                       starts a program with it), can-run-vulkan-stock the distribution's without
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
 #   can-disassemble-cubin  there is an nvdisasm (substitution %nvdisasm)
-#   can-run-opencl-pocl  PoCL was fetched (%software pocl), can-run-opencl-rusticl Mesa's rusticl
+#   can-run-opencl-pocl  PoCL was fetched (%software pocl), can-run-opencl-rusticl Mesa's rusticl;
+#                       under the address sanitizer, a software device must also open (`opens`)
 #   can-validate-spirv  there is a spirv-val that knows the extensions that modules use
 #   has-ocloc           there is Intel's offline compiler (%ocloc FILE.spv CHIP prints assembly);
 #                       `scripts/intel-compiler.sh --fetch` gets it

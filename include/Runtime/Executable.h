@@ -113,7 +113,7 @@ public:
   virtual ~ResultAllocator();
   /// Whether the result must be in this allocator's memory.
   virtual bool takes(size_t result) const = 0;
-  /// Returns null where there is no memory.
+  /// Returns null if it cannot allocate.
   virtual void *allocate(const ResultRequest &request) = 0;
   /// Takes back memory for a run that has failed.
   virtual void release(void *memory, const ResultRequest &request) = 0;

@@ -131,7 +131,7 @@ static void readScalar(const Entry &entry, size_t index, PyObject *value,
   if (classify(value).kind == ArrayKind::Masked)
     failArgument(entry, index, "a masked number cannot be passed");
   nb::object packed = getHelper("pack_scalar")(slot.element, nb::borrow(value));
-  // A text is the reason why there is no value.
+  // The helper returns a str with the reason if it cannot convert the value.
   if (PyUnicode_Check(packed.ptr()))
     failArgument(entry, index, nb::cast<std::string>(packed));
   auto bytes = nb::cast<nb::bytes>(packed);

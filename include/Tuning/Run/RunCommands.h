@@ -34,7 +34,7 @@ enum class RunEnd {
   Usage = 2,
   /// A task was given up, or a schedule of a replay failed.
   GivenUp = 3,
-  /// Nothing was measured, since there is no device.
+  /// No device is available, so nothing was measured.
   NoDevice = 77,
 };
 

@@ -143,7 +143,7 @@ static llvm::Error checkOptions(const RunRequest &request,
   if (request.target.empty())
     return makeError("--target is missing: pass " +
                      compiler::listTargetNames("or") +
-                     ", followed by ':' and a chip if there is no device");
+                     ", or TARGET:CHIP if this machine has no such device");
   if (llvm::Error error =
           chooseTarget(request.target, request.devices, options))
     return error;

@@ -6,7 +6,7 @@
 
        capture BUNDLE ENTRY... */
 #define _POSIX_C_SOURCE 200809L
-#include "tessera-c/Runtime.h"
+#include "program.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,31 +42,6 @@ static int (*cuMemcpyDtoH)(void *, Address, size_t);
 static int (*cuMemcpyDtoDAsync)(Address, Address, size_t, Stream);
 
 static void *context;
-
-static void check(int failed, const char *what) {
-  if (!failed)
-    return;
-  fprintf(stderr, "%s: %d: %s\n", what, failed, tesseraGetLastError());
-  exit(1);
-}
-
-static TesseraProgram *load(const char *path) {
-  FILE *file = fopen(path, "rb");
-  check(!file, path);
-  static char bytes[4 << 20];
-  size_t size = fread(bytes, 1, sizeof(bytes), file);
-  fclose(file);
-  TesseraProgram *program;
-  check(tesseraProgramLoad(bytes, size, &program), "tesseraProgramLoad");
-  return program;
-}
-
-static TesseraExecutable *prepare(TesseraProgram *program, const char *entry,
-                                  TesseraDevice *device) {
-  TesseraExecutable *executable;
-  check(tesseraExecutableCreate(program, entry, device, &executable), entry);
-  return executable;
-}
 
 static void cu(int code, const char *what) {
   if (!code)

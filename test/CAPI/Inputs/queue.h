@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-/* What the programs with a queue of their own share: reading a bundle, and the
+/* What the programs with a queue of their own share beside program.h: the
    numbers that come out. */
-#include "tessera-c/Runtime.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { N = 40, BYTES = N * N * 4 };
-
-static void check(int failed, const char *what) {
-  if (!failed)
-    return;
-  fprintf(stderr, "%s: %d: %s\n", what, failed, tesseraGetLastError());
-  exit(1);
-}
-
-static TesseraProgram *load(const char *path) {
-  FILE *file = fopen(path, "rb");
-  check(!file, path);
-  static char bytes[4 << 20];
-  size_t size = fread(bytes, 1, sizeof(bytes), file);
-  fclose(file);
-  TesseraProgram *program;
-  check(tesseraProgramLoad(bytes, size, &program), "tesseraProgramLoad");
-  return program;
-}
-
-static TesseraExecutable *prepare(TesseraProgram *program, const char *entry,
-                                  TesseraDevice *device) {
-  TesseraExecutable *executable;
-  check(tesseraExecutableCreate(program, entry, device, &executable), entry);
-  return executable;
-}
 
 /* Small integers, so that all sums are exact in f32. */
 static float element(int matrix, int i, int j) {

@@ -67,7 +67,7 @@ static double getStart(Reduction kind, DataType type) {
   case Reduction::Max:
     return isFloat(type) ? -INFINITY : hasSign ? -largest : 0;
   case Reduction::Min:
-    // All ones, if there is no sign.
+    // -1 has all bits set, which is the largest unsigned number.
     return isFloat(type)             ? INFINITY
            : !hasSign                ? -1
            : getByteWidth(type) == 8 ? std::nextafter(largest, 0)

@@ -6,8 +6,10 @@
 
 #include "KernelParameters.h"
 
-#include <cstdint>
-#include <cstring>
+#include "../ReadBytes.h"
+
+#include <elf.h>
+#include <optional>
 
 using namespace tessera::runtime;
 
@@ -62,47 +64,27 @@ static Counts countInPtx(std::string_view ptx) {
 // Cubins
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Reads values at offsets; zeros past the end.
-class Bytes {
-public:
-  explicit Bytes(std::string_view bytes) : bytes(bytes) {}
-
-  template <typename T> T read(uint64_t offset) const {
-    T value = 0;
-    if (offset <= bytes.size() && sizeof(T) <= bytes.size() - offset)
-      std::memcpy(&value, bytes.data() + offset, sizeof(T));
-    return value;
-  }
-  std::string_view part(uint64_t offset, uint64_t size) const {
-    if (offset > bytes.size() || size > bytes.size() - offset)
-      return {};
-    return bytes.substr(offset, size);
-  }
-
-private:
-  std::string_view bytes;
+/// An entry of a section .nv.info.KERNEL. For one of the formats, `value` is
+/// the size of what follows.
+struct InfoEntry {
+  uint8_t format, attribute;
+  uint16_t value;
 };
-} // namespace
 
-/// The entries of a section .nv.info.KERNEL: a format, an attribute, and two
-/// bytes, which for one of the formats are the size of what follows.
+/// The parameters that a section .nv.info.KERNEL describes.
 static std::optional<size_t> countInInfo(std::string_view section) {
   constexpr uint8_t sized = 4, parameterInfo = 0x17, parameterBytes = 0x19;
-  Bytes bytes(section);
   size_t count = 0;
   uint16_t totalBytes = 0;
-  for (uint64_t place = 0; place + 4 <= section.size();) {
-    auto format = bytes.read<uint8_t>(place);
-    auto attribute = bytes.read<uint8_t>(place + 1);
-    auto value = bytes.read<uint16_t>(place + 2);
-    if (format < 1 || format > sized)
+  InfoEntry entry;
+  for (uint64_t offset = 0; readAt(section, offset, entry);
+       offset += sizeof(entry) + (entry.format == sized ? entry.value : 0)) {
+    if (entry.format < 1 || entry.format > sized)
       return std::nullopt;
-    if (format == sized && attribute == parameterInfo)
+    if (entry.format == sized && entry.attribute == parameterInfo)
       ++count;
-    if (format != sized && attribute == parameterBytes)
-      totalBytes = value;
-    place += 4 + (format == sized ? value : 0);
+    if (entry.format != sized && entry.attribute == parameterBytes)
+      totalBytes = entry.value;
   }
   // Parameters, but described in another way.
   if (count == 0 && totalBytes != 0)
@@ -112,37 +94,40 @@ static std::optional<size_t> countInInfo(std::string_view section) {
 
 static Counts countInCubin(std::string_view cubin) {
   Counts counts;
-  Bytes bytes(cubin);
-  // The 64-bit header contains where the sections' headers are, how many and
-  // how large they are, and which section has the names.
-  auto table = bytes.read<uint64_t>(0x28);
-  auto headerBytes = bytes.read<uint16_t>(0x3a);
-  auto numSections = bytes.read<uint16_t>(0x3c);
-  auto nameIndex = bytes.read<uint16_t>(0x3e);
-  constexpr std::string_view prefix = ".nv.info.";
-  auto section = [&](uint64_t index) {
-    uint64_t header = table + index * headerBytes;
-    return bytes.part(bytes.read<uint64_t>(header + 0x18),
-                      bytes.read<uint64_t>(header + 0x20));
+  Elf64_Ehdr header;
+  if (!readAt(cubin, 0, header))
+    return counts;
+  auto readSection = [&](unsigned index, Elf64_Shdr &section) {
+    return readAt(cubin, header.e_shoff + uint64_t(index) * sizeof(section),
+                  section);
   };
-  std::string_view names = section(nameIndex);
-  for (uint64_t index = 0; index < numSections; ++index) {
-    auto place = bytes.read<uint32_t>(table + index * headerBytes);
-    if (place >= names.size())
+  // Empty if the section is not within the file.
+  auto getContents = [&](const Elf64_Shdr &section) {
+    bool isInside = section.sh_offset <= cubin.size() &&
+                    section.sh_size <= cubin.size() - section.sh_offset;
+    return isInside ? cubin.substr(section.sh_offset, section.sh_size)
+                    : std::string_view();
+  };
+  Elf64_Shdr section;
+  if (!readSection(header.e_shstrndx, section))
+    return counts;
+  std::string_view names = getContents(section);
+  constexpr std::string_view prefix = ".nv.info.";
+  for (unsigned index = 0; index < header.e_shnum; ++index) {
+    if (!readSection(index, section) || section.sh_name >= names.size())
       continue;
-    std::string_view name = names.substr(place);
+    std::string_view name = names.substr(section.sh_name);
     name = name.substr(0, name.find('\0'));
     if (name.substr(0, prefix.size()) != prefix)
       continue;
-    if (std::optional<size_t> count = countInInfo(section(index)))
+    if (std::optional<size_t> count = countInInfo(getContents(section)))
       counts[std::string(name.substr(prefix.size()))] = *count;
   }
   return counts;
 }
 
 Counts tessera::runtime::countKernelParameters(std::string_view image) {
-  constexpr std::string_view elf = "\x7f"
-                                   "ELF";
+  constexpr std::string_view elf(ELFMAG, SELFMAG);
   return image.substr(0, elf.size()) == elf ? countInCubin(image)
                                             : countInPtx(image);
 }

@@ -6,6 +6,7 @@
 
 #include "Runtime/CodeObject.h"
 
+#include "../ReadBytes.h"
 #include "MessagePack.h"
 
 #include <cstring>
@@ -22,15 +23,6 @@ static constexpr std::string_view targetPrefix = "amdgcn-amd-amdhsa--";
 static Status invalid(const char *what) {
   return Status(StatusCode::InvalidArgument,
                 std::string("no code object for HIP: ") + what);
-}
-
-/// Copies a structure from a place of the bytes; false if it is not all there.
-template <typename T>
-static bool readAt(std::string_view bytes, uint64_t place, T &value) {
-  if (place > bytes.size() || bytes.size() - place < sizeof(T))
-    return false;
-  std::memcpy(&value, bytes.data() + place, sizeof(T));
-  return true;
 }
 
 bool tessera::runtime::isCodeObject(std::string_view bytes) {

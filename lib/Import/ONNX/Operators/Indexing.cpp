@@ -4,21 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Lowering.h"
+#include "../ScalarMath.h"
 
 using namespace mlir;
 using namespace mlir::tessera::onnx;
-
-/// An element of an index tensor as a position; negative ones count from the
-/// end.
-static Value wrapIndex(ScalarBuilder &b, Value index, Value size) {
-  Value position = arith::IndexCastOp::create(b, b.getIndexType(), index);
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value isNegative =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position, zero);
-  return arith::SelectOp::create(
-      b, isNegative, arith::AddIOp::create(b, position, size), position);
-}
 
 /// Builds each element of a result by `body`, which gets the loops' indices and
 /// the elements of `inputs` by their maps.

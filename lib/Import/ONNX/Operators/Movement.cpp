@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Lowering.h"
+#include "../ScalarMath.h"
 
 using namespace mlir;
 using namespace mlir::tessera::onnx;
@@ -357,16 +357,6 @@ static LogicalResult lowerSlice(Lowering &l) {
       offsets[axis] = 0;
   }
   return l.setResult(l.slice(input, offsets, sizes, steps));
-}
-
-/// An index tensor as numbers of 0 to size - 1, inside a body.
-static Value wrapIndex(ImplicitLocOpBuilder &b, Value index, Value size) {
-  Value position = arith::IndexCastOp::create(b, b.getIndexType(), index);
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value isNegative =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position, zero);
-  return arith::SelectOp::create(
-      b, isNegative, arith::AddIOp::create(b, position, size), position);
 }
 
 static LogicalResult lowerGather(Lowering &l) {

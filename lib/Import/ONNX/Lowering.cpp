@@ -14,6 +14,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
@@ -146,6 +148,16 @@ static void appendElement(Attribute attribute, DataType type,
   bytes.append(reinterpret_cast<const char *>(&bits), getByteWidth(type));
 }
 
+/// The nearest number of 64 bits with a sign; 0 for NaN.
+static int64_t roundToInteger(double value) {
+  constexpr double limit = 0x1p63;
+  if (value >= limit)
+    return std::numeric_limits<int64_t>::max();
+  return value >= -limit ? static_cast<int64_t>(value)
+         : value < 0     ? std::numeric_limits<int64_t>::min()
+                         : 0;
+}
+
 static void appendElement(double value, DataType type, std::string &bytes) {
   uint64_t bits = 0;
   if (isFloat(type)) {
@@ -154,10 +166,10 @@ static void appendElement(double value, DataType type, std::string &bytes) {
     number.convert(getSemantics(type), llvm::APFloat::rmNearestTiesToEven,
                    &losesInfo);
     bits = number.bitcastToAPInt().getZExtValue();
-  } else if (value >= 9.2e18) {
+  } else if (isUnsigned(type) && value >= 0x1p63 && value < 0x1p64) {
     bits = static_cast<uint64_t>(value);
   } else {
-    bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+    bits = static_cast<uint64_t>(roundToInteger(value));
   }
   bytes.append(reinterpret_cast<const char *>(&bits), getByteWidth(type));
 }
@@ -201,7 +213,7 @@ Value Lowering::makeScalar(Type type, double value) {
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
   return arith::ConstantOp::create(
-      b, b.getIntegerAttr(type, static_cast<int64_t>(value)));
+      b, b.getIntegerAttr(type, roundToInteger(value)));
 }
 
 Value Lowering::makeScalar(DataType type, double value) {

@@ -68,10 +68,9 @@ static double getStart(Reduction kind, DataType type) {
     return isFloat(type) ? -INFINITY : hasSign ? -largest : 0;
   case Reduction::Min:
     // -1 has all bits set, which is the largest unsigned number.
-    return isFloat(type)             ? INFINITY
-           : !hasSign                ? -1
-           : getByteWidth(type) == 8 ? std::nextafter(largest, 0)
-                                     : largest - 1;
+    // For 64 bits the difference rounds to 2^63, which becomes the largest
+    // integer.
+    return isFloat(type) ? INFINITY : !hasSign ? -1 : largest - 1;
   case Reduction::Prod:
     return 1;
   default:

@@ -1096,22 +1096,19 @@ FailureOr<Tensor> Lowering::reduce(const Tensor &input, ArrayRef<int64_t> axes,
         static_cast<size_t>(ShapedType::getNumElements(kept)),
         makeSplat(sumType, {}, start).constant->getAttr(0, b.getContext()));
     int64_t i = 0;
-    bool folds =
-        succeeded(wide) && wide->constant &&
-        forEachIndex(input.shape, [&](ArrayRef<int64_t> index) {
-          int64_t at = 0;
-          for (int64_t d = 0; d < input.rank(); ++d)
-            if (!llvm::is_contained(axes, d))
-              at = at * input.shape[d] + index[d];
-          Attribute &sum = sums[static_cast<size_t>(at)];
-          int64_t element = i;
-          ++i;
-          sum = foldScalar(b, body,
-                           {wide->constant->getAttr(element, b.getContext()),
-                            cast<TypedAttr>(sum)});
-          return sum != nullptr;
-        });
-    if (folds) {
+    auto addElement = [&](ArrayRef<int64_t> index) {
+      int64_t at = 0;
+      for (int64_t d = 0; d < input.rank(); ++d)
+        if (!llvm::is_contained(axes, d))
+          at = at * input.shape[d] + index[d];
+      Attribute &sum = sums[static_cast<size_t>(at)];
+      sum = foldScalar(
+          b, body,
+          {wide->constant->getAttr(i++, b.getContext()), cast<TypedAttr>(sum)});
+      return sum != nullptr;
+    };
+    if (succeeded(wide) && wide->constant &&
+        forEachIndex(input.shape, addElement)) {
       std::string bytes;
       for (Attribute sum : sums)
         appendElement(sum, sumType, bytes);

@@ -63,7 +63,7 @@ class Task:
         return self.times[self.times > 0].min()
 
 
-# Each gives means and deviations (or None) of the logarithms of the times of `rest`. ----------------
+# Each returns means and deviations (or None) of the logarithms of the times of `rest`. ----------------
 
 
 def machine_model(task, training, rest):

@@ -69,9 +69,9 @@ def ask(calculator, chip, instruction, operand):
         check=True, capture_output=True, text=True).stdout
     table = [line for line in csv.reader(text.splitlines()) if line and line[0].isdigit()]
     # "v0{32}.[15:0] v0{48}.[15:0]", "v[1:0]{5}": (register, lowest bit, lane).
-    place = re.compile(r"[va](?:(\d+)|\[\d+:(\d+)\])\{(\d+)\}(?:\.\[\d+:(\d+)\])?")
+    position = re.compile(r"[va](?:(\d+)|\[\d+:(\d+)\])\{(\d+)\}(?:\.\[\d+:(\d+)\])?")
     cells = [[[(int(one or low), int(bit or 0), int(lane))
-               for one, low, lane, bit in place.findall(cell)] for cell in line[1:]]
+               for one, low, lane, bit in position.findall(cell)] for cell in line[1:]]
              for line in table]
     assert cells and all(cell for line in cells for cell in line), text
     slots = sorted({(reg, bit) for line in cells for cell in line for reg, bit, _ in cell})

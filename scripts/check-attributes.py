@@ -35,14 +35,14 @@ for name in sorted(declared ^ described):
           f"{'in the table of the description' if name in declared else 'declared'}")
 for folder in ("include", "lib", "tools"):
     for path in sorted((root / folder).rglob("*")):
-        place = path.relative_to(root).as_posix()
-        if (path.suffix not in (".cpp", ".h", ".td") or "Dialect/Tessera/IR/" in place
-                or place.startswith("tools/gpu-fuzz/")):
+        relative = path.relative_to(root).as_posix()
+        if (path.suffix not in (".cpp", ".h", ".td") or "Dialect/Tessera/IR/" in relative
+                or relative.startswith("tools/gpu-fuzz/")):
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for name in re.findall(r'"tessera\.(\w+)"', line):
                 if name not in ops:
                     found += 1
-                    print(f'{place}:{number}: "tessera.{name}" is a literal')
+                    print(f'{relative}:{number}: "tessera.{name}" is a literal')
 print(f"{len(declared)} attributes, {found} problems")
 sys.exit(1 if found else 0)

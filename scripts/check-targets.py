@@ -35,13 +35,13 @@ own = re.compile(r"lib/(?:Target|Runtime)/[^/]+/")
 found = 0
 for folder in ("lib", "tools", "include"):
     for path in sorted((root / folder).rglob("*")):
-        place = path.relative_to(root).as_posix()
-        if path.suffix not in (".cpp", ".h", ".td", ".def") or own.match(place):
+        relative = path.relative_to(root).as_posix()
+        if path.suffix not in (".cpp", ".h", ".td", ".def") or own.match(relative):
             continue
         text = path.read_text()
         for match in comparison.finditer(text):
             found += 1
             line = text.count("\n", 0, match.start()) + 1
-            print(f"{place}:{line}: compares with a target's name: {' '.join(match[0].split())}")
+            print(f"{relative}:{line}: compares with a target's name: {' '.join(match[0].split())}")
 print(f"{len(names)} names, {found} comparisons outside the targets' folders")
 sys.exit(1 if found else 0)

@@ -47,7 +47,7 @@ FOR_ALL_CHIPS = ["examples/01-matmul.mlir", "examples/03-vthreads.mlir",
 
 
 def collect_programs(bin_dir, folder, part):
-    """The corpus, copied to `folder`: (place, name, path in the folder). Code may contain its
+    """The corpus, copied to `folder`: (position, name, path in the folder). Code may contain its
     source's path, which has to be the same for both builds."""
     index, count = part
     programs = []
@@ -56,8 +56,8 @@ def collect_programs(bin_dir, folder, part):
             programs.append((str(path.relative_to(ROOT)), path))
     programs += [(f"gpu-fuzz/{SEED}-{case}", None) for case in range(FUZZ_CASES)]
     taken = []
-    for place, (name, path) in enumerate(programs):
-        if place % count != index:
+    for position, (name, path) in enumerate(programs):
+        if position % count != index:
             continue
         if path is None:
             case = name.rsplit("-", 1)[1]
@@ -67,24 +67,24 @@ def collect_programs(bin_dir, folder, part):
             text = path.read_bytes()
         copy = name.replace("/", "-").removesuffix(".mlir") + ".mlir"
         (folder / copy).write_bytes(text)
-        taken.append((place, name, copy))
+        taken.append((position, name, copy))
     return taken
 
 
 ALL_CHIPS = [(target, stage, chip) for target, (stage, chips) in TARGETS.items() for chip in chips]
 
 
-def choose_chips(place, name):
+def choose_chips(position, name):
     """(target, stage, chip) for a program."""
     if name in FOR_ALL_CHIPS:
         return ALL_CHIPS
     # Strides without a common divisor with the list's length: neighbours get chips of two targets,
     # and all chips take part.
-    return [ALL_CHIPS[(place * 11 + i * 23) % len(ALL_CHIPS)] for i in range(2)]
+    return [ALL_CHIPS[(position * 11 + i * 23) % len(ALL_CHIPS)] for i in range(2)]
 
 
 def compile_batch(bin_dir, folder, jobs, number):
-    """Runs one process of gpu-runner; gives the manifest's lines of its jobs."""
+    """Runs one process of gpu-runner; returns the manifest's lines of its jobs."""
     lines = folder / f"batch-{number}"
     with open(lines, "w") as file:
         for i, (target, stage, chip, _, path) in enumerate(jobs):
@@ -117,8 +117,8 @@ def make_manifest(bin_dir, part, match):
         programs = collect_programs(bin_dir, folder, part)
         results = {f"{name} source": hashlib.sha256((folder / path).read_bytes()).hexdigest()
                    for _, name, path in programs}
-        jobs = [(target, stage, chip, name, path) for place, name, path in programs
-                for target, stage, chip in choose_chips(place, name)
+        jobs = [(target, stage, chip, name, path) for position, name, path in programs
+                for target, stage, chip in choose_chips(position, name)
                 if match.search(f"{name} {target}:{chip} {stage}")]
         size = 10
         batches = [jobs[at:at + size] for at in range(0, len(jobs), size)]

@@ -3,7 +3,7 @@
 # scripts/package.sh [--check]: makes packages of the preset (TESSERA_PRESET, else portable) in
 # build/PRESET/packages:
 #
-#   tessera-VERSION-linux-ARCH.tar.xz   tools, libraries and headers below one folder, for any place
+#   tessera-VERSION-linux-ARCH.tar.xz   tools, libraries and headers below one folder, for any path
 #   tessera_VERSION_ARCH.deb            the same below /usr, with the packages that it depends on
 #   tessera_gpu-VERSION-*.whl           the Python package for each version of Python 3.9 or later that is
 #                                       found here, with the platform tag that auditwheel verifies

@@ -60,7 +60,7 @@ fetch() {
 use_vulkan() {
   local root=$1 machine; machine=$(uname -m)-linux-gnu
   local driver=("$root"/usr/share/vulkan/icd.d/lvp_icd*.json)
-  # The manifest may name the library alone, or its place in an installed system.
+  # The manifest may name the library alone, or its path in an installed system.
   local manifest=${root%/root}/lvp.json
   if [[ ! -e $manifest ]]; then
     sed "s|\(\"library_path\": *\)\"[^\"]*\"|\1\"$root/usr/lib/$machine/libvulkan_lvp.so\"|" \

@@ -4,7 +4,7 @@
 # Builds everything and runs all tests:
 #
 #   scripts/test.sh                                   all of them
-#   scripts/test.sh test/Dialect examples/01-*.mlir   some, by their place in the tree
+#   scripts/test.sh test/Dialect examples/01-*.mlir   some, by their path in the tree
 #   scripts/test.sh unittests --filter=Layout         lit's own options work as well
 #
 # Lists what was skipped and why; the last line is `N passed, N failed, N skipped`.
@@ -15,14 +15,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_packages
 build
 
-# lit finds its configuration from a test's place in the build tree.
+# lit finds its configuration from a test's path in the build tree.
 dir=$(build_dir)
 suites=() options=()
 for arg; do
   if [[ -e $arg ]]; then
-    place=$(realpath --relative-to="$ROOT" "$arg")
-    [[ $place =~ ^(test|examples|unittests)(/|$) ]] || die "$arg is not under test, examples or unittests"
-    suites+=("$dir/$place")
+    relative=$(realpath --relative-to="$ROOT" "$arg")
+    [[ $relative =~ ^(test|examples|unittests)(/|$) ]] || die "$arg is not under test, examples or unittests"
+    suites+=("$dir/$relative")
   else
     options+=("$arg")
   fi

@@ -123,7 +123,7 @@ class TesseraLinear(torch.nn.Linear):
 
 
 def replace_linear(module: torch.nn.Module) -> int:
-    """Replaces the linear layers below `module`; gives how many. They share their parameters."""
+    """Replaces the linear layers below `module`; returns how many. They share their parameters."""
     count = 0
     for name, child in module.named_children():
         if type(child) is torch.nn.Linear:

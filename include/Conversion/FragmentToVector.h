@@ -58,8 +58,9 @@ FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
 /// The position in a swizzled memory of `type` of element `row`, `col` of its
 /// last two dimensions; see `tessera.copy`. Elements of the same 16-byte chunk
 /// are contiguous there as well.
-std::array<Value, 2> emitSwizzledPlace(OpBuilder &builder, Location loc,
-                                       MemRefType type, Value row, Value col);
+std::array<Value, 2> emitSwizzledPosition(OpBuilder &builder, Location loc,
+                                          MemRefType type, Value row,
+                                          Value col);
 
 /// Concatenates vectors of one type, whose number is a power of two.
 Value emitConcatenation(OpBuilder &builder, Location loc,
@@ -80,9 +81,9 @@ struct LdsCopy {
   Value thread;
   int64_t width;
 
-  /// The indices in the source of row and column `place` of the tile.
+  /// The indices in the source of row and column `position` of the tile.
   SmallVector<Value> emitSourceIndices(OpBuilder &builder, Location loc,
-                                       std::array<Value, 2> place) const;
+                                       std::array<Value, 2> position) const;
 };
 
 /// The vendor-specific part of the conversion.
@@ -171,11 +172,11 @@ public:
   virtual Value emitBytePermute(OpBuilder &builder, Location loc, Value low,
                                 Value high, uint32_t selector) const;
 
-  /// Reads `width` elements (one: a scalar) from row and column `place` of a
+  /// Reads `width` elements (one: a scalar) from row and column `position` of a
   /// tile whose `origin` is the same for all threads. All are in bounds. Null
   /// if the target has nothing better than a load from the sum of the two.
   virtual Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
-                             ValueRange origin, ValueRange place,
+                             ValueRange origin, ValueRange position,
                              int64_t width) const;
 
   /// Reads `width` elements from `indices` on (one: a scalar) if `whole` (i1),
@@ -199,9 +200,9 @@ public:
                              Value count) const;
   /// Emits one load of each thread of a `LdsCopy`, to its element `first`
   /// (index) plus `width` times the thread id. It reads at row and column
-  /// `place` of the tile. Returns false if the target has no such load.
+  /// `position` of the tile. Returns false if the target has no such load.
   virtual bool emitLdsLoad(OpBuilder &builder, Location loc,
-                           const LdsCopy &copy, std::array<Value, 2> place,
+                           const LdsCopy &copy, std::array<Value, 2> position,
                            Value first) const;
 
   /// Commits the group of asynchronous copies that one async_copy issued.

@@ -88,7 +88,7 @@ private:
 void returnValues(mlir::func::FuncOp function,
                   llvm::ArrayRef<mlir::Value> values);
 
-/// An op's name and its place in the file.
+/// An op's name and its location in the file.
 std::string describe(mlir::Operation *op);
 
 } // namespace tessera::execution

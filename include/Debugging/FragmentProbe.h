@@ -46,7 +46,7 @@ llvm::SmallVector<mlir::Value> addProbes(mlir::gpu::LaunchOp launch,
                                          bool eachIteration,
                                          llvm::ArrayRef<mlir::Operation *> ops);
 
-/// When an element of a probe was computed: places in blocks and iterations,
+/// When an element of a probe was computed: positions in blocks and iterations,
 /// from the outermost to the op's own. The lesser of two was first.
 llvm::SmallVector<int64_t> getTime(mlir::Operation *op,
                                    mlir::gpu::LaunchOp launch,

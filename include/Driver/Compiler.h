@@ -191,8 +191,8 @@ std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
                                              MLIRContext &context,
                                              std::string &why);
 
-/// "file:line:column" of the innermost place in a file that `loc` knows; empty
-/// if it knows none.
+/// "file:line:column" of the innermost location in a file that `loc` knows;
+/// empty if it knows none.
 std::string describeLocation(Location loc);
 
 /// Reports the matmuls of the legalized kernels in `module`.

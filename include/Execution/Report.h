@@ -114,7 +114,7 @@ public:
 
   Exit exit() const { return status; }
 
-  /// Prints the JSON object if it was asked for; gives the exit status.
+  /// Prints the JSON object if it was asked for; returns the exit status.
   int finish();
 
 private:

@@ -52,7 +52,7 @@ struct CompareOptions {
 };
 
 /// An element, and what it is.
-struct ElementPlace {
+struct ComparedElement {
   SmallVector<int64_t> position;
   double got, expected;
 };
@@ -68,7 +68,7 @@ struct WrongBlock {
   /// The root mean square of the differences, and the most it may be.
   double rms = 0, allowed = 0;
   /// The element that is furthest off for its error bound.
-  ElementPlace worst = {};
+  ComparedElement worst = {};
 
   /// "the tile of 16x16 at [0, 16] differs by ...".
   std::string describe() const;
@@ -105,8 +105,8 @@ struct Comparison {
   int64_t gotInfinities = 0, expectedInfinities = 0;
   /// The first element that differs by more than it may, in row-major order; an
   /// empty optional if there is none.
-  using Place = ElementPlace;
-  std::optional<Place> first;
+  using Element = ComparedElement;
+  std::optional<Element> first;
   /// The element that is furthest off for what it may be, in row-major order;
   /// -1 if all are equal.
   int64_t worstIndex = -1;
@@ -140,7 +140,7 @@ struct Comparison {
 
 /// Compares elements as a device computed them with the reference's. The
 /// element types and shapes must be the same; otherwise the comparison fails
-/// and gives the reason in `tolerance`.
+/// and states the reason in `tolerance`.
 ///
 /// An element may be off by its error bound and the rounding to the element
 /// type; where the bound is zero it must be equal to the rounded reference.

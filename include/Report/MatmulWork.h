@@ -14,7 +14,7 @@ namespace tessera::execution {
 /// A matmul or a convolution that is an op on whole arrays in an entry.
 struct MatmulWork {
   /// "file:line:column", as reports of matmuls have it.
-  std::string place;
+  std::string location;
   mlir::Operation *op = nullptr;
   /// Multiplications and additions of one execution; absent where an extent is
   /// not known beforehand.

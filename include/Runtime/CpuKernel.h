@@ -54,9 +54,9 @@ void tessera_cpu_barrier(const struct tessera_workgroup *workgroup);
 // Threads with consecutive linear numbers (x fastest) are the lanes of a
 // subgroup. A collective operation is a meeting: each lane waits until all
 // lanes have reached it. If a lane cannot reach it, because it ended or waits
-// at a barrier or at another meeting, the launch fails. `place` names the
+// at a barrier or at another meeting, the launch fails. `location` names the
 // operation and its location in messages ("the matmul mma.m16n8k16.f32.f16 at
-// matmul.mlir:5:3"); lanes meet if they pass the same `place`.
+// matmul.mlir:5:3"); lanes meet if they pass the same `location`.
 
 /// The element types of a matrix instruction. Signless integer operands are
 /// signed, unless the name begins with U. TF32 is f32 with the last 13 bits
@@ -99,13 +99,13 @@ struct tessera_matrix_instruction {
 /// hold the same element of a, b or acc must hold the same value.
 void tessera_cpu_mma(const struct tessera_workgroup *workgroup,
                      const struct tessera_matrix_instruction *instruction,
-                     const char *place, const void *a, const void *b,
+                     const char *location, const void *a, const void *b,
                      void *acc);
 
 /// Returns the `value` of lane `lane` of this subgroup of `lanes`; all bits set
 /// if the workgroup does not have that lane.
 int64_t tessera_cpu_shuffle(const struct tessera_workgroup *workgroup,
-                            const char *place, int64_t value, int32_t lane,
+                            const char *location, int64_t value, int32_t lane,
                             int32_t lanes);
 
 /// Starts an asynchronous copy of `bytes` bytes, of which the first `count` are
@@ -126,8 +126,8 @@ void tessera_cpu_async_wait(const struct tessera_workgroup *workgroup,
 /// workgroup's memory. Otherwise the launch fails, and the thread does not
 /// continue (except in a workgroup of one thread).
 void tessera_cpu_access(const struct tessera_workgroup *workgroup,
-                        const char *place, const void *address, int64_t bytes,
-                        int64_t alignment, int64_t inWorkgroup);
+                        const char *location, const void *address,
+                        int64_t bytes, int64_t alignment, int64_t inWorkgroup);
 
 #ifdef __cplusplus
 }

@@ -14,8 +14,8 @@
 namespace tessera::runtime {
 
 /// A function that reads the clock of a device's multiprocessors in MHz, while
-/// it runs (by NVML for CUDA), and gives 0 when it cannot. Empty where nothing
-/// reads it.
+/// it runs (by NVML for CUDA), and returns 0 when it cannot. Empty where
+/// nothing reads it.
 std::function<int64_t()> openDeviceClock(const DeviceInfo &device);
 
 } // namespace tessera::runtime

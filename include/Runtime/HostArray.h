@@ -89,14 +89,14 @@ struct HostArray {
   /// The element as a double; 64-bit integers are rounded to the nearest.
   double getDouble(int64_t index) const;
   /// The element as an integer: floating-point values are truncated towards
-  /// zero and clamped to the range of int64_t; NaN gives 0.
+  /// zero and clamped to the range of int64_t; NaN becomes 0.
   int64_t getInt(int64_t index) const;
   /// Stores a value rounded to the nearest of the type, ties to even (see
-  /// `encodeFloat`). Integers are clamped to the type's range, NaN gives 0, and
-  /// in `I1` any nonzero value gives 1.
+  /// `encodeFloat`). Integers are clamped to the type's range, NaN becomes 0,
+  /// and in `I1` any nonzero value becomes 1.
   void setDouble(int64_t index, double value);
   /// Stores an integer, rounded once for floating-point types; integer types
-  /// keep the low bits, and in `I1` any nonzero value gives 1.
+  /// keep the low bits, and in `I1` any nonzero value becomes 1.
   void setInt(int64_t index, int64_t value);
 
   /// Writes `count` elements from `first` on to `values`, as `getDouble` does.

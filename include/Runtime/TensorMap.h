@@ -79,7 +79,7 @@ struct TensorMapRequest {
   /// for tiles. Where the first one begins (negative before the image), how far
   /// from there the last one does and one more, and the steps between them. The
   /// box's last two entries are pixels, of which one follows the other through
-  /// these places and the images, and channels.
+  /// these positions and the images, and channels.
   const int64_t *windowLower = nullptr, *windowExtent = nullptr,
                 *windowStride = nullptr;
 };

@@ -50,7 +50,7 @@ struct Run {
   std::string identity;
   /// Its command line, and what it decided by (JSON).
   std::string command, settings;
-  /// When it began: UTC, as `getTimestamp` gives it.
+  /// When it began: UTC, as `getTimestamp` returns it.
   std::string when;
 };
 
@@ -90,15 +90,15 @@ public:
   Database(const Database &) = delete;
   Database &operator=(const Database &) = delete;
 
-  /// A run of the tuner: gives its number. `command` is its command line,
-  /// `settings` what it decided by (JSON).
+  /// Adds a run of the tuner and returns its number. `command` is its command
+  /// line, `settings` what it decided by (JSON).
   llvm::Expected<int64_t> beginRun(llvm::StringRef command,
                                    llvm::StringRef settings);
-  /// Adds a run of another database, unless one of its identity is there. Gives
-  /// its number in this one; `run.number` is ignored.
+  /// Adds a run of another database, unless one of its identity is there.
+  /// Returns its number in this one; `run.number` is ignored.
   llvm::Expected<int64_t> add(const Run &run);
 
-  /// Each of them is on disk when it returns, and gives whether it was not
+  /// Each of them is on disk when it returns, and returns whether it was not
   /// there before: a task is known by its key, the others by all of their
   /// fields. The task, and the run unless it is 0, have to be there. A record
   /// without a `when` gets the present time. Invalid UTF-8 is replaced.

@@ -15,7 +15,7 @@
 |*     tesseraExecutableCreate(program, "main", device, &executable);         *|
 |*     tesseraExecutableRun(executable, arguments, 3, NULL, 0, &run);         *|
 |*                                                                            *|
-|* Every function that can fail gives a code; `tesseraGetLastError` has the   *|
+|* Every function that can fail returns a code; `tesseraGetLastError` has the *|
 |* text. Nothing prints, nothing exits, nothing throws.                       *|
 |*                                                                            *|
 |* Threads: all functions may be called by any thread at any time. Calls that *|

@@ -35,9 +35,9 @@ static std::string format(Diagnostic &diagnostic) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   Location location = diagnostic.getLocation();
-  if (auto place = location->findInstanceOf<FileLineColLoc>())
-    stream << place.getFilename().getValue() << ":" << place.getLine() << ":"
-           << place.getColumn() << ": ";
+  if (auto fileLoc = location->findInstanceOf<FileLineColLoc>())
+    stream << fileLoc.getFilename().getValue() << ":" << fileLoc.getLine()
+           << ":" << fileLoc.getColumn() << ": ";
   stream << diagnostic.str();
   return text;
 }

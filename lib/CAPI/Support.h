@@ -22,7 +22,7 @@ struct TesseraProgram {
 
 namespace tessera::capi {
 
-/// Keeps the text for `tesseraGetLastError`, and gives the code.
+/// Keeps the text for `tesseraGetLastError`, and returns the code.
 TesseraStatus fail(TesseraStatus code, std::string text);
 TesseraStatus fail(const runtime::Status &status);
 

@@ -394,10 +394,10 @@ static std::string formatCommand(const ProgramOptions &options,
 
 std::string tessera::execution::describe(Operation *op) {
   std::string text = op->getName().getStringRef().str();
-  if (auto place = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
-    text += " (" + place.getFilename().str() + ":" +
-            std::to_string(place.getLine()) + ":" +
-            std::to_string(place.getColumn()) + ")";
+  if (auto location = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
+    text += " (" + location.getFilename().str() + ":" +
+            std::to_string(location.getLine()) + ":" +
+            std::to_string(location.getColumn()) + ")";
   return text;
 }
 
@@ -443,25 +443,26 @@ LogicalResult tessera::execution::bisect(const ProgramOptions &options,
     return success();
   }
   Operation *op = bisection.ops[*found];
-  std::string name = op->getName().getStringRef().str(), place = describe(op);
+  std::string name = op->getName().getStringRef().str(),
+              location = describe(op);
   if (fragment) {
-    object["kernel"] = llvm::json::fixUTF8(place);
+    object["kernel"] = llvm::json::fixUTF8(location);
     object["element"] = llvm::json::fixUTF8(fragment->element);
     name = StringRef(fragment->op).split(' ').first.str();
-    place = fragment->op;
+    location = fragment->op;
     cut = std::move(fragment->cut);
   }
   std::string command = formatCommand(options, base, other, *cut);
   std::string text;
   llvm::raw_string_ostream(text)
-      << "// The result of " << place << " differs between " << base.name
+      << "// The result of " << location << " differs between " << base.name
       << " and " << other.name << "; the values of its operands do not.\n// "
       << command << "\n"
       << *cut->module << "\n";
   if (runtime::Status status = runtime::writeFile(options.bisectFile, {text});
       !status.ok())
     return report.fail(status);
-  os << "bisect: " << place << " is the first op whose result differs ("
+  os << "bisect: " << location << " is the first op whose result differs ("
      << tally() << ")\n";
   if (fragment)
     os << "bisect: in " << describe(op) << ", first at " << fragment->element
@@ -473,7 +474,7 @@ LogicalResult tessera::execution::bisect(const ProgramOptions &options,
     report.note("--bisect: found nothing within the kernel: " + notFiner);
   os << "bisect: " << command << "\n";
   object["op"] = llvm::json::fixUTF8(name);
-  object["place"] = llvm::json::fixUTF8(place);
+  object["place"] = llvm::json::fixUTF8(location);
   object["file"] = llvm::json::fixUTF8(options.bisectFile);
   object["command"] = llvm::json::fixUTF8(command);
   report.root["bisect"] = std::move(object);

@@ -97,7 +97,7 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
   struct Found {
     size_t number;
     llvm::SmallVector<int64_t> time;
-    compiler::reference::Comparison::Place place;
+    compiler::reference::Comparison::Element element;
     bool eachIteration;
   };
   std::optional<Found> first;
@@ -149,8 +149,8 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
     return FragmentDifference{
         std::move(*made), describe(fragments[first->number]),
         describeElement(fragments[first->number], launch, first->eachIteration,
-                        first->place.position),
-        first->place.got, first->place.expected};
+                        first->element.position),
+        first->element.got, first->element.expected};
   }
   why = describe(fragments[first->number]) +
         " differs, but not when it is the only fragment written to memory";

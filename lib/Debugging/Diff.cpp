@@ -166,8 +166,8 @@ static llvm::json::Object print(const ProgramOptions &options,
        << ")\n";
     list.push_back(describeStatistics(comparison, outputs[i], sides));
     if (!comparison.ok) {
-      auto place = [&](StringRef which, ArrayRef<int64_t> position, double got,
-                       double expected) {
+      auto printElement = [&](StringRef which, ArrayRef<int64_t> position,
+                              double got, double expected) {
         os << "  the " << which << " at " << formatPosition(position) << ": "
            << reference::formatNumber(got) << " with " << side.name << ", "
            << reference::formatNumber(expected) << " with " << base.name
@@ -177,11 +177,11 @@ static llvm::json::Object print(const ProgramOptions &options,
          << " elements differ\n";
       printBlocks(comparison, os);
       if (comparison.first)
-        place("first", comparison.first->position, comparison.first->got,
-              comparison.first->expected);
+        printElement("first", comparison.first->position, comparison.first->got,
+                     comparison.first->expected);
       if (comparison.worstIndex >= 0)
-        place("worst", comparison.worstPosition, comparison.got,
-              comparison.expected);
+        printElement("worst", comparison.worstPosition, comparison.got,
+                     comparison.expected);
     }
     if (comparison.ok)
       printSensitivity(comparison, os);

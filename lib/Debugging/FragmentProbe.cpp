@@ -22,7 +22,7 @@ namespace execution = ::tessera::execution;
 using namespace mlir;
 
 namespace {
-/// Index arithmetic at a place of the program.
+/// Index arithmetic at a position of the program.
 class Indices {
 public:
   Indices(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -189,24 +189,25 @@ static void storeProbe(Operation *op, Value probe,
   builder.setInsertionPointAfter(op);
   Location loc = op->getLoc();
   Indices indices(builder, loc);
-  llvm::SmallVector<Value> place;
+  llvm::SmallVector<Value> position;
   for (Operation *loop : loops) {
     if (auto vthreads = dyn_cast<mlir::tessera::VThreadOp>(loop)) {
-      llvm::append_range(place, vthreads.getBody().getArguments().take_front(
-                                    vthreads.getGrid().size()));
+      llvm::append_range(position, vthreads.getBody().getArguments().take_front(
+                                       vthreads.getGrid().size()));
       continue;
     }
     auto counted = cast<scf::ForOp>(loop);
-    place.push_back(indices.make<arith::DivSIOp>(
+    position.push_back(indices.make<arith::DivSIOp>(
         indices.sub(counted.getInductionVar(), counted.getLowerBound()),
         counted.getStep()));
   }
-  place.push_back(numberWorkgroup(builder, loc));
-  place.push_back(
+  position.push_back(numberWorkgroup(builder, loc));
+  position.push_back(
       gpu::SubgroupIdOp::create(builder, loc, /*upper_bound=*/nullptr));
   Value zero = indices.constant(0);
-  place.append({zero, zero});
-  mlir::tessera::StoreOp::create(builder, loc, op->getResult(0), probe, place);
+  position.append({zero, zero});
+  mlir::tessera::StoreOp::create(builder, loc, op->getResult(0), probe,
+                                 position);
 }
 
 llvm::SmallVector<Value> execution::addProbes(gpu::LaunchOp launch,

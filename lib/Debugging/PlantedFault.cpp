@@ -23,17 +23,18 @@ tessera::execution::findPlantedFault(llvm::StringRef name) {
 }
 
 static std::string plantElement(HostArray &array) {
-  int64_t place = array.size() / 2;
-  double old = array.getDouble(place);
+  int64_t position = array.size() / 2;
+  double old = array.getDouble(position);
   if (tessera::runtime::isFloat(array.type))
-    array.setDouble(place, std::isfinite(old) ? old + std::fabs(old) + 1 : 0);
+    array.setDouble(position,
+                    std::isfinite(old) ? old + std::fabs(old) + 1 : 0);
   else
-    array.setInt(place, array.getInt(place) ^ 1);
+    array.setInt(position, array.getInt(position) ^ 1);
   // Beyond the type's largest number, or where that is 1: i1, f8.
-  double now = array.getDouble(place);
+  double now = array.getDouble(position);
   if (now == old)
-    array.setDouble(place, old == 0 ? 1 : -old);
-  return "element " + std::to_string(place);
+    array.setDouble(position, old == 0 ? 1 : -old);
+  return "element " + std::to_string(position);
 }
 
 /// Copies one element of `from` to one of `to`.

@@ -121,7 +121,7 @@ static BitDifference compareBits(const Output &firstOutput,
   return difference;
 }
 
-static std::string getPlace(const HostArray &array, int64_t index) {
+static std::string getPosition(const HostArray &array, int64_t index) {
   return formatPosition(
       mlir::delinearize(index, mlir::computeSuffixProduct(array.shape)));
 }
@@ -158,7 +158,7 @@ LogicalResult tessera::execution::repeat(
           "run " + Twine(run) + " of " + Twine(runs) +
               " differs bitwise from the first: " + Twine(difference.count) +
               " of " + Twine(first.size()) + " elements of out " + Twine(i) +
-              ", the first at " + getPlace(first, difference.first) + ": " +
+              ", the first at " + getPosition(first, difference.first) + ": " +
               reference::formatNumber(second.getDouble(difference.first)) +
               ", before " +
               reference::formatNumber(first.getDouble(difference.first)) +

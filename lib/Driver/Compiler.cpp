@@ -220,8 +220,9 @@ std::string mlir::tessera::formatSchedules(ModuleOp module) {
     os << "//";
     if (auto function = op->getParentOfType<func::FuncOp>())
       os << " " << function.getName();
-    if (std::string place = describeLocation(op->getLoc()); !place.empty())
-      os << ", " << place;
+    if (std::string location = describeLocation(op->getLoc());
+        !location.empty())
+      os << ", " << location;
     os << ": " << TesseraDialect::ScheduleAttrHelper::getNameStr() << " = "
        << schedule << "\n";
     if (schedule.addsAtomically())
@@ -381,7 +382,7 @@ public:
     return linkHostLibrary(op, code->getObjects(), code->getMachine(), imports);
   }
 
-  /// Fills in the addresses of the CPU's kernels. Gives the name of one that
+  /// Fills in the addresses of the CPU's kernels. Returns the name of one that
   /// has none, else nothing.
   std::string findKernels(ArrayRef<std::string> names) {
     for (const std::string &name : names) {

@@ -30,7 +30,7 @@ constexpr unsigned mostOperators = 4096;
 
 /// A mistake of a text.
 struct Mistake {
-  const char *place;
+  const char *position;
   std::string message;
 };
 
@@ -98,7 +98,7 @@ private:
   std::optional<Mistake> takeOther() {
     if (rest.empty())
       return std::nullopt;
-    const char *place = rest.data();
+    const char *position = rest.data();
     // Arrows and comparisons have no brackets.
     for (StringRef word : {"->", ">=", "<="})
       if (rest.consume_front(word))
@@ -115,9 +115,9 @@ private:
     case '<':
       open.push_back({first, 0});
       if (open.size() > mostNesting)
-        return Mistake{place, "the program nests more than " +
-                                  std::to_string(mostNesting) +
-                                  " brackets deep; split it into functions"};
+        return Mistake{position, "the program nests more than " +
+                                     std::to_string(mostNesting) +
+                                     " brackets deep; split it into functions"};
       break;
     case ')':
       close('(');
@@ -140,7 +140,7 @@ private:
     case '+':
     case '-':
     case '*':
-      return countOperator(StringRef(place, 1));
+      return countOperator(StringRef(position, 1));
     default:
       break;
     }
@@ -336,7 +336,7 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
     found = TextCheck(buffer.getBuffer()).find();
   if (found) {
     auto [line, column] = sources.getLineAndColumn(
-        llvm::SMLoc::getFromPointer(found->place), sources.getMainFileID());
+        llvm::SMLoc::getFromPointer(found->position), sources.getMainFileID());
     emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line,
                                   column))
         << found->message;

@@ -195,12 +195,12 @@ void tessera::execution::listDevices(Report &report) {
   std::vector<runtime::DeviceInfo> devices = runtime::listDevices(&why);
   llvm::json::Array list, absent;
   for (const runtime::DeviceInfo &device : devices) {
-    std::string place = device.target + ":" + std::to_string(device.ordinal);
+    std::string id = device.target + ":" + std::to_string(device.ordinal);
     std::string chip = getChipFor(device);
     if (chip.empty())
       chip = device.chip;
-    report.text() << llvm::left_justify(place, 13)
-                  << llvm::left_justify(chip, 14) << " " << device.name;
+    report.text() << llvm::left_justify(id, 13) << llvm::left_justify(chip, 14)
+                  << " " << device.name;
     if (!device.targetId.empty() && device.targetId != chip)
       report.text() << " (" << device.targetId << ")";
     if (!device.kind.empty())

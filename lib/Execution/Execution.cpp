@@ -230,9 +230,9 @@ LogicalResult Execution::checkCanaries(Report &report) {
     size_t bytes = arguments[i].data.size();
     for (bool isAfter : {false, true}) {
       uint8_t found[canaryBytes];
-      size_t place = isAfter ? canaryBytes + bytes : 0;
+      size_t position = isAfter ? canaryBytes + bytes : 0;
       runtime::Status status =
-          device.copyToHost(found, buffers[i] + place, canaryBytes);
+          device.copyToHost(found, buffers[i] + position, canaryBytes);
       if (!status.ok())
         return report.fail(status);
       // Bytes by their distance from the array.
@@ -273,12 +273,12 @@ LogicalResult Execution::readArgument(size_t index, HostArray &array,
 LogicalResult Execution::readResult(size_t index, HostArray &array,
                                     Report &report) {
   const Slot &slot = entry.results[index];
-  const auto *place =
+  const auto *position =
       reinterpret_cast<const char *>(results.data()) + resultOffsets[index];
   if (!slot.isBuffer()) {
     array.type = slot.element;
     array.data.resize(runtime::elementBytes(slot.element));
-    std::memcpy(array.data.data(), place, array.data.size());
+    std::memcpy(array.data.data(), position, array.data.size());
     // Only the lowest bit of an i1 is significant.
     if (slot.element == runtime::ElementType::I1)
       array.data[0] &= std::byte(1);
@@ -287,7 +287,7 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
 
   size_t rank = slot.shape.size();
   std::vector<int64_t> words(runtime::countWords(slot));
-  std::memcpy(words.data(), place, 8 * words.size());
+  std::memcpy(words.data(), position, 8 * words.size());
   std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
   std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());
   // The type requires a dense array at any offset.

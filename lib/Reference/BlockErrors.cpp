@@ -159,7 +159,7 @@ private:
   /// The largest squared difference of an element of the block.
   double getLargest(const Block &block) const;
   double getTileVariance() const;
-  Comparison::Place findWorst(const Block &block) const;
+  Comparison::Element findWorst(const Block &block) const;
   void compareAll(const char *kind, int64_t height, int64_t width);
   void report(const char *kind, const Block &block, double allowed);
   /// Notes whether the tile would be accepted without a step of its sums.
@@ -300,7 +300,7 @@ static double getLowerMedian(std::vector<double> values) {
 }
 
 /// The element of a block that is furthest off.
-Comparison::Place BlockComparison::findWorst(const Block &block) const {
+Comparison::Element BlockComparison::findWorst(const Block &block) const {
   int64_t worst = -1;
   double largest = -1;
   for (int64_t i = block.row; i < block.row + block.rows; ++i)

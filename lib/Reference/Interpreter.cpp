@@ -122,10 +122,11 @@ void tessera::reference::prepareRun(Run &run, func::FuncOp entry) {
   run.unplacedSums.clear();
   if (run.options.sums.empty())
     return;
-  llvm::StringSet<> places;
-  getRoot(entry)->walk([&](Operation *op) { places.insert(getPlace(op)); });
+  llvm::StringSet<> locations;
+  getRoot(entry)->walk(
+      [&](Operation *op) { locations.insert(getSourceLocation(op)); });
   for (const CompiledSum &sum : run.options.sums)
-    if (sum.location.empty() || !places.contains(sum.location))
+    if (sum.location.empty() || !locations.contains(sum.location))
       run.unplacedSums.push_back(sum);
 }
 

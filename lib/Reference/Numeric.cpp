@@ -123,9 +123,9 @@ double Format::ulps(double a, double b) const {
     int exponent = std::max(std::ilogb(magnitude), minExponent);
     auto steps =
         static_cast<int64_t>(std::ldexp(magnitude, precision - 1 - exponent));
-    int64_t place = (int64_t(exponent - minExponent) << (precision - 1)) +
-                    steps + std::isinf(value);
-    return value < 0 ? -place : place;
+    int64_t number = (int64_t(exponent - minExponent) << (precision - 1)) +
+                     steps + std::isinf(value);
+    return value < 0 ? -number : number;
   };
   int64_t first = ordinal(a), second = ordinal(b);
   // With opposite signs, the difference may not fit int64_t.

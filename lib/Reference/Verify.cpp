@@ -73,10 +73,10 @@ static void merge(Comparison &total, const Comparison &part,
     return position;
   };
   if (part.first) {
-    Comparison::Place place = *part.first;
-    place.position = toWhole(place.position);
-    if (!total.first || place.position < total.first->position)
-      total.first = place;
+    Comparison::Element element = *part.first;
+    element.position = toWhole(element.position);
+    if (!total.first || element.position < total.first->position)
+      total.first = element;
   }
   if (!isWorse)
     return;

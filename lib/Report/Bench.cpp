@@ -51,11 +51,11 @@ private:
 
 /// The time below which a share of the sorted times lie.
 static double getPercentile(const std::vector<double> &times, double share) {
-  double place = share * static_cast<double>(times.size() - 1);
-  size_t below = static_cast<size_t>(place);
+  double position = share * static_cast<double>(times.size() - 1);
+  size_t below = static_cast<size_t>(position);
   size_t above = std::min(below + 1, times.size() - 1);
-  return times[below] +
-         (times[above] - times[below]) * (place - static_cast<double>(below));
+  return times[below] + (times[above] - times[below]) *
+                            (position - static_cast<double>(below));
 }
 
 /// "123.4 GFLOP/s".

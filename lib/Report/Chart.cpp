@@ -79,7 +79,7 @@ static std::vector<double> getTicks(const Axis &axis) {
 }
 
 /// Where a value is, from 0 to 1.
-static double getPlace(const Axis &axis, double value) {
+static double getPosition(const Axis &axis, double value) {
   if (axis.isLog)
     return std::log(value / axis.low) / std::log(axis.high / axis.low);
   return (value - axis.low) / (axis.high - axis.low);
@@ -96,10 +96,10 @@ Chart::Chart(std::string title, Axis x, Axis y, int width, int height)
       width(width), height(height) {}
 
 double Chart::getX(double value) const {
-  return left + getPlace(x, value) * (width - left - right);
+  return left + getPosition(x, value) * (width - left - right);
 }
 double Chart::getY(double value) const {
-  return height - bottom - getPlace(y, value) * (height - top - bottom);
+  return height - bottom - getPosition(y, value) * (height - top - bottom);
 }
 
 static bool isShown(const Axis &axis, double value) {
@@ -120,10 +120,10 @@ void Chart::addMark(double value, StringRef style, StringRef hint) {
   if (!isShown(x, value))
     return;
   llvm::raw_string_ostream os(body);
-  double place = getX(value);
+  double position = getX(value);
   os << "<line class=\"" << style << "\""
-     << llvm::format(" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\">", place,
-                     place, height - bottom - 7, height - bottom)
+     << llvm::format(" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\">", position,
+                     position, height - bottom - 7, height - bottom)
      << "<title>" << escapeHtml(hint) << "</title></line>\n";
 }
 
@@ -141,24 +141,24 @@ void Chart::addLevel(double value, StringRef style, StringRef label) {
   if (!isShown(y, value))
     return;
   llvm::raw_string_ostream os(body);
-  double place = getY(value);
+  double position = getY(value);
   os << "<line class=\"" << style << "\""
      << llvm::format(" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", left,
-                     width - right, place, place)
+                     width - right, position, position)
      << llvm::format("<text x=\"%d\" y=\"%.1f\" class=\"level\">",
                      width - right - 4 - 190 * levels++,
-                     std::max(place - 3, double(top)))
+                     std::max(position - 3, double(top)))
      << escapeHtml(label) << "</text>\n";
 }
 
 void Chart::drawAxes(llvm::raw_ostream &os) const {
   for (double tick : getTicks(y)) {
-    double place = getY(tick);
+    double position = getY(tick);
     os << llvm::format("<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
                        "y2=\"%.1f\"/>",
-                       left, width - right, place, place)
+                       left, width - right, position, position)
        << llvm::format("<text class=\"y\" x=\"%d\" y=\"%.1f\">%.6g</text>\n",
-                       left - 5, place + 4, tick);
+                       left - 5, position + 4, tick);
   }
   auto write = [&](double value, const std::string &text) {
     os << llvm::format("<text class=\"x\" x=\"%.1f\" y=\"%d\">", getX(value),

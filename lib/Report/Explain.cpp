@@ -56,7 +56,7 @@ static void explainMatmul(const compiler::MatmulReport &matmul,
 }
 
 static llvm::json::Object describe(const compiler::MatmulReport &matmul) {
-  // Names and places are the program's, in any encoding.
+  // Names and locations are the program's, in any encoding.
   auto list = [](ArrayRef<std::string> lines) {
     llvm::json::Array array;
     for (StringRef line : lines)
@@ -177,7 +177,7 @@ void tessera::execution::explain(const compiler::CompiledProgram &program,
     explainMatmul(matmul, chip, os);
     llvm::json::Object object = describe(matmul);
     auto *own = llvm::find_if(work, [&](const MatmulWork &other) {
-      return !matmul.location.empty() && other.place == matmul.location;
+      return !matmul.location.empty() && other.location == matmul.location;
     });
     explainRoof(matmul, own == work.end() ? nullptr : own, chip,
                 device ? &device->info() : nullptr, os, object);

@@ -183,7 +183,7 @@ static std::optional<MatmulWork> getWork(const Sizes &sizes,
     return std::nullopt;
   }
   MatmulWork work;
-  work.place = compiler::describeLocation(op->getLoc());
+  work.location = compiler::describeLocation(op->getLoc());
   work.op = op;
   work.operations =
       countPoints(sizes, counted.empty() ? operands : counted, maps);

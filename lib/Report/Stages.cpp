@@ -28,19 +28,19 @@ static std::vector<StageText::Line> print(mlir::ModuleOp module,
                                           StringRef file) {
   mlir::OpPrintingFlags flags;
   flags.elideLargeElementsAttrs().elideLargeResourceString();
-  mlir::AsmState::LocationMap places;
-  mlir::AsmState state(module, flags, &places);
+  mlir::AsmState::LocationMap positions;
+  mlir::AsmState state(module, flags, &positions);
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, state);
   std::vector<StageText::Line> lines = splitLines(text);
   module.walk([&](mlir::Operation *op) {
-    auto place = places.find(op);
+    auto position = positions.find(op);
     // Those of attributes' operations are not printed on lines of their own.
-    if (place == places.end() || place->second.first == 0 ||
-        place->second.first > lines.size())
+    if (position == positions.end() || position->second.first == 0 ||
+        position->second.first > lines.size())
       return;
-    std::set<unsigned> &sources = lines[place->second.first - 1].sources;
+    std::set<unsigned> &sources = lines[position->second.first - 1].sources;
     op->getLoc()->walk([&](mlir::Location location) {
       auto at = mlir::dyn_cast<mlir::FileLineColLoc>(location);
       if (at && at.getFilename().getValue() == file && at.getLine() != 0)
@@ -74,9 +74,9 @@ static bool readNumber(StringRef &text, unsigned &number) {
 /// Whether a line of assembly is neither a label, a directive nor a comment.
 static bool isInstruction(StringRef line) {
   for (StringRef comment : {"//", ";", "#"})
-    if (size_t place = line.find((" " + comment).str());
-        place != StringRef::npos)
-      line = line.take_front(place);
+    if (size_t position = line.find((" " + comment).str());
+        position != StringRef::npos)
+      line = line.take_front(position);
   line = line.trim();
   if (line.empty() || line.ends_with(":"))
     return false;
@@ -109,10 +109,10 @@ static bool findSources(StringRef withTable, StringRef file,
   unsigned current = 0;
   for (const StageText::Line &line : all) {
     StringRef text = StringRef(line.text).trim();
-    unsigned number = 0, place = 0;
+    unsigned number = 0, position = 0;
     if (text.consume_front(".loc")) {
-      if (readNumber(text, number) && readNumber(text, place))
-        current = ownFiles.count(number) ? place : 0;
+      if (readNumber(text, number) && readNumber(text, position))
+        current = ownFiles.count(number) ? position : 0;
       continue;
     }
     // Behind a function there is nothing of its lines.
@@ -126,18 +126,18 @@ static bool findSources(StringRef withTable, StringRef file,
   std::vector<unsigned> found(lines.size(), 0);
   size_t at = 0;
   for (auto [i, line] : llvm::enumerate(lines)) {
-    size_t place = at;
-    while (place < tabled.size() && tabled[place].first != line.text)
-      ++place;
+    size_t position = at;
+    while (position < tabled.size() && tabled[position].first != line.text)
+      ++position;
     bool isCode = isInstruction(line.text);
-    if (place == tabled.size()) {
+    if (position == tabled.size()) {
       if (isCode)
         return false;
       continue;
     }
     if (isCode)
-      found[i] = tabled[place].second;
-    at = place + 1;
+      found[i] = tabled[position].second;
+    at = position + 1;
   }
   for (auto [line, source] : llvm::zip_equal(lines, found))
     if (source != 0)

@@ -106,11 +106,11 @@ tessera::tuning::summarize(Database &database, const TaskId &task,
   std::vector<Summary> summaries;
   for (const TaskText &text : tasks) {
     // By target, chip and device.
-    std::map<std::tuple<std::string, std::string, std::string>, Summary> places;
+    std::map<std::tuple<std::string, std::string, std::string>, Summary> groups;
     auto get = [&](const auto &entry) -> Summary & {
       const TaskId &id = entry.task;
       const std::string &device = entry.environment.device;
-      Summary &summary = places[{id.target, id.chip, device}];
+      Summary &summary = groups[{id.target, id.chip, device}];
       summary.text = text;
       summary.task = id;
       summary.device = device;
@@ -125,7 +125,7 @@ tessera::tuning::summarize(Database &database, const TaskId &task,
     for (const Baseline &baseline : baselines)
       if (baseline.task.key == text.key && (run == 0 || baseline.run == run))
         get(baseline).baselines.push_back(baseline);
-    for (auto &[place, summary] : places) {
+    for (auto &[group, summary] : groups) {
       if (const Record *best = pickBest(summary.records, ""))
         summary.best = *best;
       if (summary.best)

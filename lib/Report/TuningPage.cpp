@@ -270,22 +270,22 @@ static void writeCurve(const Summary &summary, raw_ostream &os) {
   Chart chart("Best so far", x, y, 760, 320);
   std::vector<std::pair<double, double>> curve;
   for (auto [i, record] : llvm::enumerate(candidates)) {
-    double place = double(i + 1);
+    double position = double(i + 1);
     if (!hasTime(*record)) {
-      chart.addMark(place, "failed",
+      chart.addMark(position, "failed",
                     "#" + std::to_string(i + 1) + " " +
                         getOutcomeName(record->outcome).str());
       continue;
     }
-    chart.addDot(place, record->median, getStyle(*record),
+    chart.addDot(position, record->median, getStyle(*record),
                  formatHint(i + 1, *record));
     if (record->outcome != Outcome::Measured)
       continue;
     if (!curve.empty() && record->median >= curve.back().second)
       continue;
     if (!curve.empty())
-      curve.emplace_back(place, curve.back().second);
-    curve.emplace_back(place, record->median);
+      curve.emplace_back(position, curve.back().second);
+    curve.emplace_back(position, record->median);
   }
   if (!curve.empty())
     curve.emplace_back(double(candidates.size()), curve.back().second);
@@ -348,11 +348,12 @@ static void writeParameters(const Summary &summary, raw_ostream &os) {
         continue;
       // Dots of one value are beside each other, the same way each time.
       double aside = std::fmod(double(point.number) * 0.618034, 1.0) - 0.5;
-      double place = double(llvm::find(names, entry->second) - names.begin());
+      double position =
+          double(llvm::find(names, entry->second) - names.begin());
       bool isBest = summary.best &&
                     getSchedule(*summary.best) == getSchedule(*point.record) &&
                     point.record->outcome == Outcome::Measured;
-      chart.addDot(place + aside * 0.6, point.record->median,
+      chart.addDot(position + aside * 0.6, point.record->median,
                    isBest ? "best" : getStyle(*point.record),
                    formatHint(point.number, *point.record));
     }

@@ -22,7 +22,7 @@ namespace tessera::runtime {
 struct RuntimeBackend {
   /// "cuda".
   const char *target;
-  /// Appends the devices. Gives the reason for those that cannot be used.
+  /// Appends the devices. Returns the reason for those that cannot be used.
   std::string (*list)(std::vector<DeviceInfo> &devices);
   Expected<std::unique_ptr<Device>> (*open)(int ordinal);
   /// Why a device does not run code for a chip; see `explainIncompatible` in

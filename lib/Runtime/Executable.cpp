@@ -178,7 +178,7 @@ public:
     }
     given.clear();
   }
-  /// Gives back memory in whose place a result has got other.
+  /// Gives back memory in whose position a result has got other.
   void giveBackReplaced() {
     for (const Replaced &memory : replaced)
       giveBack(memory.result, memory.given, memory.allocation, memory.sizes);
@@ -968,11 +968,11 @@ Status Executable::takeUnplanned(Results &made) {
 
 void Executable::readScalar(size_t index, CallResult &result) {
   const Slot &slot = signature.results[index];
-  const char *place = reinterpret_cast<const char *>(resultWords.data()) +
-                      layout.offsets[index];
+  const char *position = reinterpret_cast<const char *>(resultWords.data()) +
+                         layout.offsets[index];
   result.sizes.clear();
   result.scalar = 0;
-  std::memcpy(&result.scalar, place, elementBytes(slot.element));
+  std::memcpy(&result.scalar, position, elementBytes(slot.element));
   if (slot.element == ElementType::I1)
     result.scalar &= 1;
 }

@@ -22,7 +22,7 @@ using namespace tessera::runtime;
 
 /// The loader has a lock of its own, which ThreadSanitizer does not see: it
 /// would take what one thread writes to a library for a race with what another
-/// has written to one that was unloaded before, at the same place.
+/// has written to one that was unloaded before, at the same address.
 static std::mutex &getLoaderMutex() {
   static std::mutex mutex;
   return mutex;

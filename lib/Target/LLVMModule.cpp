@@ -159,14 +159,14 @@ LogicalResult mlir::tessera::translate(ModuleOp module, IRModule &code,
 
 InFlightDiagnostic mlir::tessera::emitErrorAtCall(ModuleOp module,
                                                   StringRef name) {
-  Operation *place = module;
+  Operation *origin = module;
   module.walk([&](LLVM::CallOp call) {
     if (call.getCallee() != name)
       return WalkResult::advance();
-    place = call;
+    origin = call;
     return WalkResult::interrupt();
   });
-  return place->emitError();
+  return origin->emitError();
 }
 
 LogicalResult

@@ -37,13 +37,13 @@ static llvm::StringRef getFamily(llvm::StringRef name) {
 
 /// Whether a device's name has that of a sheet in it, between other words.
 static bool hasName(llvm::StringRef device, llvm::StringRef name) {
-  size_t place = device.find(name);
-  if (place == llvm::StringRef::npos)
+  size_t offset = device.find(name);
+  if (offset == llvm::StringRef::npos)
     return false;
   auto isWord = [&](size_t at) {
     return at < device.size() && llvm::isAlnum(device[at]);
   };
-  return !isWord(place + name.size()) && (place == 0 || !isWord(place - 1));
+  return !isWord(offset + name.size()) && (offset == 0 || !isWord(offset - 1));
 }
 
 std::optional<Roof> mlir::tessera::findRoof(llvm::StringRef chip,

@@ -70,11 +70,11 @@ static Value splat(ImplicitLocOpBuilder &b, VectorType type, int64_t value) {
 
 /// Every other element, from `from` on.
 static Value takeHalf(ImplicitLocOpBuilder &b, Value vector, int64_t from) {
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> positions;
   int64_t size = cast<VectorType>(vector.getType()).getNumElements();
   for (int64_t i = from; i < size; i += 2)
-    places.push_back(i);
-  return vector::ShuffleOp::create(b, vector, vector, places);
+    positions.push_back(i);
+  return vector::ShuffleOp::create(b, vector, vector, positions);
 }
 
 /// Unpacks the two elements of each byte, into a byte each. The bits above an
@@ -82,11 +82,11 @@ static Value takeHalf(ImplicitLocOpBuilder &b, Value vector, int64_t from) {
 static Value unpack(ImplicitLocOpBuilder &b, Value bytes) {
   auto bytesType = cast<VectorType>(bytes.getType());
   Value high = arith::ShRUIOp::create(b, bytes, splat(b, bytesType, 4));
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> positions;
   int64_t size = bytesType.getNumElements();
   for (int64_t i = 0; i < size; ++i)
-    places.append({i, size + i});
-  return vector::ShuffleOp::create(b, bytes, high, places);
+    positions.append({i, size + i});
+  return vector::ShuffleOp::create(b, bytes, high, positions);
 }
 
 /// The elements of `bytes` as a vector of i4, which `bytesOf` knows.

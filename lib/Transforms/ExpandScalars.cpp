@@ -321,17 +321,17 @@ struct InsertSliceToShuffle
           op, "not an insertion of contiguous elements of fixed vectors");
     int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
     int64_t width = source.getDimSize(0), size = target.getDimSize(0);
-    SmallVector<int64_t> widen(size, 0), place;
+    SmallVector<int64_t> widen(size, 0), position;
     for (int64_t i = 0; i < size; ++i) {
       widen[i] = i < width ? i : 0;
       bool isNew = i >= offset && i < offset + width;
-      place.push_back(isNew ? size + i - offset : i);
+      position.push_back(isNew ? size + i - offset : i);
     }
     Value wide =
         vector::ShuffleOp::create(rewriter, op.getLoc(), op.getValueToStore(),
                                   op.getValueToStore(), widen);
     rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, op.getDest(), wide,
-                                                   place);
+                                                   position);
     return success();
   }
 };

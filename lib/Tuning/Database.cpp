@@ -199,7 +199,7 @@ public:
   llvm::Error prepare(Mode mode);
 
   llvm::Error transact(llvm::function_ref<llvm::Error()> body);
-  /// The same of what gives something.
+  /// The same for a body that returns a value.
   template <typename T>
   llvm::Expected<T> transact(llvm::function_ref<llvm::Expected<T>()> body) {
     std::optional<T> result;

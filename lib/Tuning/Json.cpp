@@ -52,9 +52,9 @@ std::string tuning::findDeepNesting(StringRef text) {
 }
 
 llvm::Expected<llvm::json::Value> tuning::parseJson(StringRef text) {
-  if (std::string place = findDeepNesting(text); !place.empty())
-    return llvm::createStringError("[" + place + "]: values are nested more " +
-                                   "than " + std::to_string(mostNested) +
-                                   " deep");
+  if (std::string location = findDeepNesting(text); !location.empty())
+    return llvm::createStringError("[" + location +
+                                   "]: values are nested more " + "than " +
+                                   std::to_string(mostNested) + " deep");
   return llvm::json::parse(text);
 }

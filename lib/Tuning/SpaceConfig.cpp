@@ -27,7 +27,7 @@ using Kind = ScheduleFieldInfo::Kind;
 using Pair = std::array<int64_t, 2>;
 
 namespace {
-/// Keeps the first thing that is wrong, by its place.
+/// Keeps the first thing that is wrong, by its location.
 class Parser {
 public:
   Parser(StringRef text, StringRef name) : text(text), name(name) {}
@@ -101,10 +101,10 @@ const llvm::json::Object *Parser::getObject(StringRef path, const Value &value,
     StringRef given = field.first;
     if (llvm::is_contained(names, given))
       continue;
-    std::pair<unsigned, StringRef> place(index->getLine(joinPath(path, given)),
-                                         given);
-    if (!unknown || place < *unknown)
-      unknown = place;
+    std::pair<unsigned, StringRef> location(
+        index->getLine(joinPath(path, given)), given);
+    if (!unknown || location < *unknown)
+      unknown = location;
   }
   if (!unknown)
     return object;
@@ -266,12 +266,12 @@ std::optional<std::vector<T>> Parser::readList(StringRef path,
   }
   std::vector<T> list;
   for (auto [i, element] : llvm::enumerate(*array)) {
-    std::string place = (path + "[" + llvm::Twine(i) + "]").str();
-    std::optional<T> read = readElement<T>(place, element, info);
+    std::string location = (path + "[" + llvm::Twine(i) + "]").str();
+    std::optional<T> read = readElement<T>(location, element, info);
     if (!read)
       return std::nullopt;
     if (llvm::is_contained(list, *read)) {
-      fail(place,
+      fail(location,
            formatValue(element) + " appears twice in the list: remove one");
       return std::nullopt;
     }
@@ -292,16 +292,16 @@ const Value *Parser::findField(StringRef path, const llvm::json::Object &object,
         old.name == info.name ? object.get(old.oldName) : nullptr;
     if (!given)
       continue;
-    std::string place = joinPath(path, old.oldName);
+    std::string location = joinPath(path, old.oldName);
     if (found)
-      fail(place, "this is the former name of '" + info.name +
-                      "', which is given too: remove one");
+      fail(location, "this is the former name of '" + info.name +
+                         "', which is given too: remove one");
     found = given;
     name = old.oldName.str();
-    warnings.push_back((this->name + ":" + llvm::Twine(index->getLine(place)) +
-                        ": " + place + ": this field is now called '" +
-                        info.name + "'")
-                           .str());
+    warnings.push_back(
+        (this->name + ":" + llvm::Twine(index->getLine(location)) + ": " +
+         location + ": this field is now called '" + info.name + "'")
+            .str());
   }
   return found;
 }
@@ -358,8 +358,8 @@ llvm::Expected<SpaceConfig> Parser::parse() {
   if (!root) {
     // "[3:7, byte=25]: Expected ..."
     std::string why = llvm::toString(root.takeError());
-    StringRef place = StringRef(why).split(':').first.ltrim('[');
-    return llvm::createStringError(name + ":" + place +
+    StringRef location = StringRef(why).split(':').first.ltrim('[');
+    return llvm::createStringError(name + ":" + location +
                                    ": invalid JSON: " + why);
   }
   index.emplace(text);

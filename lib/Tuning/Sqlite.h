@@ -58,7 +58,7 @@ public:
 
   /// Goes on to the next row: false if there is none.
   llvm::Expected<bool> step();
-  /// Runs what gives no row.
+  /// Runs a statement that returns no row.
   llvm::Error run();
 
   /// The next column of the row.

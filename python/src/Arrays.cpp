@@ -701,10 +701,10 @@ tessera_python::makeArray(ArrayKind kind, int element, nb::handle shape,
     Package &torch = getTorch();
     const nb::object &type = getTorchType(torch, element);
     static PyObject *const cpu = intern("cpu");
-    nb::object place = device == dlpack::CPU
-                           ? nb::borrow(cpu)
-                           : nb::steal(PyLong_FromLong(ordinal));
-    made = callEmpty(torch.empty, shape, type, place.ptr());
+    nb::object position = device == dlpack::CPU
+                              ? nb::borrow(cpu)
+                              : nb::steal(PyLong_FromLong(ordinal));
+    made = callEmpty(torch.empty, shape, type, position.ptr());
   } else if (kind == ArrayKind::CuPy && device != dlpack::CPU) {
     made = callEmpty(getCuPy().empty, shape, getNumPyType(element), nullptr);
   } else {

@@ -349,11 +349,12 @@ static nb::object callEntry(Entry &entry, PyObject *arguments, PyObject *stream,
   if (predicts)
     sizes = collectSizes(entry, arrays, scalars);
   bool isKnown = predicts && entry.lastShapes && sizes == entry.lastSizes;
-  CallPlace place = {onDevice ? entry.device : dlpack::CPU, entry.ordinal,
-                     isForeign ? nb::handle(stream) : nb::handle()};
-  Results results(
-      entry.results, isKnown ? entry.lastShapes : entry.shapes,
-      entry.results.empty() ? ArrayKind::None : getResultKind(arrays), place);
+  CallPlace position = {onDevice ? entry.device : dlpack::CPU, entry.ordinal,
+                        isForeign ? nb::handle(stream) : nb::handle()};
+  Results results(entry.results, isKnown ? entry.lastShapes : entry.shapes,
+                  entry.results.empty() ? ArrayKind::None
+                                        : getResultKind(arrays),
+                  position);
 
   TesseraRun run = {};
   run.structSize = sizeof(run);

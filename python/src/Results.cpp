@@ -105,10 +105,11 @@ bool CollectionPause::wasEnabled = false;
 void Results::make(size_t index, nb::handle shape) {
   Result &result = results[index];
   int element = slots[index].element;
-  if (place.stream.is_valid()) {
+  if (position.stream.is_valid()) {
     // The allocator must know the stream of the memory.
-    result.array = getHelper("empty_in_stream")(
-        kind == ArrayKind::Torch, shape, element, place.stream, place.ordinal);
+    result.array =
+        getHelper("empty_in_stream")(kind == ArrayKind::Torch, shape, element,
+                                     position.stream, position.ordinal);
     Array array;
     readArray(result.array.ptr(), classify(result.array.ptr()),
               /*acceptGradient=*/true, array);
@@ -116,7 +117,7 @@ void Results::make(size_t index, nb::handle shape) {
     return;
   }
   std::tie(result.array, result.data) =
-      makeArray(kind, element, shape, place.device, place.ordinal);
+      makeArray(kind, element, shape, position.device, position.ordinal);
 }
 
 /// Whether an array that was made before the run has the sizes that it needs.
@@ -149,11 +150,11 @@ void Results::release(void *, void *, const TesseraAllocation *) {
 }
 
 Results::Results(const std::vector<Slot> &slots, KnownShapes knownShapes,
-                 ArrayKind kind, const CallPlace &place)
-    : slots(slots), shapes(std::move(knownShapes)), kind(kind), place(place),
-      results(slots.size()), wanted(slots.size()),
+                 ArrayKind kind, const CallPlace &position)
+    : slots(slots), shapes(std::move(knownShapes)), kind(kind),
+      position(position), results(slots.size()), wanted(slots.size()),
       allocator{sizeof(TesseraAllocator), allocate, release, this} {
-  bool onDevice = place.device != dlpack::CPU;
+  bool onDevice = position.device != dlpack::CPU;
   usesAllocator = onDevice && kind != ArrayKind::None;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Slot &slot = slots[i];
@@ -213,9 +214,9 @@ nb::object Results::finish(size_t index) {
     return makeScalar(slot.element, result.scalar);
   Buffer buffer;
   buffer.handle.reset(std::exchange(wanted[index].buffer, nullptr));
-  if (place.device != dlpack::CPU && !usesAllocator)
-    return toDLPack(std::move(buffer), slot.element, result.sizes, place.device,
-                    place.ordinal);
+  if (position.device != dlpack::CPU && !usesAllocator)
+    return toDLPack(std::move(buffer), slot.element, result.sizes,
+                    position.device, position.ordinal);
   size_t rank = result.sizes.size();
   bool isMade = usesAllocator && wanted[index].data;
   if (!isMade && !hasArrayOfSizes(index, result.sizes.data())) {

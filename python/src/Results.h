@@ -74,7 +74,7 @@ using KnownShapes = std::shared_ptr<const std::vector<KnownShape>>;
 class Results {
 public:
   Results(const std::vector<Slot> &slots, KnownShapes shapes, ArrayKind kind,
-          const CallPlace &place);
+          const CallPlace &position);
   ~Results();
   Results(const Results &) = delete;
   Results &operator=(const Results &) = delete;
@@ -113,7 +113,7 @@ private:
   const std::vector<Slot> &slots;
   KnownShapes shapes;
   ArrayKind kind;
-  CallPlace place;
+  CallPlace position;
   List<Result> results;
   List<TesseraResult> wanted;
   bool usesAllocator = false;

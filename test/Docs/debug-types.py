@@ -23,25 +23,25 @@ def main():
     wrong, seen = [], set()
     for path in sorted(tree.glob("lib/**/*.cpp")):
         text = path.read_text(encoding="utf-8")
-        place = path.relative_to(tree)
+        relative = path.relative_to(tree)
         types = re.findall(r"^#define DEBUG_TYPE \"(.*)\"$", text, re.MULTILINE)
         if len(types) > 1:
-            wrong.append(f"{place}: defines DEBUG_TYPE {len(types)} times")
+            wrong.append(f"{relative}: defines DEBUG_TYPE {len(types)} times")
         if "#undef DEBUG_TYPE" in text:
-            wrong.append(f"{place}: the build undefines DEBUG_TYPE after each source")
+            wrong.append(f"{relative}: the build undefines DEBUG_TYPE after each source")
         passes = re.findall(r"^#define GEN_PASS_DEF_(\w+)$", text, re.MULTILINE)
         for name in passes:
             argument = arguments.get(name)
             if argument is None:
-                wrong.append(f"{place}: no .td file defines the pass {name}")
+                wrong.append(f"{relative}: no .td file defines the pass {name}")
                 continue
             seen.add(argument)
             if not types:
-                wrong.append(f'{place}: no DEBUG_TYPE, expected "{argument}"')
+                wrong.append(f'{relative}: no DEBUG_TYPE, expected "{argument}"')
             elif types[0] != argument:
-                wrong.append(f'{place}: DEBUG_TYPE is "{types[0]}", expected "{argument}"')
+                wrong.append(f'{relative}: DEBUG_TYPE is "{types[0]}", expected "{argument}"')
         if not passes and types and types[0] not in arguments.values():
-            wrong.append(f'{place}: DEBUG_TYPE "{types[0]}" is not the argument of a pass')
+            wrong.append(f'{relative}: DEBUG_TYPE "{types[0]}" is not the argument of a pass')
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"{len(seen)} passes, {len(wrong)} wrong sources")
     return 1 if wrong else 0

@@ -63,13 +63,13 @@ def main():
                 run.update(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)+", line))
 
     missing = [
-        f"{place}: no test expects a diagnostic with the label {name}"
-        for name, place in labels.items()
+        f"{relative}: no test expects a diagnostic with the label {name}"
+        for name, relative in labels.items()
         if name not in expected
     ]
     missing += [
-        f"{place}: no test runs the pass {name} by gpu-opt"
-        for name, place in passes.items()
+        f"{relative}: no test runs the pass {name} by gpu-opt"
+        for name, relative in passes.items()
         if name not in run
     ]
     print(*sorted(missing), sep="\n", end="\n" if missing else "")

@@ -68,8 +68,8 @@ func.func @softmax(%x: tensor<7x33xf32>) -> tensor<7x33xf32> {
 
 // A window of one position that reads part of an image of dynamic size: the
 // position must not be used to infer an image as small as the filter.
-// RUN: gpu-runner %s --target=cpu --entry=one_place --verify --arg=int:1:1x8x3x16 --arg=int:2:7x3x16x4 | FileCheck %s --check-prefix=PLACE
-// PLACE: {{^}}verified
+// RUN: gpu-runner %s --target=cpu --entry=one_place --verify --arg=int:1:1x8x3x16 --arg=int:2:7x3x16x4 | FileCheck %s --check-prefix=POSITION
+// POSITION: {{^}}verified
 func.func @one_place(%image: tensor<?x?x?x?xf16>, %filter: tensor<?x?x?x?xf16>) -> tensor<1x1x1x4xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<1x1x1x4xf32>

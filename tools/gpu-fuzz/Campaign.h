@@ -32,7 +32,7 @@ void plantFault(uint64_t seed, uint64_t index, Case &testCase);
 Verdict judge(const Case &testCase, const Outcome &outcome, std::string &cause);
 
 /// Runs the cases that the options ask for, writes what failed, and prints a
-/// table. Gives the exit status.
+/// table. Returns the exit status.
 int runCampaign(const Options &options);
 
 } // namespace fuzz

@@ -120,7 +120,7 @@ public:
               const FindSource &find = nullptr);
   Value fill(const Value &output, double value);
 
-  /// A named op with `ins` and `outs`; gives its result.
+  /// A named op with `ins` and `outs`; returns its result.
   Value structured(const std::string &op, const std::vector<Value> &inputs,
                    const Value &output, const Range &range,
                    const std::string &suffix = "");

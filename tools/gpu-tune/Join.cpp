@@ -46,12 +46,12 @@ static llvm::Error findRun(JoinOptions &options, const std::string &joinFile,
   if (!keyFile.empty() || options.key.empty())
     if (llvm::Error error = readKey(keyFile).moveInto(options.key))
       return error;
-  if (options.places.empty())
+  if (options.addresses.empty())
     return makeError("the run's address is missing: pass ADDRESS:PORT, as "
                      "gpu-tune run --listen prints it");
-  for (const std::string &place : options.places)
-    if (!isAddress(place))
-      return makeError("'" + place + "' is not ADDRESS:PORT");
+  for (const std::string &address : options.addresses)
+    if (!isAddress(address))
+      return makeError("'" + address + "' is not ADDRESS:PORT");
   if (options.key.empty())
     return makeError(llvm::Twine("the run's key is missing: pass "
                                  "--key-file=FILE, or set the variable ") +
@@ -84,8 +84,8 @@ int tessera::tuning::runJoin(ArrayRef<StringRef> args) {
   });
   if (std::optional<int> status = parse(arguments, args))
     return *status;
-  for (const std::string &places : arguments.getFiles())
-    addPlaces(places, options);
+  for (const std::string &addresses : arguments.getFiles())
+    addAddresses(addresses, options);
   if (llvm::Error error = findRun(options, joinFile, keyFile))
     return fail(std::move(error), Exit::Usage);
   ::tessera::support::handleInterrupts(

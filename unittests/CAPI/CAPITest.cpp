@@ -102,7 +102,7 @@ protected:
   TesseraExecutable *executable = nullptr;
 };
 
-/// Multiplies on memory of the host; gives how many elements are wrong.
+/// Multiplies on memory of the host; returns how many elements are wrong.
 int runMultiply(TesseraExecutable *executable, int64_t m, int64_t n, int64_t k,
                 int seed) {
   std::vector<float> a(m * k), b(k * n), c(m * n, -1);

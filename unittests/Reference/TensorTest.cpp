@@ -124,8 +124,8 @@ TEST_F(TensorTest, ArgMax) {
         %here = arith.index_cast %k : index to i32
         %more = arith.cmpf ogt, %a, %best : f32
         %value = arith.select %more, %a, %best : f32
-        %place = arith.select %more, %here, %at : i32
-        linalg.yield %value, %place : f32, i32
+        %element = arith.select %more, %here, %at : i32
+        linalg.yield %value, %element : f32, i32
       } -> (tensor<?xf32>, tensor<?xi32>)
       return %r#0, %r#1 : tensor<?xf32>, tensor<?xi32>
     })";

@@ -40,7 +40,7 @@ func.func @main(%a: tensor<7x5xf32>, %b: tensor<5x3xf32>, %c: tensor<7x3xf32>) -
   ASSERT_EQ(work.size(), 1u);
   EXPECT_EQ(work[0].operations, 2.0 * 7 * 5 * 3);
   EXPECT_EQ(work[0].bytes, 4.0 * (7 * 5 + 5 * 3 + 7 * 3));
-  EXPECT_EQ(work[0].place, "test.mlir:3:8");
+  EXPECT_EQ(work[0].location, "test.mlir:3:8");
   EXPECT_EQ(countOperations(entry, {}), 2.0 * 7 * 5 * 3);
 }
 

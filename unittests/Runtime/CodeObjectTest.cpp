@@ -101,12 +101,12 @@ std::string makeBundle(const std::vector<BundleEntry> &entries) {
   auto number = [](uint64_t value) {
     return std::string(reinterpret_cast<const char *>(&value), 8);
   };
-  size_t place = 32;
+  size_t offset = 32;
   for (const BundleEntry &entry : entries)
-    place += 24 + entry.target.size();
+    offset += 24 + entry.target.size();
   std::string bytes = "__CLANG_OFFLOAD_BUNDLE__" + number(entries.size()), code;
   for (const BundleEntry &entry : entries) {
-    bytes += number(place + code.size()) + number(entry.code.size()) +
+    bytes += number(offset + code.size()) + number(entry.code.size()) +
              number(entry.target.size()) + entry.target;
     code += entry.code;
   }

@@ -647,8 +647,8 @@ static cl_int getMemObjectInfo(cl_mem object, cl_uint which, size_t size,
   }
 }
 /// The address in a buffer; null, with a violation, if it is out of bounds.
-static char *place(const char *call, cl_mem object, size_t offset,
-                   size_t size) {
+static char *locate(const char *call, cl_mem object, size_t offset,
+                    size_t size) {
   if (!is(call, object, "buffer"))
     return nullptr;
   std::string &bytes = getWorld()->buffers[object].bytes;
@@ -663,7 +663,7 @@ static cl_int enqueueReadBuffer(cl_command_queue queue, cl_mem buffer,
                                 cl_event *) {
   ENTER(clEnqueueReadBuffer);
   is("clEnqueueReadBuffer", queue, "queue");
-  if (char *from = place("clEnqueueReadBuffer", buffer, offset, size))
+  if (char *from = locate("clEnqueueReadBuffer", buffer, offset, size))
     add(queue, [=] { std::memcpy(to, from, size); });
   if (blocking)
     runQueue(queue);
@@ -675,7 +675,7 @@ static cl_int enqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
                                  cl_event *) {
   ENTER(clEnqueueWriteBuffer);
   is("clEnqueueWriteBuffer", queue, "queue");
-  if (char *to = place("clEnqueueWriteBuffer", buffer, offset, size))
+  if (char *to = locate("clEnqueueWriteBuffer", buffer, offset, size))
     add(queue, [=] { std::memcpy(to, from, size); });
   if (blocking)
     runQueue(queue);

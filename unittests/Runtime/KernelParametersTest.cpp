@@ -67,9 +67,9 @@ std::string makeCubin() {
     headers += header;
     cubin += section.bytes;
   }
-  std::string place;
-  append(place, static_cast<uint64_t>(cubin.size()));
-  cubin.replace(0x28, 8, place);
+  std::string position;
+  append(position, static_cast<uint64_t>(cubin.size()));
+  cubin.replace(0x28, 8, position);
   cubin[0x3a] = 64;
   cubin[0x3c] = 4;
   return cubin + headers;
@@ -81,9 +81,9 @@ TEST(KernelParameters, OfACubin) {
   // Damaged ones are read without harm.
   for (size_t size = 4; size < cubin.size(); ++size)
     (void)countKernelParameters(cubin.substr(0, size));
-  for (size_t place = 4; place < cubin.size(); ++place) {
+  for (size_t position = 4; position < cubin.size(); ++position) {
     std::string damaged = cubin;
-    damaged[place] = '\xFF';
+    damaged[position] = '\xFF';
     (void)countKernelParameters(damaged);
   }
 }

@@ -43,7 +43,7 @@ protected:
     return "{'descr': '" + descr +
            "', 'fortran_order': False, 'shape': " + shape + ", }\n";
   }
-  /// The message that reading these bytes gives.
+  /// The message that reading these bytes returns.
   std::string messageFor(const std::string &bytes) {
     write(bytes);
     Expected<NpyArray> array = readNpy(path);

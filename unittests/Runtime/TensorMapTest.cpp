@@ -234,9 +234,9 @@ std::vector<unsigned long long> walk(const TiledTensor &map,
     unsigned long long address = map.address + coordinates[0] * 2;
     bool inside = coordinates[last] < int64_t(map.sizes[last]);
     for (unsigned d = 1; d <= last; ++d) {
-      int64_t place = coordinates[d] + (d < last ? offsets[d - 1] : 0);
-      inside &= place >= 0 && place < int64_t(map.sizes[d]);
-      address += place * map.strides[d - 1];
+      int64_t position = coordinates[d] + (d < last ? offsets[d - 1] : 0);
+      inside &= position >= 0 && position < int64_t(map.sizes[d]);
+      address += position * map.strides[d - 1];
     }
     result.push_back(inside ? address : 0);
     for (unsigned d = 1; d <= last; ++d) {
@@ -252,7 +252,7 @@ std::vector<unsigned long long> walk(const TiledTensor &map,
 
 /// The elements that the convolution reads for these rows of its matrix.
 std::vector<unsigned long long> gather(const Windows &windows, int64_t row,
-                                       const std::vector<int64_t> &place,
+                                       const std::vector<int64_t> &position,
                                        int64_t channel) {
   std::vector<unsigned long long> result;
   for (int64_t end = row + windows.pixels; row < end; ++row) {
@@ -261,7 +261,7 @@ std::vector<unsigned long long> gather(const Windows &windows, int64_t row,
     for (size_t d = windows.along.size(); d-- > 0;) {
       const Along &a = windows.along[d];
       int64_t at =
-          rest % a.count() * a.stride + place[d] * a.dilation - a.before;
+          rest % a.count() * a.stride + position[d] * a.dilation - a.before;
       rest /= a.count();
       inside &= at >= 0 && at < a.size;
       offset += at * stride;
@@ -280,27 +280,27 @@ void checkWindows(const Windows &windows) {
   ASSERT_TRUE(map->isImage);
   EXPECT_EQ(map->pixels, windows.pixels);
   EXPECT_EQ(map->channels, windows.perPixel);
-  int64_t rows = windows.images, places = 1;
+  int64_t rows = windows.images, positions = 1;
   for (const Along &a : windows.along) {
     rows *= a.count();
-    places *= a.window;
+    positions *= a.window;
   }
   for (int64_t row = 0; row < rows; row += windows.pixels)
-    for (int64_t number = 0; number < places; ++number) {
-      std::vector<int64_t> place(windows.along.size()), coordinates{16},
+    for (int64_t number = 0; number < positions; ++number) {
+      std::vector<int64_t> position(windows.along.size()), coordinates{16},
           offsets;
       int64_t rest = row, tap = number;
       for (size_t d = windows.along.size(); d-- > 0;) {
         const Along &a = windows.along[d];
-        place[d] = tap % a.window;
+        position[d] = tap % a.window;
         tap /= a.window;
         coordinates.push_back(rest % a.count() * a.stride - a.before);
         rest /= a.count();
-        offsets.push_back(place[d] * a.dilation);
+        offsets.push_back(position[d] * a.dilation);
       }
       coordinates.push_back(rest);
       EXPECT_EQ(walk(*map, coordinates, offsets),
-                gather(windows, row, place, 16));
+                gather(windows, row, position, 16));
     }
 }
 

@@ -150,15 +150,15 @@ Matrix fillMatrix(Formula formula, int64_t elements, bool transposed = false) {
   Matrix matrix;
   for (int64_t lane = 0; lane < 64; ++lane)
     for (int64_t element = 0; element < elements; ++element) {
-      Holder place = formula(lane, element);
+      Holder position = formula(lane, element);
       if (transposed)
-        std::swap(place.first, place.second);
-      if (matrix.size() <= static_cast<size_t>(place.first))
-        matrix.resize(place.first + 1);
-      auto &row = matrix[place.first];
-      if (row.size() <= static_cast<size_t>(place.second))
-        row.resize(place.second + 1);
-      row[place.second].push_back({lane, element});
+        std::swap(position.first, position.second);
+      if (matrix.size() <= static_cast<size_t>(position.first))
+        matrix.resize(position.first + 1);
+      auto &row = matrix[position.first];
+      if (row.size() <= static_cast<size_t>(position.second))
+        row.resize(position.second + 1);
+      row[position.second].push_back({lane, element});
     }
   return matrix;
 }

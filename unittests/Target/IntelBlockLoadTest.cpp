@@ -26,12 +26,12 @@ namespace {
 using Kind = BlockLoad::Kind;
 /// A position in the 2D region of memory, relative to the block's first one:
 /// row, column of the instruction's elements.
-using Place = std::pair<int64_t, int64_t>;
+using Position = std::pair<int64_t, int64_t>;
 /// The data of an invocation at its pointer, from the first element on.
-using Assigned = std::vector<Place>;
+using Assigned = std::vector<Position>;
 /// A row of the block: the data at each position, several elements if they are
 /// "combined into a 32-bit value".
-using Row = std::vector<std::vector<Place>>;
+using Row = std::vector<std::vector<Position>>;
 
 int64_t padToPowerOfTwo(int64_t number) {
   int64_t result = 1;
@@ -88,8 +88,8 @@ Assigned assign(Kind kind, int64_t elementBytes, int64_t width, int64_t height,
       int64_t sets = subgroup / size;
       if (static_cast<int64_t>(i) % sets != invocation / size)
         continue;
-      for (const Place &place : rows[i][invocation % size])
-        assigned.push_back(place);
+      for (const Position &position : rows[i][invocation % size])
+        assigned.push_back(position);
       continue;
     }
     // "multiple elements of each block row are assigned to each invocation. The
@@ -97,8 +97,8 @@ Assigned assign(Kind kind, int64_t elementBytes, int64_t width, int64_t height,
     int64_t each = size / subgroup;
     for (int64_t column = invocation * each; column < (invocation + 1) * each;
          ++column)
-      for (const Place &place : rows[i][column])
-        assigned.push_back(place);
+      for (const Position &position : rows[i][column])
+        assigned.push_back(position);
   }
   return assigned;
 }
@@ -153,16 +153,16 @@ TEST(IntelBlockLoadTest, LanesHaveWhatTheTableSays) {
             Assigned elements;
             for (auto [at, column] : all)
               for (int64_t i = 0; i < ratio; ++i) {
-                Place place{at, column * ratio + i};
+                Position position{at, column * ratio + i};
                 if (transposed)
-                  std::swap(place.first, place.second);
-                elements.push_back(place);
+                  std::swap(position.first, position.second);
+                elements.push_back(position);
               }
             ASSERT_EQ(static_cast<int64_t>(elements.size()),
                       stack * map.getNumRegisters());
             for (int64_t tile = 0; tile < stack; ++tile)
               for (int64_t reg = 0; reg < map.getNumRegisters(); ++reg) {
-                Place expected = map.at(lane, reg);
+                Position expected = map.at(lane, reg);
                 (transposed ? expected.second : expected.first) +=
                     tile * (transposed ? map.getCols() : map.getRows());
                 EXPECT_EQ(elements[tile * map.getNumRegisters() + reg],

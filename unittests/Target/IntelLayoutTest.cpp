@@ -25,11 +25,11 @@ using namespace mlir::tessera;
 
 namespace {
 
-using Place = std::pair<int64_t, int64_t>;
+using Position = std::pair<int64_t, int64_t>;
 /// The elements that an invocation passes: positions in the matrix, from the
 /// lower-numbered components of the vector to the higher ones, and within each
 /// from its lower bits to its upper ones.
-using Contribution = std::vector<Place>;
+using Contribution = std::vector<Position>;
 
 /// For matrix A, M rows by K columns, N invocations. Empty: it is ignored.
 Contribution passA(int64_t m, int64_t k, int64_t n, int64_t invocation) {
@@ -71,11 +71,11 @@ Contribution parse(llvm::StringRef text) {
     Contribution parts;
     for (llvm::StringRef part : llvm::split(value, " | ")) {
       auto [row, column] = part.split(',');
-      Place place;
-      EXPECT_FALSE(row.getAsInteger(10, place.first) ||
-                   column.getAsInteger(10, place.second))
+      Position position;
+      EXPECT_FALSE(row.getAsInteger(10, position.first) ||
+                   column.getAsInteger(10, position.second))
           << text.str();
-      parts.push_back(place);
+      parts.push_back(position);
     }
     passed.insert(passed.end(), parts.rbegin(), parts.rend());
   }
@@ -128,8 +128,8 @@ void compare(const LaneMap &map, int64_t lanes,
       continue;
     }
     ASSERT_EQ(map.getNumRegisters(), static_cast<int64_t>(passed.size()));
-    for (auto [element, place] : llvm::enumerate(passed))
-      EXPECT_EQ(map.at(lane, element), place)
+    for (auto [element, position] : llvm::enumerate(passed))
+      EXPECT_EQ(map.at(lane, element), position)
           << "lane " << lane << ", element " << element;
   }
 }

@@ -183,8 +183,8 @@ TEST(InstructionMapTest, KeepTheKeptCoordinateInVectors) {
       EXPECT_EQ(dropped == 0 ? vector.getCols() : vector.getRows(),
                 dropped == 0 ? map.getCols() : map.getRows());
       for (int64_t lane = 0; lane < map.getNumLanes(); ++lane) {
-        auto coordinate = [&](std::pair<int64_t, int64_t> place) {
-          return dropped == 0 ? place.second : place.first;
+        auto coordinate = [&](std::pair<int64_t, int64_t> position) {
+          return dropped == 0 ? position.second : position.first;
         };
         std::map<int64_t, int64_t> times;
         for (int64_t reg = 0; reg < vector.getNumRegisters(); ++reg)

@@ -18,13 +18,13 @@ using namespace mlir::tessera;
 
 namespace {
 
-using Place = std::pair<int64_t, int64_t>;
-using Formula = Place (*)(int64_t lane, int64_t i);
+using Position = std::pair<int64_t, int64_t>;
+using Formula = Position (*)(int64_t lane, int64_t i);
 
 /// A fragment's elements for each lane, and where they lie.
 struct Fragment {
   int64_t elements;
-  Formula place;
+  Formula position;
 };
 
 int64_t groupID(int64_t lane) { return lane >> 2; }
@@ -34,29 +34,29 @@ int64_t threadIDInGroup(int64_t lane) { return lane % 4; }
 // .f16 and .bf16
 //===----------------------------------------------------------------------===//
 
-Place a16816(int64_t lane, int64_t i) {
+Position a16816(int64_t lane, int64_t i) {
   bool upper = (0 <= i && i < 2) || (4 <= i && i < 6);
   return {upper ? groupID(lane) : groupID(lane) + 8,
           i < 4 ? threadIDInGroup(lane) * 2 + (i & 1)
                 : threadIDInGroup(lane) * 2 + (i & 1) + 8};
 }
-Place b16816(int64_t lane, int64_t i) {
+Position b16816(int64_t lane, int64_t i) {
   return {i < 2 ? threadIDInGroup(lane) * 2 + (i & 1)
                 : threadIDInGroup(lane) * 2 + (i & 1) + 8,
           groupID(lane)};
 }
-Place a1688(int64_t lane, int64_t i) {
+Position a1688(int64_t lane, int64_t i) {
   return {i < 2 ? groupID(lane) : groupID(lane) + 8,
           threadIDInGroup(lane) * 2 + (i & 1)};
 }
-Place b1688(int64_t lane, int64_t i) {
+Position b1688(int64_t lane, int64_t i) {
   return {threadIDInGroup(lane) * 2 + i, groupID(lane)};
 }
-Place c16x8(int64_t lane, int64_t i) {
+Position c16x8(int64_t lane, int64_t i) {
   return {i < 2 ? groupID(lane) : groupID(lane) + 8,
           threadIDInGroup(lane) * 2 + (i & 1)};
 }
-Place c8x8(int64_t lane, int64_t i) {
+Position c8x8(int64_t lane, int64_t i) {
   return {groupID(lane), threadIDInGroup(lane) * 2 + (i & 1)};
 }
 
@@ -70,17 +70,17 @@ int64_t product(int64_t lane) { return lane % 16 / 4; }
 int64_t rowOfProduct(int64_t lane) { return product(lane) % 2 * 8; }
 int64_t colOfProduct(int64_t lane) { return product(lane) / 2 * 8; }
 
-Place a884(int64_t lane, int64_t i) { // .row
+Position a884(int64_t lane, int64_t i) { // .row
   return {rowOfProduct(lane) + (lane < 16 ? lane % 4 : lane % 4 + 4), i};
 }
-Place b884(int64_t lane, int64_t i) { // .col
+Position b884(int64_t lane, int64_t i) { // .col
   return {i, colOfProduct(lane) + (lane < 16 ? lane % 4 : lane % 4 + 4)};
 }
-Place c884f16(int64_t lane, int64_t i) {
+Position c884f16(int64_t lane, int64_t i) {
   return {rowOfProduct(lane) + (lane < 16 ? lane % 4 : lane % 4 + 4),
           colOfProduct(lane) + i};
 }
-Place c884f32(int64_t lane, int64_t i) {
+Position c884f32(int64_t lane, int64_t i) {
   int64_t x = (lane & 0b1) + (i & 0b10);
   return {rowOfProduct(lane) + (lane < 16 ? x : x + 4),
           colOfProduct(lane) + (i & 0b100) + (lane & 0b10) + (i & 0b1)};
@@ -90,28 +90,28 @@ Place c884f32(int64_t lane, int64_t i) {
 // .s8, .u8, .e4m3, .e5m2
 //===----------------------------------------------------------------------===//
 
-Place a16832(int64_t lane, int64_t i) {
+Position a16832(int64_t lane, int64_t i) {
   bool upper = (0 <= i && i < 4) || (8 <= i && i < 12);
   return {upper ? groupID(lane) : groupID(lane) + 8,
           i < 8 ? threadIDInGroup(lane) * 4 + (i & 3)
                 : threadIDInGroup(lane) * 4 + (i & 3) + 16};
 }
-Place b16832(int64_t lane, int64_t i) {
+Position b16832(int64_t lane, int64_t i) {
   return {i < 4 ? threadIDInGroup(lane) * 4 + (i & 3)
                 : threadIDInGroup(lane) * 4 + (i & 3) + 16,
           groupID(lane)};
 }
-Place a16816i8(int64_t lane, int64_t i) {
+Position a16816i8(int64_t lane, int64_t i) {
   return {i < 4 ? groupID(lane) : groupID(lane) + 8,
           threadIDInGroup(lane) * 4 + (i & 3)};
 }
-Place b16816i8(int64_t lane, int64_t i) {
+Position b16816i8(int64_t lane, int64_t i) {
   return {threadIDInGroup(lane) * 4 + (i & 3), groupID(lane)};
 }
-Place a8816(int64_t lane, int64_t i) {
+Position a8816(int64_t lane, int64_t i) {
   return {groupID(lane), threadIDInGroup(lane) * 4 + i};
 }
-Place b8816(int64_t lane, int64_t i) {
+Position b8816(int64_t lane, int64_t i) {
   return {threadIDInGroup(lane) * 4 + i, groupID(lane)};
 }
 
@@ -119,17 +119,17 @@ Place b8816(int64_t lane, int64_t i) {
 // .tf32; the k4 and k8 shapes of .f64 are the same
 //===----------------------------------------------------------------------===//
 
-Place a1684(int64_t lane, int64_t i) {
+Position a1684(int64_t lane, int64_t i) {
   return {i == 0 ? groupID(lane) : groupID(lane) + 8, threadIDInGroup(lane)};
 }
-Place b1684(int64_t lane, int64_t) {
+Position b1684(int64_t lane, int64_t) {
   return {threadIDInGroup(lane), groupID(lane)};
 }
-Place a1688w(int64_t lane, int64_t i) {
+Position a1688w(int64_t lane, int64_t i) {
   return {i == 0 || i == 2 ? groupID(lane) : groupID(lane) + 8,
           i == 0 || i == 1 ? threadIDInGroup(lane) : threadIDInGroup(lane) + 4};
 }
-Place b1688w(int64_t lane, int64_t i) {
+Position b1688w(int64_t lane, int64_t i) {
   return {i == 0 ? threadIDInGroup(lane) : threadIDInGroup(lane) + 4,
           groupID(lane)};
 }
@@ -138,16 +138,16 @@ Place b1688w(int64_t lane, int64_t i) {
 // .f64
 //===----------------------------------------------------------------------===//
 
-Place a16816f64(int64_t lane, int64_t i) {
+Position a16816f64(int64_t lane, int64_t i) {
   return {i % 2 == 0 ? groupID(lane) : groupID(lane) + 8,
           i % 2 == 0 ? i * 2 + threadIDInGroup(lane)
                      : i * 2 - 2 + threadIDInGroup(lane)};
 }
-Place b16816f64(int64_t lane, int64_t i) {
+Position b16816f64(int64_t lane, int64_t i) {
   return {threadIDInGroup(lane) + i * 4, groupID(lane)};
 }
-Place a884f64(int64_t lane, int64_t) { return {lane >> 2, lane % 4}; }
-Place b884f64(int64_t lane, int64_t) { return {lane % 4, lane >> 2}; }
+Position a884f64(int64_t lane, int64_t) { return {lane >> 2, lane % 4}; }
+Position b884f64(int64_t lane, int64_t) { return {lane % 4, lane >> 2}; }
 
 //===----------------------------------------------------------------------===//
 // Comparison
@@ -195,7 +195,7 @@ void compare(const LaneMap &map, const Fragment &fragment) {
   ASSERT_EQ(map.getNumRegisters(), fragment.elements);
   for (int64_t lane = 0; lane < 32; ++lane)
     for (int64_t i = 0; i < fragment.elements; ++i)
-      EXPECT_EQ(map.at(lane, i), fragment.place(lane, i))
+      EXPECT_EQ(map.at(lane, i), fragment.position(lane, i))
           << "lane " << lane << ", element " << i;
 }
 
@@ -262,19 +262,19 @@ TEST(PtxLayoutTest, WarpgroupAccumulators) {
       // Figure "WGMMA .m64nNk16 register fragment layout for matrix A".
       for (int64_t t = 0; hasRegisters && t < 128; ++t)
         for (int64_t i = 0; i < 8; ++i) {
-          std::pair<int64_t, int64_t> place{16 * (t / 32) + t % 32 / 4 +
-                                                8 * (i / 2 % 2),
-                                            t % 4 * 2 + i % 2 + 8 * (i / 4)};
-          EXPECT_EQ(row.aMap.at(t, i), place);
+          std::pair<int64_t, int64_t> position{16 * (t / 32) + t % 32 / 4 +
+                                                   8 * (i / 2 % 2),
+                                               t % 4 * 2 + i % 2 + 8 * (i / 4)};
+          EXPECT_EQ(row.aMap.at(t, i), position);
         }
       ASSERT_EQ(row.accMap.getNumLanes(), 128);
       ASSERT_EQ(row.accMap.getNumRegisters(), row.n / 2);
       for (int64_t t = 0; t < 128; ++t)
         for (int64_t i = 0; i < row.n / 2; ++i) {
-          std::pair<int64_t, int64_t> place{16 * (t / 32) + t % 32 / 4 +
-                                                8 * (i / 2 % 2),
-                                            8 * (i / 4) + t % 4 * 2 + i % 2};
-          EXPECT_EQ(row.accMap.at(t, i), place);
+          std::pair<int64_t, int64_t> position{16 * (t / 32) + t % 32 / 4 +
+                                                   8 * (i / 2 % 2),
+                                               8 * (i / 4) + t % 4 * 2 + i % 2};
+          EXPECT_EQ(row.accMap.at(t, i), position);
         }
     }
   EXPECT_GE(seen, 54 + 18);
@@ -306,7 +306,7 @@ TEST(PtxLayoutTest, TensorMemoryAccumulators) {
         for (int64_t i = 0; i < registers; ++i) {
           int64_t lane = 32 * (t / 32 % 4) + t % 32,
                   column = isWide ? i / 32 * 64 + t / 128 * 32 + i % 32 : i;
-          EXPECT_EQ(row.accMap.at(t, i), Place(lane, column));
+          EXPECT_EQ(row.accMap.at(t, i), Position(lane, column));
         }
     }
   EXPECT_EQ(seen, 48);

@@ -46,8 +46,8 @@ protected:
 
   /// An encrypted connection to the run; the run answers meanwhile.
   std::unique_ptr<Channel> call(TlsContext &context) {
-    llvm::StringRef place = cluster->getPlaces();
-    auto file = connectTo(place.split(',').first, /*seconds=*/10);
+    llvm::StringRef address = cluster->getAddresses();
+    auto file = connectTo(address.split(',').first, /*seconds=*/10);
     EXPECT_TRUE(static_cast<bool>(file));
     if (!file) {
       llvm::consumeError(file.takeError());

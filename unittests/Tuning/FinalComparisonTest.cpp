@@ -84,7 +84,7 @@ TEST(TimeSummaryTest, HasMedianAndOrderStatistics) {
     times.push_back(i);
   TimeSummary summary = summarizeTimes(times);
   EXPECT_EQ(summary.median, 50.5);
-  // Places 50 -+ 9.8, from 0.
+  // Positions 50 -+ 9.8, from 0.
   EXPECT_EQ(summary.low, 41);
   EXPECT_EQ(summary.high, 61);
   TimeSummary few = summarizeTimes({3, 1, 2});

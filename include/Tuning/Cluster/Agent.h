@@ -31,7 +31,7 @@ struct DeviceChoice {
 /// The options of an agent.
 struct JoinOptions : DeviceChoice {
   /// Where the run listens, each "ADDRESS:PORT", to be tried in turn.
-  std::vector<std::string> places;
+  std::vector<std::string> addresses;
   /// The run's; see `readKey`.
   std::string key;
   /// Processes that compile, and for each device those that measure.
@@ -53,7 +53,7 @@ unsigned getDefaultJobs(unsigned cores);
 llvm::Error parseDevices(llvm::StringRef value, DeviceChoice &choice);
 
 /// Adds the addresses of a list that is separated by commas.
-void addPlaces(llvm::StringRef list, JoinOptions &options);
+void addAddresses(llvm::StringRef list, JoinOptions &options);
 
 /// Works for the run until it is over. Returns false, with the reason in
 /// `messages`, if the run cannot be reached, rejects this host, or disappears

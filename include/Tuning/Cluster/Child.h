@@ -33,7 +33,7 @@ public:
   static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
                                       std::string &why);
   /// The same with `line`, a connected socket, as the channel: `getChannel`
-  /// gives null. It is closed here.
+  /// returns null. It is closed here.
   static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
                                       int line, std::string &why);
   /// Ends it.

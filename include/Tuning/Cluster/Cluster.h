@@ -98,14 +98,14 @@ public:
     std::vector<std::string> notes;
   };
 
-  /// Listens where `--listen=PLACE` specifies, for hosts that have the key.
+  /// Listens where `--listen=ADDRESS` specifies, for hosts that have the key.
   static llvm::Expected<std::unique_ptr<Cluster>>
-  create(const std::string &place, const std::string &key);
+  create(const std::string &address, const std::string &key);
   /// Sends the hosts the end of the run.
   ~Cluster();
 
   /// Where to call, as `gpu-tune join` takes it: "ADDRESS:PORT,ADDRESS:PORT".
-  const std::string &getPlaces() const { return places; }
+  const std::string &getAddresses() const { return addresses; }
 
   /// Sets the target and chip that hosts work for; must be called before the
   /// first `take`.
@@ -150,8 +150,9 @@ private:
     bool isAuthenticated = false;
   };
 
-  Cluster(int listener, std::string places, std::unique_ptr<TlsContext> tls)
-      : listener(listener), places(std::move(places)), tls(std::move(tls)) {}
+  Cluster(int listener, std::string addresses, std::unique_ptr<TlsContext> tls)
+      : listener(listener), addresses(std::move(addresses)),
+        tls(std::move(tls)) {}
   void accept();
   void makeRoom(const std::string &address);
   /// Whether the guest stays one.
@@ -165,7 +166,7 @@ private:
   int listener;
   /// Until then no caller is accepted: the process has too many files open.
   Clock::time_point pausedUntil;
-  std::string places;
+  std::string addresses;
   /// Outlives the sessions of guests and members.
   std::unique_ptr<TlsContext> tls;
   std::string target, chip;

@@ -50,7 +50,7 @@ public:
 
   int getRank() const { return rank; }
   int getSize() const { return size; }
-  /// By rank 0, once: gives the text to the others. No call of MPI is made from
+  /// By rank 0, once: sends the text to the others. No call of MPI is made from
   /// then on.
   void announce(const std::string &text);
   /// By the others, once: the text; empty if there is no run.

@@ -28,7 +28,7 @@ struct Task {
   compiler::tuning::TaskText text;
   /// How often it occurs in the programs, and where first.
   unsigned count = 1;
-  std::string place;
+  std::string location;
   /// The program (`makeTaskProgram`).
   mlir::OwningOpRef<mlir::ModuleOp> program;
   /// It adds to what the output holds; and its result is exact for small
@@ -49,7 +49,7 @@ struct Task {
 ///                            for stride 1; `/2` after S: its stride
 ///   attention:BxQxKxD:TYPE   B heads; then `:causal`
 ///
-/// Gives their tasks for a chip, each once. Prints what cannot be tuned, with
+/// Returns their tasks for a chip, each once. Prints what cannot be tuned, with
 /// the reason, and errors; after an error the result is empty.
 mlir::FailureOr<std::vector<Task>>
 collectTasks(mlir::ArrayRef<std::string> work,

@@ -27,8 +27,8 @@ inline TimeSummary summarizeTimes(std::vector<double> times) {
     return {};
   std::sort(times.begin(), times.end());
   auto n = static_cast<double>(times.size());
-  auto at = [&](double place) {
-    return times[static_cast<size_t>(std::clamp(place, 0.0, n - 1))];
+  auto at = [&](double position) {
+    return times[static_cast<size_t>(std::clamp(position, 0.0, n - 1))];
   };
   size_t middle = times.size() / 2;
   double median = times.size() % 2 ? times[middle]

@@ -19,7 +19,7 @@ namespace tessera::tuning {
 
 using Clock = std::chrono::steady_clock;
 
-/// The place of a worker: the process in it may die, and be started again.
+/// The slot of a worker: the process in it may die, and be started again.
 struct WorkerSlot {
   /// The host's number in the cluster; 0 is this one.
   int host = 0;
@@ -39,13 +39,13 @@ struct WorkerSlot {
   }
 };
 
-/// The place of a process that compiles.
+/// The slot of a process that compiles.
 struct Compiler : WorkerSlot {
   /// Tasks whose programs it has.
   std::set<size_t> known;
 };
 
-/// The place of a process that measures.
+/// The slot of a process that measures.
 struct Measurer : WorkerSlot {
   enum State { Starting, Idle, Opening, Loading, Loaded, Going, Comparing };
   int ordinal = 0;
@@ -99,7 +99,7 @@ public:
 
   /// Ends all compilers, and forgets what they have in hand.
   void stopCompilers(std::vector<TaskState> &states);
-  /// Removes the places that are marked for it.
+  /// Removes the slots that are marked for it.
   void removeEnded();
 
   void addFiles(std::vector<pollfd> &files, bool withCompilers = true);

@@ -118,10 +118,10 @@ public:
               "more, start at whole bytes of the target, and lie within it";
   }
 
-  /// Writes the data before `place` instead of immediately, so that reads are
-  /// in flight during the ops in between. Chunks that only some threads have
-  /// are written immediately.
-  void writeBefore(Operation *place) { writePlace = place; }
+  /// Writes the data before `position` instead of immediately, so that reads
+  /// are in flight during the ops in between. Chunks that only some threads
+  /// have are written immediately.
+  void writeBefore(Operation *position) { writePosition = position; }
 
   void emit(OpBuilder &builder) {
     IndexMath math(builder, loc);
@@ -242,7 +242,7 @@ private:
     SmallVector<Value> indices;
     /// Its row and column in the source's tile; empty if the tile has no single
     /// origin.
-    SmallVector<Value, 2> place;
+    SmallVector<Value, 2> position;
     /// The number of its elements that are in bounds (index); null: all.
     Value count;
     /// Whether all are in bounds (i1), if `count` is not null.
@@ -255,8 +255,8 @@ private:
   }
 
   /// The position of a chunk in the last two dimensions.
-  std::array<Value, 2> getPlace(OpBuilder &builder, ValueRange indices,
-                                Value row, Value col) {
+  std::array<Value, 2> getPosition(OpBuilder &builder, ValueRange indices,
+                                   Value row, Value col) {
     IndexMath math(builder, loc);
     return {math.add(indices[indices.size() - 2], row),
             math.add(indices[indices.size() - 1], col)};
@@ -264,21 +264,21 @@ private:
 
   /// Where the chunk is in a tile of the source.
   Origin emitTileOrigin(OpBuilder &builder, Value row, Value col) {
-    std::array<Value, 2> place =
-        getPlace(builder, op.getSourceIndices(), row, col);
-    std::array<Value, 2> kept = place;
+    std::array<Value, 2> position =
+        getPosition(builder, op.getSourceIndices(), row, col);
+    std::array<Value, 2> kept = position;
     if (op.getFromSwizzled())
-      kept = emitSwizzledPlace(builder, loc, op.getSourceType(), place[0],
-                               place[1]);
+      kept = emitSwizzledPosition(builder, loc, op.getSourceType(), position[0],
+                                  position[1]);
     Origin origin;
     llvm::append_range(origin.indices, op.getSourceIndices().drop_back(2));
     origin.indices.append({kept[0], kept[1]});
     if (!op.getFromSwizzled() &&
         op->hasAttr(TesseraDialect::UniformAttrHelper::getNameStr()))
-      origin.place = {row, col};
+      origin.position = {row, col};
     if (!sourceInside) {
       int64_t all = single ? 1 : width;
-      origin.count = emitCountInBounds(builder, loc, source, place, all);
+      origin.count = emitCountInBounds(builder, loc, source, position, all);
       origin.whole = emitIsWhole(builder, origin.count, all);
     }
     return origin;
@@ -333,9 +333,10 @@ private:
   Value emitRead(OpBuilder &builder, const Origin &from, int64_t count) {
     auto type = VectorType::get(count, element);
     auto read = [&](OpBuilder &builder) -> Value {
-      if (!from.place.empty() && !from.count)
-        if (Value elements = target.emitTileRead(
-                builder, loc, source, op.getSourceIndices(), from.place, count))
+      if (!from.position.empty() && !from.count)
+        if (Value elements =
+                target.emitTileRead(builder, loc, source, op.getSourceIndices(),
+                                    from.position, count))
           return elements;
       if (count == 1)
         return memref::LoadOp::create(builder, loc, source, from.indices);
@@ -372,25 +373,25 @@ private:
   /// A chunk whose elements are read one by one.
   Value emitSingleReads(OpBuilder &builder, Value row, Value col) {
     SmallVector<Value> elements;
-    auto readAt = [&](OpBuilder &builder, Value place) {
-      Origin from = gathers ? emitGatherOrigin(builder, row, place)
-                            : emitTileOrigin(builder, row, place);
+    auto readAt = [&](OpBuilder &builder, Value position) {
+      Origin from = gathers ? emitGatherOrigin(builder, row, position)
+                            : emitTileOrigin(builder, row, position);
       return emitRead(builder, from, 1);
     };
     for (int64_t i = 0; i < width; ++i) {
       IndexMath math(builder, loc);
-      Value place = math.add(col, i);
+      Value position = math.add(col, i);
       if (!odd || i == 0) {
-        elements.push_back(readAt(builder, place));
+        elements.push_back(readAt(builder, position));
         continue;
       }
       Value inRow =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place,
-                                math.constant(shape[1]));
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                position, math.constant(shape[1]));
       auto branch = scf::IfOp::create(
           builder, loc, inRow,
           [&](OpBuilder &nested, Location loc) {
-            scf::YieldOp::create(nested, loc, readAt(nested, place));
+            scf::YieldOp::create(nested, loc, readAt(nested, position));
           },
           [&](OpBuilder &nested, Location loc) {
             Value zero = arith::ConstantOp::create(nested, loc,
@@ -532,10 +533,10 @@ private:
       return arith::ConstantIntOp::create(builder, loc,
                                           static_cast<int32_t>(value), 32);
     };
-    auto shift = [&](Value word, int64_t places, bool up) -> Value {
-      if (places == 0)
+    auto shift = [&](Value word, int64_t positions, bool up) -> Value {
+      if (positions == 0)
         return word;
-      Value by = constant(static_cast<uint32_t>(4 * places));
+      Value by = constant(static_cast<uint32_t>(4 * positions));
       return up ? arith::ShLIOp::create(builder, loc, word, by).getResult()
                 : arith::ShRUIOp::create(builder, loc, word, by).getResult();
     };
@@ -600,8 +601,9 @@ private:
                             : emitTileOrigin(builder, at, col);
       chunks.push_back(emitRead(builder, from, width));
     }
-    if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
-      OpBuilder later(writePlace);
+    if (writePosition &&
+        builder.getInsertionBlock() == writePosition->getBlock()) {
+      OpBuilder later(writePosition);
       target.emitLateUse(later, loc);
       writeWords(later, std::move(chunks), row, col);
       return;
@@ -613,7 +615,7 @@ private:
                   Value col) {
     IndexMath math(builder, loc);
     std::array<Value, 2> into =
-        getPlace(builder, op.getTargetIndices(), row, col);
+        getPosition(builder, op.getTargetIndices(), row, col);
     Value words = packed ? emitPackedKPacking(builder, chunks)
                          : emitKPacking(builder, std::move(chunks)),
           view = emitKPackedView(builder, loc, to, *packing),
@@ -647,11 +649,11 @@ private:
       return;
     }
     std::array<Value, 2> into =
-        getPlace(builder, op.getTargetIndices(), row, col);
+        getPosition(builder, op.getTargetIndices(), row, col);
     std::array<Value, 2> kept = into;
     if (op.getSwizzled())
-      kept =
-          emitSwizzledPlace(builder, loc, op.getTargetType(), into[0], into[1]);
+      kept = emitSwizzledPosition(builder, loc, op.getTargetType(), into[0],
+                                  into[1]);
     SmallVector<Value> intoAll(op.getTargetIndices().drop_back(2));
     intoAll.append({kept[0], kept[1]});
     if (single) {
@@ -668,8 +670,9 @@ private:
                             : mayCopy && emitAsyncChunk(builder, from, intoAll))
       return;
     Value chunk = emitRead(builder, from, width);
-    if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
-      OpBuilder later(writePlace);
+    if (writePosition &&
+        builder.getInsertionBlock() == writePosition->getBlock()) {
+      OpBuilder later(writePosition);
       target.emitLateUse(later, loc);
       emitWrite(later, chunk, into, intoAll);
       return;
@@ -678,7 +681,7 @@ private:
   }
 
   /// Where writes go; null: where the reads are.
-  Operation *writePlace = nullptr;
+  Operation *writePosition = nullptr;
   CopyLike op;
   const FragmentTarget &target;
   bool async;
@@ -722,16 +725,16 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   using FragmentPattern::FragmentPattern;
 
   /// The last op in the op's block before the copy is waited for.
-  static Operation *getLastPlace(AsyncCopyOp op) {
+  static Operation *getLastPosition(AsyncCopyOp op) {
     auto waits = [](Operation &other) {
       return other.hasTrait<OpTrait::IsTerminator>() ||
              other.walk([](WaitOp) { return WalkResult::interrupt(); })
                  .wasInterrupted();
     };
-    Operation *place = op->getNextNode();
-    while (!waits(*place))
-      place = place->getNextNode();
-    return place;
+    Operation *position = op->getNextNode();
+    while (!waits(*position))
+      position = position->getNextNode();
+    return position;
   }
 
   LogicalResult
@@ -750,7 +753,7 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
       return failure();
     // Without asynchronous copies, registers hold the data in flight.
     if (!target.chip.asyncCopy && target.chip.hasLanes())
-      emitter.writeBefore(getLastPlace(op));
+      emitter.writeBefore(getLastPosition(op));
     emitter.emit(rewriter);
     target.emitAsyncCommit(rewriter, op.getLoc());
     rewriter.replaceOpWithMultiple(op, {ValueRange()});

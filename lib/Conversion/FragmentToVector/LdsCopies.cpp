@@ -111,11 +111,11 @@ LogicalResult mlir::tessera::checkLdsCopies(Operation *op, const Chip &chip,
 
 SmallVector<Value>
 mlir::tessera::LdsCopy::emitSourceIndices(OpBuilder &builder, Location loc,
-                                          std::array<Value, 2> place) const {
+                                          std::array<Value, 2> position) const {
   IndexMath math(builder, loc);
   SmallVector<Value> indices(origin);
-  indices.end()[-2] = math.add(indices.end()[-2], place[0]);
-  indices.end()[-1] = math.add(indices.end()[-1], place[1]);
+  indices.end()[-2] = math.add(indices.end()[-2], position[0]);
+  indices.end()[-1] = math.add(indices.end()[-1], position[1]);
   return indices;
 }
 
@@ -156,24 +156,24 @@ void mlir::tessera::markLdsCopies(Operation *root, const Chip &chip,
 }
 
 /// The row and column in the source of the element that a dense tile of `type`
-/// stores as its element `place`.
-static std::array<Value, 2> emitSourcePlace(OpBuilder &builder, Location loc,
-                                            MemRefType type, bool isSwizzled,
-                                            Value place) {
+/// stores as its element `position`.
+static std::array<Value, 2> emitSourcePosition(OpBuilder &builder, Location loc,
+                                               MemRefType type, bool isSwizzled,
+                                               Value position) {
   IndexMath math(builder, loc);
   int64_t rows = type.getDimSize(type.getRank() - 2),
           cols = type.getShape().back();
   if (!isSwizzled)
-    return {math.div(place, math.constant(cols)),
-            math.rem(place, math.constant(cols))};
+    return {math.div(position, math.constant(cols)),
+            math.rem(position, math.constant(cols))};
   // By panels (Swizzle.cpp). Within a row's part of one, the permutation is its
   // own inverse.
   int64_t perPanel =
       std::min(cols, 8 * 128 / getElementBits(type.getElementType()));
-  Value line = math.div(place, math.constant(perPanel)),
+  Value line = math.div(position, math.constant(perPanel)),
         row = math.rem(line, math.constant(rows)),
         panel = math.mul(math.div(line, math.constant(rows)), perPanel),
-        kept = math.rem(place, math.constant(perPanel));
+        kept = math.rem(position, math.constant(perPanel));
   return {row,
           math.add(panel, emitSwizzledColumn(builder, loc, type, row, kept))};
 }
@@ -200,9 +200,9 @@ bool mlir::tessera::emitLdsCopy(OpBuilder &builder, AsyncCopyOp op,
           size = copy.shape[0] * copy.shape[1];
   for (int64_t first = 0; first < size; first += atOnce)
     if (!target.emitLdsLoad(builder, loc, copy,
-                            emitSourcePlace(builder, loc, type,
-                                            op.getSwizzled(),
-                                            math.add(ofThread, first)),
+                            emitSourcePosition(builder, loc, type,
+                                               op.getSwizzled(),
+                                               math.add(ofThread, first)),
                             math.add(begin, first)))
       return false;
   return true;

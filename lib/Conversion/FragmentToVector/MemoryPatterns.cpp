@@ -39,18 +39,19 @@ Value mlir::tessera::emitMask(OpBuilder &builder, Location loc, Value count,
 }
 
 Value mlir::tessera::emitCountInBounds(OpBuilder &builder, Location loc,
-                                       Value memory, std::array<Value, 2> place,
+                                       Value memory,
+                                       std::array<Value, 2> position,
                                        int64_t width) {
   IndexMath math(builder, loc);
   int64_t rank = cast<MemRefType>(memory.getType()).getRank();
   Value rows = memref::DimOp::create(builder, loc, memory, rank - 2);
   Value cols = memref::DimOp::create(builder, loc, memory, rank - 1);
   Value zero = math.constant(0);
-  Value left = arith::SubIOp::create(builder, loc, cols, place[1]);
+  Value left = arith::SubIOp::create(builder, loc, cols, position[1]);
   left = arith::MaxSIOp::create(builder, loc, left, zero);
   left = arith::MinSIOp::create(builder, loc, left, math.constant(width));
   Value rowInside = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, place[0], rows);
+      builder, loc, arith::CmpIPredicate::slt, position[0], rows);
   return arith::SelectOp::create(builder, loc, rowInside, left, zero);
 }
 
@@ -149,7 +150,7 @@ public:
   }
 
   /// The first position of the tile in the last two dimensions.
-  std::array<Value, 2> getTilePlace(int64_t tileRow, int64_t tileCol) const {
+  std::array<Value, 2> getTilePosition(int64_t tileRow, int64_t tileCol) const {
     std::array<int64_t, 2> step{tileRow * layout.getExtent(0),
                                 tileCol * layout.getExtent(1)};
     if (transpose)
@@ -158,8 +159,8 @@ public:
   }
 
   /// The position of this lane's register `reg` of a tile.
-  std::array<Value, 2> getPlace(int64_t tileRow, int64_t tileCol,
-                                int64_t reg) const {
+  std::array<Value, 2> getPosition(int64_t tileRow, int64_t tileCol,
+                                   int64_t reg) const {
     auto [row, col] = layout.map.at(0, reg);
     std::array<int64_t, 2> step{tileRow * layout.getExtent(0) + row,
                                 tileCol * layout.getExtent(1) + col};
@@ -170,16 +171,17 @@ public:
 
   /// The indices in memory that hold the element of a position, permuted if
   /// swizzled.
-  SmallVector<Value> getAddress(std::array<Value, 2> place) const {
+  SmallVector<Value> getAddress(std::array<Value, 2> position) const {
     if (swizzled)
-      place = emitSwizzledPlace(builder, loc, type, place[0], place[1]);
-    return getIndices(place);
+      position =
+          emitSwizzledPosition(builder, loc, type, position[0], position[1]);
+    return getIndices(position);
   }
 
   /// All indices of a position.
-  SmallVector<Value> getIndices(std::array<Value, 2> place) const {
+  SmallVector<Value> getIndices(std::array<Value, 2> position) const {
     SmallVector<Value> all(ArrayRef(indices).drop_back(2));
-    all.append({place[0], place[1]});
+    all.append({position[0], position[1]});
     return all;
   }
 
@@ -187,13 +189,14 @@ public:
   Value emitAllInBounds(FragmentType fragment, bool promised);
 
   /// A position in the memory, relative to the first element of the fragment.
-  std::array<Value, 2> getMemoryPlace(int64_t slow, int64_t fast) const {
+  std::array<Value, 2> getMemoryPosition(int64_t slow, int64_t fast) const {
     return {math.add(base[0], slow), math.add(base[1], fast)};
   }
 
-  /// The number of the `count` elements at `place` that are in bounds (index).
-  Value emitCount(std::array<Value, 2> place, int64_t count) {
-    return emitCountInBounds(builder, loc, memory, place, count);
+  /// The number of the `count` elements at `position` that are in bounds
+  /// (index).
+  Value emitCount(std::array<Value, 2> position, int64_t count) {
+    return emitCountInBounds(builder, loc, memory, position, count);
   }
 
   /// Whether each access is inside the memory as a whole, or outside: rows have
@@ -316,15 +319,15 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     Type element = layout.vectorType.getElementType();
     return emitTransposedTiles(
         builder, loc, layout, [&](int64_t column, int64_t row, int64_t count) {
-          std::array<Value, 2> place = access.getMemoryPlace(column, row);
-          SmallVector<Value> indices = access.getIndices(place);
+          std::array<Value, 2> position = access.getMemoryPosition(column, row);
+          SmallVector<Value> indices = access.getIndices(position);
           auto type = VectorType::get(count, element);
           if (!masked)
             return vector::LoadOp::create(builder, loc, type, op.getMemory(),
                                           indices)
                 .getResult();
           Value mask =
-              emitMask(builder, loc, access.emitCount(place, count), count);
+              emitMask(builder, loc, access.emitCount(position, count), count);
           return vector::MaskedLoadOp::create(builder, loc, type,
                                               op.getMemory(), indices, mask,
                                               emitZero(builder, loc, type))
@@ -399,7 +402,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     for (int64_t i = 0; i < layout.tiles[0]; ++i)
       for (int64_t j = 0; j < layout.tiles[1]; ++j) {
         SmallVector<Value> indices =
-            access.getIndices(access.getTilePlace(i, j));
+            access.getIndices(access.getTilePosition(i, j));
         if (Value tile =
                 target.emitTileLoad(builder, loc, op, layout, op.getMemory(),
                                     indices, access.getAlignment())) {
@@ -432,8 +435,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     Type element = layout.vectorType.getElementType();
     SmallVector<Value> parts;
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
-      std::array<Value, 2> place = access.getPlace(i, j, reg);
-      SmallVector<Value> indices = access.getAddress(place);
+      std::array<Value, 2> position = access.getPosition(i, j, reg);
+      SmallVector<Value> indices = access.getAddress(position);
       Value part;
       if (!masked && width == 1) {
         part = memref::LoadOp::create(builder, loc, op.getMemory(), indices);
@@ -442,7 +445,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
             builder, loc, access.getAccessType(), op.getMemory(), indices,
             /*nontemporal=*/false, access.getAccessAlignment());
       } else {
-        Value count = access.emitCount(place, width);
+        Value count = access.emitCount(position, width);
         if (width == 1 || access.isWhole()) {
           Value some = emitIsAny(builder, loc, count);
           if (Value guarded = target.emitGuardedRead(
@@ -550,13 +553,13 @@ struct StorePattern : FragmentPattern<StoreOp> {
     Location loc = op.getLoc();
     if (!masked && !op.getAtomicAdd() &&
         target.emitTileStore(builder, loc, op, layout, tile,
-                             access.getIndices(access.getTilePlace(i, j)),
+                             access.getIndices(access.getTilePosition(i, j)),
                              access.getAlignment()))
       return;
     int64_t width = access.getWidth();
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
-      std::array<Value, 2> place = access.getPlace(i, j, reg);
-      SmallVector<Value> indices = access.getAddress(place);
+      std::array<Value, 2> position = access.getPosition(i, j, reg);
+      SmallVector<Value> indices = access.getAddress(position);
       Value part = extractPart(builder, loc, tile, reg, width);
       if (!masked && width == 1) {
         emitElement(builder, op, part, indices);
@@ -565,7 +568,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
                                 /*nontemporal=*/false,
                                 access.getAccessAlignment());
       } else {
-        Value count = access.emitCount(place, width);
+        Value count = access.emitCount(position, width);
         if (width == 1 || access.isWhole()) {
           Value some = emitIsAny(builder, loc, count);
           if (!op.getAtomicAdd() &&

@@ -51,10 +51,10 @@ SmallVector<Value> emitTransposedTiles(
     OpBuilder &builder, Location loc, const TileLayout &layout,
     function_ref<Value(int64_t column, int64_t row, int64_t count)> load);
 
-/// The number of the `width` elements from `place` on in the last two
+/// The number of the `width` elements from `position` on in the last two
 /// dimensions of `memory` that are in bounds (index).
 Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
-                        std::array<Value, 2> place, int64_t width);
+                        std::array<Value, 2> position, int64_t width);
 
 /// The alignment in bytes of an access to `width` elements whose rows have the
 /// alignment `known`: the full width if the chip requires aligned accesses.

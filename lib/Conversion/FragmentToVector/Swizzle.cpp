@@ -105,10 +105,10 @@ Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
   return math.add(SplitSum::emit(math, cols.outer, cols.outerConstant), inner);
 }
 
-std::array<Value, 2> mlir::tessera::emitSwizzledPlace(OpBuilder &builder,
-                                                      Location loc,
-                                                      MemRefType type,
-                                                      Value row, Value col) {
+std::array<Value, 2> mlir::tessera::emitSwizzledPosition(OpBuilder &builder,
+                                                         Location loc,
+                                                         MemRefType type,
+                                                         Value row, Value col) {
   Value kept = emitSwizzledColumn(builder, loc, type, row, col);
   int64_t perPanel = 8 * 128 / getElementBits(type.getElementType());
   int64_t panels = type.getShape().back() / perPanel;

@@ -100,13 +100,13 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
             TesseraDialect::TakenArgumentsAttrHelper::getNameStr())) {
       SmallVector<Value> all;
       all.swap(arguments);
-      for (int64_t place : taken.asArrayRef()) {
-        if (place < 0 || place >= static_cast<int64_t>(all.size()))
+      for (int64_t position : taken.asArrayRef()) {
+        if (position < 0 || position >= static_cast<int64_t>(all.size()))
           return op.emitError()
                  << TesseraDialect::TakenArgumentsAttrHelper::getNameStr()
-                 << " contains argument " << place
+                 << " contains argument " << position
                  << ", but the number of arguments is " << all.size();
-        arguments.push_back(all[place]);
+        arguments.push_back(all[position]);
       }
     }
     int64_t count = arguments.size() + countTensorMaps(op);
@@ -121,9 +121,9 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     int32_t next = 0;
     auto append = [&](Value slot, int64_t bytes) {
       LLVM::GEPArg index(next);
-      Value place =
+      Value position =
           LLVM::GEPOp::create(rewriter, loc, pointer, pointer, array, index);
-      LLVM::StoreOp::create(rewriter, loc, slot, place);
+      LLVM::StoreOp::create(rewriter, loc, slot, position);
       Value size =
           LLVM::GEPOp::create(rewriter, loc, pointer, i64, sizes, index);
       LLVM::StoreOp::create(rewriter, loc, constant(bytes), size);
@@ -242,10 +242,10 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
         DataLayout(module).getTypeSize(element).getFixedValue());
     std::string name;
     llvm::raw_string_ostream(name) << type.getElementType();
-    if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    if (auto position = loc->findInstanceOf<FileLineColLoc>())
       llvm::raw_string_ostream(name)
-          << " at " << place.getFilename().getValue() << ":" << place.getLine()
-          << ":" << place.getColumn();
+          << " at " << position.getFilename().getValue() << ":"
+          << position.getLine() << ":" << position.getColumn();
     SmallVector<Value> operands{
         constant(alignment), constant(sizes.size()), array, constant(bytes),
         getText(loc, getSymbol(name), name, module, rewriter)};

@@ -142,9 +142,9 @@ Value Encoder::store(ArrayRef<Value> values) {
   Value array = LLVM::AllocaOp::create(rewriter, loc, pointer, i64,
                                        constant(values.size()));
   for (auto [i, value] : llvm::enumerate(values)) {
-    Value place = LLVM::GEPOp::create(rewriter, loc, pointer, i64, array,
-                                      ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    LLVM::StoreOp::create(rewriter, loc, value, place);
+    Value address = LLVM::GEPOp::create(rewriter, loc, pointer, i64, array,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(rewriter, loc, value, address);
   }
   return array;
 }

@@ -183,7 +183,8 @@ private:
   void emitPoints(int64_t width);
   /// One run of the body. `carried` are the outputs' values so far; null where
   /// they are in memory.
-  SmallVector<Value> emitBody(const Place &place, ArrayRef<Value> carried);
+  SmallVector<Value> emitBody(const Position &position,
+                              ArrayRef<Value> carried);
 
   linalg::LinalgOp op;
   const Chip &chip;
@@ -266,29 +267,29 @@ LogicalResult Mapper::emitReduction() {
   what.vectorizable = canVectorize(body);
   what.vectorFinish = true;
 
-  what.accumulate = [&](ImplicitLocOpBuilder &b, const Place &place,
+  what.accumulate = [&](ImplicitLocOpBuilder &b, const Position &position,
                         ValueRange accs) {
     IRMapping mapping;
     for (OpOperand *input : op.getDpsInputOperands())
       if (BlockArgument argument = getReadArgument(*input))
-        mapping.map(argument, emitLoad(b, getOperand(*input), place));
+        mapping.map(argument, emitLoad(b, getOperand(*input), position));
     for (auto [argument, acc] : llvm::zip(op.getRegionOutputArgs(), accs))
       mapping.map(argument, acc);
-    cloneBody(b, body, place, mapping);
+    cloneBody(b, body, position, mapping);
     SmallVector<Value> results;
     for (Value value : body.getTerminator()->getOperands())
       results.push_back(
-          simt::broadcast(b, mapping.lookupOrDefault(value), place.width));
+          simt::broadcast(b, mapping.lookupOrDefault(value), position.width));
     return results;
   };
-  what.finish = [&](ImplicitLocOpBuilder &b, const Place &place,
+  what.finish = [&](ImplicitLocOpBuilder &b, const Position &position,
                     ValueRange values) {
     for (auto [i, value] : llvm::enumerate(values)) {
-      Value old = emitLoad(b, what.outputs[i], place);
+      Value old = emitLoad(b, what.outputs[i], position);
       emitStore(b,
                 vector::makeArithReduction(b, op.getLoc(), what.results[i].kind,
                                            old, value),
-                what.outputs[i], place);
+                what.outputs[i], position);
     }
   };
   simt::emitReduction(builder, what, chip);
@@ -450,7 +451,7 @@ void Mapper::launchTiles(unsigned other) {
         op.getLoc());
     buffers.push_back({input->getOperandNumber(), buffer});
     forEachRow(inner, other, [&](Value slow) {
-      Value value = emitLoad(builder, operand, Place{index});
+      Value value = emitLoad(builder, operand, Position{index});
       memref::StoreOp::create(builder, value, buffer, ValueRange{slow, column});
     });
   }
@@ -557,7 +558,7 @@ void Mapper::launchChunks() {
     emitLoop(begin, end, 1);
 }
 
-SmallVector<Value> Mapper::emitBody(const Place &place,
+SmallVector<Value> Mapper::emitBody(const Position &position,
                                     ArrayRef<Value> carried) {
   Block &body = *op.getBlock();
   IRMapping mapping;
@@ -569,9 +570,10 @@ SmallVector<Value> Mapper::emitBody(const Place &place,
     if (op.isDpsInit(&operand))
       value = carried[operand.getOperandNumber() - op.getNumDpsInputs()];
     mapping.map(argument,
-                value ? value : emitLoad(builder, getOperand(operand), place));
+                value ? value
+                      : emitLoad(builder, getOperand(operand), position));
   }
-  cloneBody(builder, body, place, mapping);
+  cloneBody(builder, body, position, mapping);
   SmallVector<Value> results;
   for (Value value : body.getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(value));
@@ -580,13 +582,13 @@ SmallVector<Value> Mapper::emitBody(const Place &place,
 
 void Mapper::emitPoints(int64_t points) {
   unsigned numOutputs = op.getNumDpsInits();
-  Place place{index, parallel.empty() ? 0 : parallel.back(), points};
+  Position position{index, parallel.empty() ? 0 : parallel.back(), points};
   auto storeOutputs = [&](ValueRange values) {
     for (auto [value, output] : llvm::zip(values, op.getDpsInitsMutable()))
-      emitStore(builder, value, getOperand(output), place);
+      emitStore(builder, value, getOperand(output), position);
   };
   if (reduction.empty()) {
-    storeOutputs(emitBody(place, SmallVector<Value>(numOutputs)));
+    storeOutputs(emitBody(position, SmallVector<Value>(numOutputs)));
     return;
   }
 
@@ -600,21 +602,21 @@ void Mapper::emitPoints(int64_t points) {
   SmallVector<Value> values;
   if (carry)
     for (OpOperand &output : op.getDpsInitsMutable())
-      values.push_back(emitLoad(builder, getOperand(output), place));
+      values.push_back(emitLoad(builder, getOperand(output), position));
   SmallVector<scf::ForOp> loops;
   for (unsigned d : reduction) {
     auto loop = scf::ForOp::create(builder, zero, sizes[d], one, values);
     loops.push_back(loop);
     builder.setInsertionPointToStart(loop.getBody());
-    place.index[d] = loop.getInductionVar();
+    position.index[d] = loop.getInductionVar();
     values.assign(loop.getRegionIterArgs().begin(),
                   loop.getRegionIterArgs().end());
   }
   if (!carry) {
-    storeOutputs(emitBody(place, SmallVector<Value>(numOutputs)));
+    storeOutputs(emitBody(position, SmallVector<Value>(numOutputs)));
     return;
   }
-  SmallVector<Value> results = emitBody(place, values);
+  SmallVector<Value> results = emitBody(position, values);
   for (scf::ForOp loop : llvm::reverse(loops)) {
     builder.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(builder, results);

@@ -95,12 +95,12 @@ static bool isMappable(ContractOp op) {
   return true;
 }
 
-/// The elements of lhs (side 0) or rhs (1) at `place`, after its producer, in
-/// the accumulator's type.
+/// The elements of lhs (side 0) or rhs (1) at `position`, after its producer,
+/// in the accumulator's type.
 static Value emitFactor(ImplicitLocOpBuilder &builder, ContractOp op,
-                        unsigned side, const Place &place) {
+                        unsigned side, const Position &position) {
   Value value = emitLoad(
-      builder, {side ? op.getRhs() : op.getLhs(), op.getMap(side)}, place);
+      builder, {side ? op.getRhs() : op.getLhs(), op.getMap(side)}, position);
   Region &producer = op.getProducer(side);
   if (!producer.empty()) {
     Block &body = producer.front();
@@ -108,14 +108,15 @@ static Value emitFactor(ImplicitLocOpBuilder &builder, ContractOp op,
     mapping.map(body.getArgument(0), value);
     OperandRange inputs = side ? op.getRhsInputs() : op.getLhsInputs();
     for (auto [i, input] : llvm::enumerate(inputs))
-      mapping.map(body.getArgument(1 + i),
-                  emitLoad(builder, {input, op.getInputMap(side, i)}, place));
-    cloneBody(builder, body, place, mapping);
+      mapping.map(
+          body.getArgument(1 + i),
+          emitLoad(builder, {input, op.getInputMap(side, i)}, position));
+    cloneBody(builder, body, position, mapping);
     value =
         simt::broadcast(builder,
                         mapping.lookupOrDefault(
                             cast<YieldOp>(body.getTerminator()).getValues()[0]),
-                        place.width);
+                        position.width);
   }
   return widen(builder, value, op.getAccumulatorType(),
                side ? op.getUnsignedB() : op.getUnsignedA());
@@ -144,10 +145,11 @@ static ReductionReport mapMatvec(ContractOp op, const Chip &chip) {
   for (unsigned side : {0, 1})
     if (!op.getProducer(side).empty())
       reduction.vectorizable &= canVectorize(op.getProducer(side).front());
-  reduction.accumulate = [&](ImplicitLocOpBuilder &builder, const Place &place,
+  reduction.accumulate = [&](ImplicitLocOpBuilder &builder,
+                             const Position &position,
                              ValueRange accs) -> SmallVector<Value> {
-    Value a = emitFactor(builder, op, 0, place),
-          b = emitFactor(builder, op, 1, place);
+    Value a = emitFactor(builder, op, 0, position),
+          b = emitFactor(builder, op, 1, position);
     if (isa<FloatType>(acc))
       return {math::FmaOp::create(builder, a, b, accs[0])};
     Value product = arith::MulIOp::create(builder, a, b);
@@ -156,11 +158,11 @@ static ReductionReport mapMatvec(ContractOp op, const Chip &chip) {
 
   Block &epilogue = op.getEpilogue().front();
   reduction.vectorFinish = canVectorize(epilogue);
-  reduction.finish = [&](ImplicitLocOpBuilder &builder, const Place &place,
-                         ValueRange values) {
+  reduction.finish = [&](ImplicitLocOpBuilder &builder,
+                         const Position &position, ValueRange values) {
     Value start = op.getInit()
-                      ? simt::broadcast(builder, op.getInit(), place.width)
-                      : widen(builder, emitLoad(builder, output, place), acc,
+                      ? simt::broadcast(builder, op.getInit(), position.width)
+                      : widen(builder, emitLoad(builder, output, position), acc,
                               /*isUnsigned=*/false);
     Value sum = isa<FloatType>(acc)
                     ? Value(arith::AddFOp::create(builder, start, values[0]))
@@ -170,11 +172,11 @@ static ReductionReport mapMatvec(ContractOp op, const Chip &chip) {
     for (auto [e, extra] : llvm::enumerate(op.getExtras()))
       if (!epilogue.getArgument(1 + e).use_empty())
         mapping.map(epilogue.getArgument(1 + e),
-                    emitLoad(builder, {extra, op.getMap(3 + e)}, place));
-    cloneBody(builder, epilogue, place, mapping);
+                    emitLoad(builder, {extra, op.getMap(3 + e)}, position));
+    cloneBody(builder, epilogue, position, mapping);
     Value result = mapping.lookupOrDefault(
         cast<YieldOp>(epilogue.getTerminator()).getValues()[0]);
-    emitStore(builder, result, output, place);
+    emitStore(builder, result, output, position);
   };
   ReductionReport report = emitReduction(host, reduction, chip);
 

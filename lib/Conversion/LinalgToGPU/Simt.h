@@ -32,7 +32,7 @@ struct Operand {
 
 /// A point of an iteration space; or `width` consecutive points along dimension
 /// `along`, the first of which is `index`.
-struct Place {
+struct Position {
   llvm::SmallVector<Value> index;
   unsigned along = 0;
   int64_t width = 1;
@@ -71,13 +71,14 @@ Movement getMovement(const Operand &operand, unsigned dim);
 int64_t getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
                        const Chip &chip, ArrayRef<Operand> anywhere = {});
 
-/// Loads `place.width` elements: a scalar, or a vector for a width above one.
+/// Loads `position.width` elements: a scalar, or a vector for a width above
+/// one.
 Value emitLoad(ImplicitLocOpBuilder &builder, const Operand &operand,
-               const Place &place);
+               const Position &position);
 
-/// Stores a scalar, or `place.width` elements.
+/// Stores a scalar, or `position.width` elements.
 void emitStore(ImplicitLocOpBuilder &builder, Value value,
-               const Operand &operand, const Place &place);
+               const Operand &operand, const Position &position);
 
 //===----------------------------------------------------------------------===//
 // Bodies
@@ -87,11 +88,12 @@ void emitStore(ImplicitLocOpBuilder &builder, Value value,
 bool canVectorize(Block &body);
 
 /// Clones the ops of `body`, except the terminator and `except`, for the points
-/// of `place`, under `mapping` (of the arguments to scalars or vectors).
-void cloneBody(ImplicitLocOpBuilder &builder, Block &body, const Place &place,
-               IRMapping &mapping, Operation *except = nullptr);
+/// of `position`, under `mapping` (of the arguments to scalars or vectors).
+void cloneBody(ImplicitLocOpBuilder &builder, Block &body,
+               const Position &position, IRMapping &mapping,
+               Operation *except = nullptr);
 
-/// `value`, repeated if `place` has several points and it is a scalar.
+/// `value`, repeated if `position` has several points and it is a scalar.
 Value broadcast(ImplicitLocOpBuilder &builder, Value value, int64_t width);
 
 //===----------------------------------------------------------------------===//
@@ -122,13 +124,14 @@ struct Reduction {
   bool vectorizable = true, vectorFinish = true;
   /// Whether it may use two kernels.
   bool mayBeSplit = true;
-  /// Combines the accumulators (scalars, or vectors of the place's width) with
-  /// the elements at `place`.
-  std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &, const Place &,
-                                         ValueRange)>
+  /// Combines the accumulators (scalars, or vectors of the position's width)
+  /// with the elements at `position`.
+  std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &,
+                                         const Position &, ValueRange)>
       accumulate;
   /// Stores the reduced values; runs once for each point of `parallel`.
-  std::function<void(ImplicitLocOpBuilder &, const Place &, ValueRange)> finish;
+  std::function<void(ImplicitLocOpBuilder &, const Position &, ValueRange)>
+      finish;
 };
 
 /// A description of how a reduction was lowered.

@@ -222,15 +222,15 @@ struct VectorAccess {
 } // namespace
 
 static VectorAccess emitAccess(ImplicitLocOpBuilder &builder,
-                               const Operand &operand, const Place &place,
+                               const Operand &operand, const Position &position,
                                unsigned at) {
   VectorAccess access{operand.memory,
-                      emitIndices(builder, operand.map, place.index),
+                      emitIndices(builder, operand.map, position.index),
                       llvm::MaybeAlign()};
   int64_t bits = getElementBits(
       cast<MemRefType>(operand.memory.getType()).getElementType());
-  int64_t alignment =
-      std::min(getAlignmentAlong(operand, place.along), bits * place.width / 8);
+  int64_t alignment = std::min(getAlignmentAlong(operand, position.along),
+                               bits * position.width / 8);
   // Packed elements may start in the middle of a byte.
   if (int64_t known = std::max(bits / 8, alignment))
     access.alignment = llvm::MaybeAlign(known);
@@ -254,14 +254,14 @@ static VectorAccess emitAccess(ImplicitLocOpBuilder &builder,
   return access;
 }
 
-/// The point with number `i` of `place`.
-static Place getPoint(ImplicitLocOpBuilder &builder, const Place &place,
-                      int64_t i) {
+/// The point with number `i` of `position`.
+static Position getPoint(ImplicitLocOpBuilder &builder,
+                         const Position &position, int64_t i) {
   IndexMath math(builder);
-  Place point = place;
+  Position point = position;
   point.width = 1;
-  point.index[place.along] =
-      math.add(place.index[place.along], math.constant(i));
+  point.index[position.along] =
+      math.add(position.index[position.along], math.constant(i));
   return point;
 }
 
@@ -274,49 +274,52 @@ Value simt::broadcast(ImplicitLocOpBuilder &builder, Value value,
 }
 
 Value simt::emitLoad(ImplicitLocOpBuilder &builder, const Operand &operand,
-                     const Place &place) {
+                     const Position &position) {
   auto type = dyn_cast<MemRefType>(operand.memory.getType());
   if (!type)
-    return broadcast(builder, operand.memory, place.width);
+    return broadcast(builder, operand.memory, position.width);
   if (llvm::all_of(operand.map.getResults(), [&](AffineExpr result) {
-        return place.width == 1 ||
-               isSameWithin(result, place.along, place.width);
+        return position.width == 1 ||
+               isSameWithin(result, position.along, position.width);
       })) {
-    Value value =
-        memref::LoadOp::create(builder, operand.memory,
-                               emitIndices(builder, operand.map, place.index));
-    return broadcast(builder, value, place.width);
+    Value value = memref::LoadOp::create(
+        builder, operand.memory,
+        emitIndices(builder, operand.map, position.index));
+    return broadcast(builder, value, position.width);
   }
-  auto vectorType = VectorType::get(place.width, type.getElementType());
-  if (std::optional<unsigned> at = getContiguousIndex(operand, place.along)) {
-    VectorAccess access = emitAccess(builder, operand, place, *at);
+  auto vectorType = VectorType::get(position.width, type.getElementType());
+  if (std::optional<unsigned> at =
+          getContiguousIndex(operand, position.along)) {
+    VectorAccess access = emitAccess(builder, operand, position, *at);
     return vector::LoadOp::create(builder, vectorType, access.memory,
                                   access.indices, /*nontemporal=*/false,
                                   access.alignment);
   }
   SmallVector<Value> elements;
-  for (int64_t i = 0; i < place.width; ++i)
-    elements.push_back(emitLoad(builder, operand, getPoint(builder, place, i)));
+  for (int64_t i = 0; i < position.width; ++i)
+    elements.push_back(
+        emitLoad(builder, operand, getPoint(builder, position, i)));
   return vector::FromElementsOp::create(builder, vectorType, elements);
 }
 
 void simt::emitStore(ImplicitLocOpBuilder &builder, Value value,
-                     const Operand &operand, const Place &place) {
-  if (place.width == 1) {
+                     const Operand &operand, const Position &position) {
+  if (position.width == 1) {
     memref::StoreOp::create(builder, value, operand.memory,
-                            emitIndices(builder, operand.map, place.index));
+                            emitIndices(builder, operand.map, position.index));
     return;
   }
-  value = broadcast(builder, value, place.width);
-  if (std::optional<unsigned> at = getContiguousIndex(operand, place.along)) {
-    VectorAccess access = emitAccess(builder, operand, place, *at);
+  value = broadcast(builder, value, position.width);
+  if (std::optional<unsigned> at =
+          getContiguousIndex(operand, position.along)) {
+    VectorAccess access = emitAccess(builder, operand, position, *at);
     vector::StoreOp::create(builder, value, access.memory, access.indices,
                             /*nontemporal=*/false, access.alignment);
     return;
   }
-  for (int64_t i = 0; i < place.width; ++i)
+  for (int64_t i = 0; i < position.width; ++i)
     emitStore(builder, vector::ExtractOp::create(builder, value, i), operand,
-              getPoint(builder, place, i));
+              getPoint(builder, position, i));
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,15 +340,15 @@ bool simt::canVectorize(Block &body) {
   });
 }
 
-/// The indices along dimension `dim` of the points of `place`.
-static Value emitIndex(ImplicitLocOpBuilder &builder, const Place &place,
+/// The indices along dimension `dim` of the points of `position`.
+static Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,
                        unsigned dim) {
-  Value first = place.index[dim];
-  if (place.width == 1 || dim != place.along)
+  Value first = position.index[dim];
+  if (position.width == 1 || dim != position.along)
     return first;
-  auto type = VectorType::get(place.width, builder.getIndexType());
+  auto type = VectorType::get(position.width, builder.getIndexType());
   SmallVector<Attribute> steps;
-  for (int64_t i = 0; i < place.width; ++i)
+  for (int64_t i = 0; i < position.width; ++i)
     steps.push_back(builder.getIndexAttr(i));
   Value offsets =
       arith::ConstantOp::create(builder, DenseElementsAttr::get(type, steps));
@@ -354,13 +357,14 @@ static Value emitIndex(ImplicitLocOpBuilder &builder, const Place &place,
 }
 
 void simt::cloneBody(ImplicitLocOpBuilder &builder, Block &body,
-                     const Place &place, IRMapping &mapping,
+                     const Position &position, IRMapping &mapping,
                      Operation *except) {
   for (Operation &op : body.without_terminator()) {
     if (&op == except)
       continue;
     if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-      mapping.map(index.getResult(), emitIndex(builder, place, index.getDim()));
+      mapping.map(index.getResult(),
+                  emitIndex(builder, position, index.getDim()));
       continue;
     }
     bool wide = llvm::any_of(op.getOperands(), [&](Value operand) {
@@ -371,7 +375,7 @@ void simt::cloneBody(ImplicitLocOpBuilder &builder, Block &body,
       SmallVector<linalg::IndexOp> inner;
       copy->walk([&](linalg::IndexOp index) { inner.push_back(index); });
       for (linalg::IndexOp index : inner) {
-        index.replaceAllUsesWith(place.index[index.getDim()]);
+        index.replaceAllUsesWith(position.index[index.getDim()]);
         index.erase();
       }
       continue;
@@ -379,10 +383,10 @@ void simt::cloneBody(ImplicitLocOpBuilder &builder, Block &body,
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
       operands.push_back(
-          broadcast(builder, mapping.lookupOrDefault(operand), place.width));
+          broadcast(builder, mapping.lookupOrDefault(operand), position.width));
     SmallVector<Type> types;
     for (Type type : op.getResultTypes())
-      types.push_back(VectorType::get(place.width, type));
+      types.push_back(VectorType::get(position.width, type));
     OperationState state(op.getLoc(), op.getName(), operands, types,
                          op.getDiscardableAttrDictionary().getValue());
     state.propertiesAttr = op.getPropertiesAsAttribute();

@@ -125,7 +125,7 @@ private:
   /// reduction.
   void chooseSplit(Value workgroups, unsigned dim, Value units, int64_t least);
   /// Stores the results, or the workgroup's partial ones.
-  void emitFinish(const Place &place, Value linear, ValueRange values);
+  void emitFinish(const Position &position, Value linear, ValueRange values);
   void emitSecondPass();
   gpu::LaunchOp launch(Value gridX, int64_t threads);
   /// Workgroup memory of a launch.
@@ -343,26 +343,27 @@ void Emitter::chooseSplit(Value workgroups, unsigned dim, Value units,
 // The end
 //===----------------------------------------------------------------------===//
 
-void Emitter::emitFinish(const Place &place, Value linear, ValueRange values) {
+void Emitter::emitFinish(const Position &position, Value linear,
+                         ValueRange values) {
   if (numSplits) {
     AffineMap identity = builder.getMultiDimIdentityMap(2);
-    Place to;
+    Position to;
     to.index = {split, linear};
     to.along = 1;
-    to.width = place.width;
+    to.width = position.width;
     for (auto [partial, value] : llvm::zip(partials, values))
       emitStore(builder, value, {partial, identity}, to);
     return;
   }
-  if (place.width == 1 || r.vectorFinish) {
-    r.finish(builder, place, values);
+  if (position.width == 1 || r.vectorFinish) {
+    r.finish(builder, position, values);
     return;
   }
-  for (int64_t i = 0; i < place.width; ++i) {
-    Place point = place;
+  for (int64_t i = 0; i < position.width; ++i) {
+    Position point = position;
     point.width = 1;
-    point.index[place.along] =
-        math.add(place.index[place.along], math.constant(i));
+    point.index[position.along] =
+        math.add(position.index[position.along], math.constant(i));
     Values elements;
     for (Value value : values)
       elements.push_back(vector::ExtractOp::create(builder, value, i));
@@ -383,13 +384,13 @@ void Emitter::emitSecondPass() {
                                                builder.getContext());
   for (Value partial : partials)
     second.operands.push_back({partial, map});
-  second.accumulate = [&](ImplicitLocOpBuilder &b, const Place &place,
+  second.accumulate = [&](ImplicitLocOpBuilder &b, const Position &position,
                           ValueRange accs) {
     Values values;
     for (auto [i, partial] : llvm::enumerate(partials))
       values.push_back(
           vector::makeArithReduction(b, r.loc, r.results[i].kind, accs[i],
-                                     emitLoad(b, {partial, map}, place)));
+                                     emitLoad(b, {partial, map}, position)));
     return values;
   };
   // The first pass numbers results with its fastest dimension last.
@@ -398,11 +399,11 @@ void Emitter::emitSecondPass() {
     llvm::erase(order, along);
     order.push_back(along);
   }
-  second.finish = [&](ImplicitLocOpBuilder &b, const Place &place,
+  second.finish = [&](ImplicitLocOpBuilder &b, const Position &position,
                       ValueRange values) {
-    Place point;
+    Position point;
     point.index.resize(r.sizes.size());
-    IndexMath(b).delinearize(place.index[0], r.sizes, order, point.index);
+    IndexMath(b).delinearize(position.index[0], r.sizes, order, point.index);
     r.finish(b, point, values);
   };
   emitReduction(builder, second, chip);
@@ -479,9 +480,9 @@ void Emitter::emitRows() {
       math.delinearize(linear, r.sizes, r.parallel, index);
       Value teamSize = math.constant(team);
       auto accumulate = [&](Value at, int64_t pointWidth, ValueRange accs) {
-        Place place{index, along, pointWidth};
-        place.index[along] = at;
-        return r.accumulate(builder, place, accs);
+        Position position{index, along, pointWidth};
+        position.index[along] = at;
+        return r.accumulate(builder, position, accs);
       };
       Values accs;
       for (int64_t u = 0; u < unroll; ++u)
@@ -602,7 +603,7 @@ void Emitter::emitRows() {
               builder, buffer, math.add(subgroup, math.constant(i))));
         accs = combine(accs, others);
       }
-      emitFinish(Place{index, along, 1}, linear, accs);
+      emitFinish(Position{index, along, 1}, linear, accs);
     };
 
     Value first = math.mul(op.getBlockIds().x, perGroup);
@@ -719,9 +720,9 @@ void Emitter::emitColumns() {
     auto accs = identities(pointWidth);
     return emitOuterLoops(r.reduction, threadRow, math.constant(threadRows),
                           accs, [&](ValueRange carried) {
-                            Place place{index, along, pointWidth};
-                            place.index[along] = at;
-                            return r.accumulate(builder, place, carried);
+                            Position position{index, along, pointWidth};
+                            position.index[along] = at;
+                            return r.accumulate(builder, position, carried);
                           });
   };
 
@@ -769,7 +770,7 @@ void Emitter::emitColumns() {
         emitFor(from, to, math.constant(w), {}, [&](Value at, ValueRange) {
           Values accs = accumulateAt(at, w, math.constant(0));
           index[along] = at;
-          emitFinish(Place{index, along, w},
+          emitFinish(Position{index, along, w},
                      math.add(math.mul(row, r.sizes[along]), at), accs);
           return Values();
         });
@@ -819,7 +820,7 @@ void Emitter::emitColumns() {
         buffers.push_back(
             {addBuffer(op, {threadRows, columns * width}, result.type),
              identity});
-      Place at;
+      Position at;
       at.index = {row, math.mul(column, width)};
       at.along = 1;
       at.width = width;
@@ -841,7 +842,7 @@ void Emitter::emitColumns() {
       }
     }
     Value linearPoint = math.mul(linear, width);
-    emitFinish(Place{index, along, width}, linearPoint, accs);
+    emitFinish(Position{index, along, width}, linearPoint, accs);
     unrollLoads(op, chip.policy.simt.unroll);
   }
   builder.setInsertionPointAfter(op);

@@ -89,10 +89,10 @@ bool RowConsumers::findLoops(Consumer &consumer) const {
         return false;
       if (!loop || !dim)
         continue;
-      unsigned &place = consumer.dims[loop.getPosition()];
-      if (place != Consumer::noDim && place != dim.getPosition())
+      unsigned &position = consumer.dims[loop.getPosition()];
+      if (position != Consumer::noDim && position != dim.getPosition())
         return false;
-      place = dim.getPosition();
+      position = dim.getPosition();
     }
   }
   SmallVector<int64_t> extents = consumed.getStaticLoopRanges();

@@ -126,10 +126,11 @@ std::pair<Value, AffineMap> Splitter::createSum(unsigned side) {
     if (map.isFunctionOfDim(d) && !findInOutput(d))
       loops.push_back(d);
 
-  SmallVector<AffineExpr> places(map.getNumDims(), b.getAffineConstantExpr(0));
+  SmallVector<AffineExpr> positions(map.getNumDims(),
+                                    b.getAffineConstantExpr(0));
   for (auto [i, d] : llvm::enumerate(loops))
-    places[d] = b.getAffineDimExpr(i);
-  AffineMap inner = map.replaceDimsAndSymbols(places, {}, loops.size(), 0);
+    positions[d] = b.getAffineDimExpr(i);
+  AffineMap inner = map.replaceDimsAndSymbols(positions, {}, loops.size(), 0);
   SmallVector<Range> ranges = op.createLoopRanges(b, b.getLoc());
   SmallVector<OpFoldResult> kept;
   for (unsigned d : ArrayRef(loops).take_front(numKept))

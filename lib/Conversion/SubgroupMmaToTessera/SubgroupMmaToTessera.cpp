@@ -56,16 +56,16 @@ namespace {
 
 /// The address of a matrix: a memref and two indices such that rows are its
 /// second-last dimension.
-struct Place {
+struct Position {
   Value memory;
   SmallVector<Value> indices;
 };
 
 /// The op's own leading dimension may differ from the memref's stride. In that
 /// case the address is in a view of its own.
-Place getPlace(OpBuilder &builder, Location loc, Value memory,
-               ValueRange indices, int64_t leadDimension,
-               ArrayRef<int64_t> shape, bool transpose) {
+Position getPosition(OpBuilder &builder, Location loc, Value memory,
+                     ValueRange indices, int64_t leadDimension,
+                     ArrayRef<int64_t> shape, bool transpose) {
   auto type = cast<MemRefType>(memory.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -112,11 +112,12 @@ struct LoadPattern : Pattern<gpu::SubgroupMmaLoadMatrixOp> {
     if (!type)
       return rewriter.notifyMatchFailure(op, "no fragment has such elements");
     bool transpose = op.getTranspose().value_or(false);
-    Place place = getPlace(
+    Position position = getPosition(
         rewriter, op.getLoc(), adaptor.getSrcMemref(), adaptor.getIndices(),
         op.getLeadDimension().getSExtValue(), matrix.getShape(), transpose);
-    rewriter.replaceOpWithNewOp<LoadOp>(op, type, place.memory, place.indices,
-                                        transpose, /*inBounds=*/true);
+    rewriter.replaceOpWithNewOp<LoadOp>(op, type, position.memory,
+                                        position.indices, transpose,
+                                        /*inBounds=*/true);
     return success();
   }
 };
@@ -127,12 +128,12 @@ struct StorePattern : Pattern<gpu::SubgroupMmaStoreMatrixOp> {
   matchAndRewrite(gpu::SubgroupMmaStoreMatrixOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     bool transpose = op.getTranspose().value_or(false);
-    Place place = getPlace(
+    Position position = getPosition(
         rewriter, op.getLoc(), adaptor.getDstMemref(), adaptor.getIndices(),
         op.getLeadDimension().getSExtValue(),
         cast<gpu::MMAMatrixType>(op.getSrc().getType()).getShape(), transpose);
-    rewriter.replaceOpWithNewOp<StoreOp>(op, adaptor.getSrc(), place.memory,
-                                         place.indices, transpose,
+    rewriter.replaceOpWithNewOp<StoreOp>(op, adaptor.getSrc(), position.memory,
+                                         position.indices, transpose,
                                          /*inBounds=*/true,
                                          /*atomicAdd=*/false);
     return success();

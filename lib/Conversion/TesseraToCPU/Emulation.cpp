@@ -113,8 +113,8 @@ static std::string describe(Location loc) {
               : "";
 }
 
-Value EmulationSymbols::emitPlace(OpBuilder &builder, Location loc,
-                                  StringRef what) {
+Value EmulationSymbols::emitLocation(OpBuilder &builder, Location loc,
+                                     StringRef what) {
   std::string text = what.str() + describe(loc);
   text.push_back('\0');
   // Kernels of several modules are merged: globals of one name must be equal.
@@ -250,7 +250,7 @@ Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
   emitCall(
       builder, loc, "tessera_cpu_mma",
       {instruction,
-       symbols.emitPlace(builder, loc, "the matrix instruction " + row.name),
+       symbols.emitLocation(builder, loc, "the matrix instruction " + row.name),
        aMemory, bMemory, accMemory});
   auto type = cast<VectorType>(acc.getType());
   Value result = LLVM::LoadOp::create(builder, loc, getBitsType(type),
@@ -273,7 +273,7 @@ void EmulatedTarget::emitSubgroupBarrier(OpBuilder &builder,
         lanes =
             arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
   emitCall(builder, loc, "tessera_cpu_shuffle",
-           {symbols.emitPlace(builder, loc, "the barrier of the subgroup"),
+           {symbols.emitLocation(builder, loc, "the barrier of the subgroup"),
             zero, lane, lanes},
            i64);
 }
@@ -289,11 +289,11 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                    : lane;
   Value lanes =
       arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
-  Value result =
-      emitCall(builder, loc, "tessera_cpu_shuffle",
-               {symbols.emitPlace(builder, loc, "the exchange between lanes"),
-                wide, from, lanes},
-               i64);
+  Value result = emitCall(
+      builder, loc, "tessera_cpu_shuffle",
+      {symbols.emitLocation(builder, loc, "the exchange between lanes"), wide,
+       from, lanes},
+      i64);
   return value.getType() == i64
              ? result
              : arith::TruncIOp::create(builder, loc, value.getType(), result);
@@ -414,7 +414,7 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
 
 bool EmulatedTarget::emitLdsLoad(OpBuilder &builder, Location loc,
                                  const LdsCopy &copy,
-                                 std::array<Value, 2> place,
+                                 std::array<Value, 2> position,
                                  Value first) const {
   IndexMath math(builder, loc);
   Value to = math.add(math.mul(copy.thread, copy.width), first);
@@ -424,7 +424,7 @@ bool EmulatedTarget::emitLdsLoad(OpBuilder &builder, Location loc,
   emitCall(builder, loc, "tessera_cpu_async_copy",
            {emitAddress(builder, loc, copy.to, to),
             emitAddress(builder, loc, copy.source,
-                        copy.emitSourceIndices(builder, loc, place)),
+                        copy.emitSourceIndices(builder, loc, position)),
             bytes, bytes});
   return true;
 }
@@ -488,7 +488,7 @@ void EmulatedTarget::checkAccesses() const {
     OpBuilder builder(access.op);
     Location loc = access.op->getLoc();
     emitCall(builder, loc, "tessera_cpu_access",
-             {symbols.emitPlace(builder, loc, access.what),
+             {symbols.emitLocation(builder, loc, access.what),
               emitAddress(builder, loc, access.memory, access.indices),
               emitInteger(builder, loc, bytes),
               emitInteger(builder, loc, static_cast<int64_t>(access.alignment)),

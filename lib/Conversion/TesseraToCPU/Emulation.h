@@ -22,7 +22,7 @@ public:
                  ArrayRef<Value> operands, Type result);
   /// "the matrix instruction mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a
   /// constant.
-  Value emitPlace(OpBuilder &builder, Location loc, llvm::StringRef what);
+  Value emitLocation(OpBuilder &builder, Location loc, llvm::StringRef what);
   /// The row in the form of the runtime. Null if the runtime lacks its types.
   Value emitInstruction(OpBuilder &builder, Location loc,
                         const MatrixInstruction &row, bool unsignedA,
@@ -63,7 +63,7 @@ public:
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
   bool emitLdsLoad(OpBuilder &builder, Location loc, const LdsCopy &copy,
-                   std::array<Value, 2> place, Value first) const override;
+                   std::array<Value, 2> position, Value first) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> ldsLoads) const override;
 

@@ -243,19 +243,19 @@ void BulkInstructions::forEachPanel(
     first = math.add(first, math.mul(column, rows * bytes));
   }
   for (int64_t at = 0; at < end; at += columns) {
-    SmallVector<Value> place(from);
-    place[0] = math.add(place[0], at);
-    for (Value &index : place)
+    SmallVector<Value> position(from);
+    position[0] = math.add(position[0], at);
+    for (Value &index : position)
       index =
           arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
     emit(emitShared(builder, loc, math.add(first, at * allRows * bytes)),
-         place);
+         position);
   }
 }
 
 namespace {
 /// The origin of a copy of windows.
-struct WindowPlace {
+struct WindowPosition {
   /// The first window's position in the image: an index for each dimension.
   SmallVector<Value> indices;
   /// The position within it in the dimensions that windows move over, innermost
@@ -266,10 +266,10 @@ struct WindowPlace {
 
 /// Computes the position of a row and a column of the matrix that `window`
 /// describes.
-static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
-                                   WindowAttr attribute,
-                                   const BulkWindow &window, Value row,
-                                   Value col) {
+static WindowPosition emitWindowPosition(OpBuilder &builder, Location loc,
+                                         WindowAttr attribute,
+                                         const BulkWindow &window, Value row,
+                                         Value col) {
   IndexMath math(builder, loc);
   auto delinearize = [&](Value linear, ArrayRef<int64_t> extents) {
     SmallVector<Value> sizes, at(extents.size());
@@ -283,7 +283,7 @@ static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
   ArrayRef<int64_t> cols = attribute.getCols();
   SmallVector<Value> rowAt = delinearize(row, attribute.getRows()),
                      colAt = delinearize(col, cols);
-  WindowPlace place;
+  WindowPosition position;
   for (auto [d, rowDim, colDim] : llvm::enumerate(window.row, window.col)) {
     Value index = rowDim ? rowAt[*rowDim] : math.constant(0);
     if (d > 0) {
@@ -291,12 +291,12 @@ static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
           math.add(math.mul(index, window.stride[d - 1]), window.lower[d - 1]);
       Value offset = colDim ? math.mul(colAt[*colDim], window.dilation[d])
                             : math.constant(0);
-      place.offsets.push_back(arith::IndexCastOp::create(
+      position.offsets.push_back(arith::IndexCastOp::create(
           builder, loc, builder.getI16Type(), offset));
     }
-    place.indices.push_back(index);
+    position.indices.push_back(index);
   }
-  std::reverse(place.offsets.begin(), place.offsets.end());
+  std::reverse(position.offsets.begin(), position.offsets.end());
   // Beyond the last column, where a part of the reduction may end, the channels
   // are out of bounds and read as zeros.
   int64_t all = 1;
@@ -304,9 +304,9 @@ static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
     all *= extent;
   Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                        col, math.constant(all));
-  place.indices.push_back(arith::SelectOp::create(
+  position.indices.push_back(arith::SelectOp::create(
       builder, loc, inside, colAt.back(), math.constant(cols.back())));
-  return place;
+  return position;
 }
 
 void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
@@ -317,15 +317,15 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
   IndexMath math(builder, loc);
   Value barrier = emitPointer(builder, loc, barriers, number);
   std::optional<BulkWindow> window;
-  WindowPlace place;
+  WindowPosition position;
   if (op.getWindow()) {
     std::string why;
     window = matchBulkWindow(*op.getWindow(), op.getSourceType(), op.getShape(),
                              chip, why);
-    place = emitWindowPlace(builder, loc, *op.getWindow(), *window,
-                            sourceIndices[0], sourceIndices[1]);
+    position = emitWindowPosition(builder, loc, *op.getWindow(), *window,
+                                  sourceIndices[0], sourceIndices[1]);
   } else {
-    llvm::append_range(place.indices, sourceIndices);
+    llvm::append_range(position.indices, sourceIndices);
   }
   Value map = emitMap(builder, op, op.getSource(), getBox(op, shared), window);
   Value first = math.add(
@@ -334,17 +334,18 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
   auto cluster = LLVM::LLVMPointerType::get(
       builder.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-  forEachPanel(
-      builder, op, first, place.indices, shared, [&](Value to, ValueRange at) {
-        to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
-        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-            builder, loc, to, map, at, barrier, place.offsets,
-            /*multicastMask=*/shared ? shared->mask : Value(),
-            /*l2CacheHint=*/Value(),
-            window ? NVVM::TMALoadMode::IM2COL : NVVM::TMALoadMode::TILE,
-            /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
-            /*predicate=*/Value());
-      });
+  forEachPanel(builder, op, first, position.indices, shared,
+               [&](Value to, ValueRange at) {
+                 to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
+                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+                     builder, loc, to, map, at, barrier, position.offsets,
+                     /*multicastMask=*/shared ? shared->mask : Value(),
+                     /*l2CacheHint=*/Value(),
+                     window ? NVVM::TMALoadMode::IM2COL
+                            : NVVM::TMALoadMode::TILE,
+                     /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
+                     /*predicate=*/Value());
+               });
 }
 
 void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op,
@@ -355,9 +356,9 @@ void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op,
   Value first = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                                op.getSource());
   forEachPanel(builder, op, first, targetIndices, /*shared=*/nullptr,
-               [&](Value from, ValueRange place) {
+               [&](Value from, ValueRange position) {
                  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-                     builder, loc, map, from, place, /*l2CacheHint=*/Value(),
+                     builder, loc, map, from, position, /*l2CacheHint=*/Value(),
                      NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
                });
   NVVM::CpAsyncBulkCommitGroupOp::create(builder, loc);

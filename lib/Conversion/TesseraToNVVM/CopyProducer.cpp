@@ -61,7 +61,7 @@ static constexpr int32_t readersBarrier = 1;
 namespace {
 
 /// Where in the ring of slots a subgroup is.
-struct Place {
+struct Position {
   /// Index, and i32 0 or 1.
   Value slot, parity;
 };
@@ -97,7 +97,7 @@ public:
 
 private:
   /// Where each ring is; the order is that of `rings`.
-  using Places = SmallVector<Place>;
+  using Positions = SmallVector<Position>;
 
   Block &top() { return kernel.getBody().front(); }
   /// The first op of the kernel that is not for all.
@@ -115,11 +115,11 @@ private:
     return arith::ConstantOp::create(
         builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
-  Places getStart(OpBuilder &builder) {
-    return Places(rings.size(),
-                  {IndexMath(builder, loc).constant(0), number(builder, 0)});
+  Positions getStart(OpBuilder &builder) {
+    return Positions(rings.size(),
+                     {IndexMath(builder, loc).constant(0), number(builder, 0)});
   }
-  Place emitNext(OpBuilder &builder, const Ring &ring, Place place);
+  Position emitNext(OpBuilder &builder, const Ring &ring, Position position);
   /// The slot before `slot` in the ring.
   Value emitPrevious(OpBuilder &builder, const Ring &ring, Value slot);
   Value emitFull(OpBuilder &builder, const Ring &ring, Value slot) {
@@ -142,23 +142,24 @@ private:
   /// Returns how many each of the others has then.
   int64_t shiftRegisters(scf::IfOp roles, bool carried);
   /// The copies of the steps in `block`, for the producer.
-  void emitProducer(OpBuilder &builder, Block &block, Places &places);
-  void emitCopies(OpBuilder &builder, const StagingStep &step, Places &places);
+  void emitProducer(OpBuilder &builder, Block &block, Positions &positions);
+  void emitCopies(OpBuilder &builder, const StagingStep &step,
+                  Positions &positions);
   /// Emits the consumers' side of the steps from `begin` to the end of the
   /// block.
-  void convertSteps(Operation *begin, Places &places,
+  void convertSteps(Operation *begin, Positions &positions,
                     scf::ForOp before = scf::ForOp());
   /// `before`: the arrival is for the slot of the previous iteration.
-  void convertStep(const StagingStep &step, const Ring &ring, Place &place,
-                   scf::ForOp before);
+  void convertStep(const StagingStep &step, const Ring &ring,
+                   Position &position, scf::ForOp before);
   /// The same if one thread of each group issues the readers of the slot, from
   /// `begin` to `last`.
   void convertIssuers(Operation *begin, Operation *last, const Ring &ring,
-                      Place &place);
+                      Position &position);
   /// The others signal that a slot is empty. `when` (i1): if so.
   void emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
                    Value when = Value());
-  scf::ForOp convertLoop(scf::ForOp loop, Places &places);
+  scf::ForOp convertLoop(scf::ForOp loop, Positions &positions);
   void convertOutputs();
   void convertBarriers(Region &region);
   void eraseSteps();
@@ -283,15 +284,17 @@ bool Specializer::canRun(std::string &why) {
 // The roles
 //===----------------------------------------------------------------------===//
 
-Place Specializer::emitNext(OpBuilder &builder, const Ring &ring, Place place) {
+Position Specializer::emitNext(OpBuilder &builder, const Ring &ring,
+                               Position position) {
   IndexMath math(builder, loc);
-  Value next = math.add(place.slot, 1);
+  Value next = math.add(position.slot, 1);
   Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        next, math.constant(ring.tiles->slots));
   Value other =
-      arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
-  return {arith::SelectOp::create(builder, loc, isLast, math.constant(0), next),
-          arith::SelectOp::create(builder, loc, isLast, other, place.parity)};
+      arith::XOrIOp::create(builder, loc, position.parity, number(builder, 1));
+  return {
+      arith::SelectOp::create(builder, loc, isLast, math.constant(0), next),
+      arith::SelectOp::create(builder, loc, isLast, other, position.parity)};
 }
 
 Value Specializer::emitPrevious(OpBuilder &builder, const Ring &ring,
@@ -380,19 +383,19 @@ int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
 }
 
 void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
-                             Places &places) {
-  for (auto [ring, place] : llvm::zip(rings, places)) {
+                             Positions &positions) {
+  for (auto [ring, position] : llvm::zip(rings, positions)) {
     SmallVector<CopyOp> copies = ring.findCopies(step);
     if (copies.empty())
       continue;
-    Value before =
-        arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
+    Value before = arith::XOrIOp::create(builder, loc, position.parity,
+                                         number(builder, 1));
     instructions.emitWait(builder, loc, barriers,
-                          emitEmpty(builder, ring, place.slot), before);
+                          emitEmpty(builder, ring, position.slot), before);
     int64_t bytes = 0;
     for (CopyOp op : copies)
       bytes += getTileBytes(op);
-    Value full = emitFull(builder, ring, place.slot);
+    Value full = emitFull(builder, ring, position.slot);
     instructions.emitExpectation(builder, loc, barriers, full, bytes);
     for (CopyOp op : copies) {
       SmallVector<Value> indices;
@@ -402,18 +405,18 @@ void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
       std::optional<SharedTile> shared = sharing.getShare(op);
       instructions.emitLoad(
           builder, op, indices,
-          ring.memories[memory - ring.tiles->memories.begin()], place.slot,
+          ring.memories[memory - ring.tiles->memories.begin()], position.slot,
           barriers, full, shared ? &*shared : nullptr);
     }
-    place = emitNext(builder, ring, place);
+    position = emitNext(builder, ring, position);
   }
 }
 
 void Specializer::emitProducer(OpBuilder &builder, Block &block,
-                               Places &places) {
+                               Positions &positions) {
   for (Operation &op : block) {
     if (const StagingStep *step = findStep(&op))
-      emitCopies(builder, *step, places);
+      emitCopies(builder, *step, positions);
     if (!plan.isStagingLoop(&op))
       continue;
     auto loop = cast<scf::ForOp>(op);
@@ -423,13 +426,13 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
     SmallVector<size_t> carried = findRingsIn(loop);
     SmallVector<Value> init;
     for (size_t i : carried)
-      init.append({places[i].slot, places[i].parity});
+      init.append({positions[i].slot, positions[i].parity});
     auto copy = scf::ForOp::create(builder, loc, begin, end, stride, init);
     // Values that are cloned into the loop must not be used after it.
     IRMapping outside = mapping;
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
-    Places inner = places;
+    Positions inner = positions;
     for (auto [n, i] : llvm::enumerate(carried))
       inner[i] = {copy.getRegionIterArgs()[2 * n],
                   copy.getRegionIterArgs()[2 * n + 1]};
@@ -437,7 +440,7 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
     SmallVector<Value> yielded;
     for (auto [n, i] : llvm::enumerate(carried)) {
       yielded.append({inner[i].slot, inner[i].parity});
-      places[i] = {copy.getResult(2 * n), copy.getResult(2 * n + 1)};
+      positions[i] = {copy.getResult(2 * n), copy.getResult(2 * n + 1)};
     }
     scf::YieldOp::create(body, loc, yielded);
     mapping = outside;
@@ -467,7 +470,7 @@ static SmallVector<Operation *> findReaders(LoadOp load, const Chip &chip) {
 
 /// The others' side of a step: waits instead of copies, loads from the ring.
 void Specializer::convertStep(const StagingStep &step, const Ring &ring,
-                              Place &place, scf::ForOp before) {
+                              Position &position, scf::ForOp before) {
   Block *block = CopyOp(step.copies.front())->getBlock();
   auto find = [&](Operation *op) { return block->findAncestorOpInBlock(*op); };
   Operation *begin = nullptr, *last = CopyOp(step.copies.back())->getNextNode();
@@ -476,7 +479,7 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
       auto load = dyn_cast<LoadOp>(user);
       if (!load || &plan.steps[plan.suppliers.lookup(load)] != &step)
         continue;
-      SmallVector<Value> indices{place.slot};
+      SmallVector<Value> indices{position.slot};
       llvm::append_range(indices, load.getIndices());
       load.getMemoryMutable().assign(memory);
       load.getIndicesMutable().assign(indices);
@@ -498,31 +501,32 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
   if (auto issuer = dyn_cast_or_null<scf::IfOp>(begin);
       issuer &&
       issuer->hasAttr(TesseraDialect::IssuerAttrHelper::getNameStr())) {
-    convertIssuers(begin, last, ring, place);
+    convertIssuers(begin, last, ring, position);
     return;
   }
   OpBuilder builder(begin ? begin : last);
   instructions.emitWait(builder, loc, barriers,
-                        emitFull(builder, ring, place.slot), place.parity);
+                        emitFull(builder, ring, position.slot),
+                        position.parity);
   builder.setInsertionPointAfter(last);
   if (before) {
     Value isLater =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                               before.getInductionVar(), before.getLowerBound());
-    emitRelease(builder, ring, emitPrevious(builder, ring, place.slot),
+    emitRelease(builder, ring, emitPrevious(builder, ring, position.slot),
                 isLater);
   } else {
-    emitRelease(builder, ring, place.slot);
+    emitRelease(builder, ring, position.slot);
   }
   // The ring's next step in this block, or in a loop of it, is further down.
-  place = emitNext(builder, ring, place);
+  position = emitNext(builder, ring, position);
 }
 
 void Specializer::convertIssuers(Operation *begin, Operation *last,
-                                 const Ring &ring, Place &place) {
+                                 const Ring &ring, Position &position) {
   OpBuilder wait = OpBuilder::atBlockBegin(cast<scf::IfOp>(begin).thenBlock());
-  instructions.emitWait(wait, loc, barriers, emitFull(wait, ring, place.slot),
-                        place.parity);
+  instructions.emitWait(wait, loc, barriers,
+                        emitFull(wait, ring, position.slot), position.parity);
   for (Operation *op = begin, *next; op != last; op = next) {
     next = op->getNextNode();
     if (op->hasAttr(TesseraDialect::StepAwaitAttrHelper::getNameStr()))
@@ -533,10 +537,11 @@ void Specializer::convertIssuers(Operation *begin, Operation *last,
     after->erase();
   auto issuer = cast<scf::IfOp>(last);
   OpBuilder end(issuer.thenBlock()->getTerminator());
-  emitReleaseByCompletion(end, loc, barriers, emitEmpty(end, ring, place.slot),
+  emitReleaseByCompletion(end, loc, barriers,
+                          emitEmpty(end, ring, position.slot),
                           sharing.emitReleasedMask(end));
   OpBuilder builder(last->getNextNode());
-  place = emitNext(builder, ring, place);
+  position = emitNext(builder, ring, position);
 }
 
 void Specializer::emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
@@ -551,11 +556,11 @@ void Specializer::emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
 }
 
 /// Carries the positions in the rings through a loop of the consumers.
-scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
+scf::ForOp Specializer::convertLoop(scf::ForOp loop, Positions &positions) {
   SmallVector<size_t> carried = findRingsIn(loop);
   SmallVector<Value> init;
   for (size_t i : carried)
-    init.append({places[i].slot, places[i].parity});
+    init.append({positions[i].slot, positions[i].parity});
   MmaOp matmul = findMatmulInFlight(loop, plan, chip, readers);
   IRRewriter rewriter(loop);
   auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
@@ -568,7 +573,7 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
                            .getOperation());
   ValueRange arguments = wider.getRegionIterArgs().take_back(init.size()),
              results = wider.getResults().take_back(init.size());
-  Places inner = places;
+  Positions inner = positions;
   for (auto [n, i] : llvm::enumerate(carried))
     inner[i] = {arguments[2 * n], arguments[2 * n + 1]};
   convertSteps(&wider.getBody()->front(), inner, matmul ? wider : scf::ForOp());
@@ -577,7 +582,7 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   for (auto [n, i] : llvm::enumerate(carried)) {
     yield->setOperand(firstNew + 2 * n, inner[i].slot);
     yield->setOperand(firstNew + 2 * n + 1, inner[i].parity);
-    places[i] = {results[2 * n], results[2 * n + 1]};
+    positions[i] = {results[2 * n], results[2 * n + 1]};
   }
   if (matmul) {
     matmul->setAttr(TesseraDialect::InFlightAttrHelper::getNameStr(),
@@ -591,20 +596,20 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
                               wider.getLowerBound(), wider.getUpperBound());
     for (size_t i : carried)
       emitRelease(afterLoop, rings[i],
-                  emitPrevious(afterLoop, rings[i], places[i].slot), any);
+                  emitPrevious(afterLoop, rings[i], positions[i].slot), any);
   }
   return wider;
 }
 
-void Specializer::convertSteps(Operation *begin, Places &places,
+void Specializer::convertSteps(Operation *begin, Positions &positions,
                                scf::ForOp before) {
   for (Operation *op = begin; op; op = op->getNextNode()) {
     if (const StagingStep *step = findStep(op)) {
-      for (auto [ring, place] : llvm::zip(rings, places))
+      for (auto [ring, position] : llvm::zip(rings, positions))
         if (!ring.findCopies(*step).empty())
-          convertStep(*step, ring, place, before);
+          convertStep(*step, ring, position, before);
     } else if (plan.isStagingLoop(op)) {
-      op = convertLoop(cast<scf::ForOp>(op), places);
+      op = convertLoop(cast<scf::ForOp>(op), positions);
     }
   }
 }
@@ -707,8 +712,8 @@ void Specializer::run() {
       scf::IfOp::create(producer, loc, emitIsThread(producer, kernel, readers),
                         /*withElseRegion=*/false);
   OpBuilder issue = issuer.getThenBodyBuilder();
-  Places places = getStart(issue);
-  emitProducer(issue, top(), places);
+  Positions positions = getStart(issue);
+  emitProducer(issue, top(), positions);
   if (carries) {
     auto carry = scf::IfOp::create(
         producer, loc,
@@ -721,8 +726,8 @@ void Specializer::run() {
   }
 
   OpBuilder others(first);
-  places = getStart(others);
-  convertSteps(places.front().slot.getDefiningOp(), places);
+  positions = getStart(others);
+  convertSteps(positions.front().slot.getDefiningOp(), positions);
   eraseSteps();
   if (carries)
     carrier.convertOthers();

@@ -106,9 +106,9 @@ static SmallVector<Value> emitRow(OpBuilder &builder, Location loc,
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  std::array<Value, 2> place; // (slow, fast)
-  place[0] = arith::AndIOp::create(builder, loc, lane, constant(7));
-  place[1] = constant(0);
+  std::array<Value, 2> position; // (slow, fast)
+  position[0] = arith::AndIOp::create(builder, loc, lane, constant(7));
+  position[1] = constant(0);
   auto addBits = [&](ArrayRef<Step> steps, int64_t firstBit) {
     for (auto [bit, step] : llvm::enumerate(steps)) {
       Value isSet = arith::AndIOp::create(
@@ -118,8 +118,8 @@ static SmallVector<Value> emitRow(OpBuilder &builder, Location loc,
       for (unsigned d : {0, 1}) {
         int32_t distance = step[d == 0 ? tile.slow : tile.fast];
         if (distance)
-          place[d] = arith::AddIOp::create(
-              builder, loc, place[d],
+          position[d] = arith::AddIOp::create(
+              builder, loc, position[d],
               arith::MulIOp::create(builder, loc, isSet, constant(distance)));
       }
     }
@@ -130,16 +130,16 @@ static SmallVector<Value> emitRow(OpBuilder &builder, Location loc,
     if (number >> bit & 1)
       for (unsigned d : {0, 1})
         if (int32_t distance = step[d == 0 ? tile.slow : tile.fast])
-          place[d] =
-              arith::AddIOp::create(builder, loc, place[d], constant(distance));
+          position[d] = arith::AddIOp::create(builder, loc, position[d],
+                                              constant(distance));
   SmallVector<Value> address(indices);
   for (unsigned d : {0, 1}) {
     Value &index = address[address.size() - 2 + d];
-    index = arith::AddIOp::create(builder, loc, index, place[d]);
+    index = arith::AddIOp::create(builder, loc, index, position[d]);
   }
   // The swizzle permutes the rows of 16 bytes.
   if (isSwizzled) {
-    auto [row, col] = emitSwizzledPlace(
+    auto [row, col] = emitSwizzledPosition(
         builder, loc, type, address[address.size() - 2], address.back());
     address[address.size() - 2] = row;
     address.back() = col;
@@ -198,12 +198,12 @@ static Value emitPointer(OpBuilder &builder, Location loc, Value memory,
   // `match` has checked them.
   (void)type.getStridesAndOffset(strides, offset);
   IndexMath math(builder, loc);
-  Value place = math.constant(offset);
+  Value position = math.constant(offset);
   for (auto [index, stride] : llvm::zip(indices, strides))
-    place = math.add(place, math.mul(index, stride));
+    position = math.add(position, math.mul(index, stride));
   Value address = math.add(
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
-      math.mul(place, getElementBytes(type.getElementType())));
+      math.mul(position, getElementBytes(type.getElementType())));
   Value bits =
       arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
   auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);

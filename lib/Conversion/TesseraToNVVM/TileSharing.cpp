@@ -49,8 +49,8 @@ void TileSharing::emitSetUp(OpBuilder &builder) {
   };
   Value rank = NVVM::BlockInClusterIdXOp::create(
       builder, loc, builder.getI32Type(), LLVM::ConstantRangeAttr());
-  placeM = arith::RemUIOp::create(builder, loc, rank, number(m));
-  placeN = arith::DivUIOp::create(builder, loc, rank, number(m));
+  positionM = arith::RemUIOp::create(builder, loc, rank, number(m));
+  positionN = arith::DivUIOp::create(builder, loc, rank, number(m));
   auto share = [&](int64_t parts, Value part, int64_t workgroups,
                    Value first) -> SharedTile {
     Value mask = arith::ShLIOp::create(builder, loc, number(workgroups), first);
@@ -62,9 +62,9 @@ void TileSharing::emitSetUp(OpBuilder &builder) {
   int64_t alongN = 0;
   for (int64_t j = 0; j < n; ++j)
     alongN |= int64_t(1) << (j * m);
-  Value column = arith::MulIOp::create(builder, loc, placeN, number(m));
-  shares = {share(n, placeN, alongN, placeM),
-            share(m, placeM, (int64_t(1) << m) - 1, column)};
+  Value column = arith::MulIOp::create(builder, loc, positionN, number(m));
+  shares = {share(n, positionN, alongN, positionM),
+            share(m, positionM, (int64_t(1) << m) - 1, column)};
 
   // The lanes' workgroups: those along M, then the others along N.
   Value lane = arith::IndexCastOp::create(
@@ -79,10 +79,10 @@ void TileSharing::emitSetUp(OpBuilder &builder) {
   Value skip = arith::ExtUIOp::create(
       builder, loc, builder.getI32Type(),
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, other,
-                            placeN));
+                            positionN));
   other = arith::AddIOp::create(builder, loc, other, skip);
   Value ofN = arith::AddIOp::create(
-      builder, loc, placeM,
+      builder, loc, positionM,
       arith::MulIOp::create(builder, loc, other, number(m)));
   Value isOfM = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                       lane, number(m));

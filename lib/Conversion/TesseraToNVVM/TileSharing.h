@@ -40,7 +40,7 @@ private:
   gpu::GPUFuncOp kernel;
   int64_t m = 1, n = 1;
   /// The workgroup's position along M and N (i32).
-  Value placeM, placeN;
+  Value positionM, positionN;
   /// The shares of lhs and rhs.
   std::array<SharedTile, 2> shares;
   Value released;

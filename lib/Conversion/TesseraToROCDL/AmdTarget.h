@@ -27,13 +27,13 @@ public:
 
   /// LdsLoads.cpp
   bool emitLdsLoad(OpBuilder &builder, Location loc, const LdsCopy &copy,
-                   std::array<Value, 2> place, Value first) const override;
+                   std::array<Value, 2> position, Value first) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> ldsLoads) const override;
 
   /// BufferAccess.cpp
   Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
-                     ValueRange origin, ValueRange place,
+                     ValueRange origin, ValueRange position,
                      int64_t width) const override;
   Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
                         ValueRange indices, int64_t width,
@@ -80,9 +80,10 @@ Value emitPermute(OpBuilder &builder, Location loc, Value high, Value low,
 
 /// The position in memory at `first` and `step` (row, column) from the tile of
 /// `op` at `indices`, permuted if the memory is swizzled.
-SmallVector<Value> emitTilePlace(OpBuilder &builder, Location loc, LoadOp op,
-                                 ValueRange indices, std::array<Value, 2> first,
-                                 std::pair<int64_t, int64_t> step);
+SmallVector<Value> emitTilePosition(OpBuilder &builder, Location loc, LoadOp op,
+                                    ValueRange indices,
+                                    std::array<Value, 2> first,
+                                    std::pair<int64_t, int64_t> step);
 
 /// A v_mfma instruction.
 Value emitMfma(OpBuilder &builder, Location loc, const MatrixInstruction &row,

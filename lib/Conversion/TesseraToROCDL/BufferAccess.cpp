@@ -64,7 +64,7 @@ static SmallVector<Value> emitIndices(OpBuilder &builder, Location loc,
 }
 
 Value AmdTarget::emitTileRead(OpBuilder &builder, Location loc, Value memory,
-                              ValueRange origin, ValueRange place,
+                              ValueRange origin, ValueRange position,
                               int64_t width) const {
   auto type = cast<MemRefType>(memory.getType());
   if (!isBuffer(type) || type.getRank() < 2)
@@ -84,7 +84,7 @@ Value AmdTarget::emitTileRead(OpBuilder &builder, Location loc, Value memory,
     begin = arith::AddIOp::create(builder, loc, begin, part);
   }
   SmallVector<Value> indices(type.getRank() - 2, constant(0));
-  for (Value index : place)
+  for (Value index : position)
     indices.push_back(narrow(index));
   Type element = type.getElementType();
   Type result = width == 1 ? element : Type(VectorType::get(width, element));

@@ -83,15 +83,15 @@ static Value emitSubgroup(OpBuilder &builder, Location loc, Value thread,
 }
 
 bool AmdTarget::emitLdsLoad(OpBuilder &builder, Location loc,
-                            const LdsCopy &copy, std::array<Value, 2> place,
+                            const LdsCopy &copy, std::array<Value, 2> position,
                             Value first) const {
   IndexMath math(builder, loc);
   bool isBuffer = copy.isUniform &&
                   isNear(cast<MemRefType>(copy.source.getType()), copy.shape);
   Value source = isBuffer ? emitTileBuffer(builder, loc, copy) : copy.source;
   SmallVector<Value> indices =
-      isBuffer ? SmallVector<Value>(place.begin(), place.end())
-               : copy.emitSourceIndices(builder, loc, place);
+      isBuffer ? SmallVector<Value>(position.begin(), position.end())
+               : copy.emitSourceIndices(builder, loc, position);
   // Where the subgroup's first lane writes.
   Value subgroup = emitSubgroup(builder, loc, copy.thread, chip.subgroupSize),
         begin =

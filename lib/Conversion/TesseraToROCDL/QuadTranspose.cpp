@@ -96,22 +96,22 @@ private:
 } // namespace
 
 SmallVector<Value>
-mlir::tessera::emitTilePlace(OpBuilder &builder, Location loc, LoadOp op,
-                             ValueRange indices, std::array<Value, 2> first,
-                             std::pair<int64_t, int64_t> step) {
+mlir::tessera::emitTilePosition(OpBuilder &builder, Location loc, LoadOp op,
+                                ValueRange indices, std::array<Value, 2> first,
+                                std::pair<int64_t, int64_t> step) {
   IndexMath math(builder, loc);
-  std::array<Value, 2> place{math.add(first[0], step.first),
-                             math.add(first[1], step.second)};
+  std::array<Value, 2> position{math.add(first[0], step.first),
+                                math.add(first[1], step.second)};
   if (op.getTranspose())
-    std::swap(place[0], place[1]);
+    std::swap(position[0], position[1]);
   SmallVector<Value> result(indices);
-  place = {math.add(result.end()[-2], place[0]),
-           math.add(result.end()[-1], place[1])};
+  position = {math.add(result.end()[-2], position[0]),
+              math.add(result.end()[-1], position[1])};
   if (op.getSwizzled())
-    place =
-        emitSwizzledPlace(builder, loc, op.getMemRefType(), place[0], place[1]);
-  result.end()[-2] = place[0];
-  result.end()[-1] = place[1];
+    position = emitSwizzledPosition(builder, loc, op.getMemRefType(),
+                                    position[0], position[1]);
+  result.end()[-2] = position[0];
+  result.end()[-1] = position[1];
   return result;
 }
 
@@ -157,11 +157,11 @@ Value AmdTarget::emitQuadTranspose(OpBuilder &builder, Location loc, LoadOp op,
   auto wordType = VectorType::get(bytes, builder.getI32Type());
   SmallVector<Value> words;
   for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += 4) {
-    SmallVector<Value> place =
-        emitTilePlace(builder, loc, op, indices, first, layout.map.at(0, reg));
-    Value part = vector::LoadOp::create(builder, loc, partType, memory, place,
-                                        /*nontemporal=*/false,
-                                        llvm::MaybeAlign(4 * bytes));
+    SmallVector<Value> position = emitTilePosition(
+        builder, loc, op, indices, first, layout.map.at(0, reg));
+    Value part = vector::LoadOp::create(
+        builder, loc, partType, memory, position,
+        /*nontemporal=*/false, llvm::MaybeAlign(4 * bytes));
     Value row4 = vector::BitCastOp::create(builder, loc, wordType, part);
     auto word = [&](int64_t i) -> Value {
       return vector::ExtractOp::create(builder, loc, row4, i);

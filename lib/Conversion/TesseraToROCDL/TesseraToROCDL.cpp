@@ -58,9 +58,9 @@ Value AmdTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
   Type i32 = builder.getI32Type();
   Value number = arith::IndexCastOp::create(builder, loc, i32, lane);
   // Lanes are counted in bytes.
-  Value place = arith::ShLIOp::create(
+  Value address = arith::ShLIOp::create(
       builder, loc, number, arith::ConstantIntOp::create(builder, loc, 2, 32));
-  return ROCDL::DsBpermuteOp::create(builder, loc, i32, place, value);
+  return ROCDL::DsBpermuteOp::create(builder, loc, i32, address, value);
 }
 
 Value mlir::tessera::emitPermute(OpBuilder &builder, Location loc, Value high,

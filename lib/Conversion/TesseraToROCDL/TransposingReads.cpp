@@ -71,10 +71,10 @@ Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
   auto partType = VectorType::get(perLane, element);
   SmallVector<Value> parts;
   for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += perLane) {
-    SmallVector<Value> place =
-        emitTilePlace(builder, loc, op, indices, first, layout.map.at(0, reg));
-    parts.push_back(
-        amdgpu::TransposeLoadOp::create(builder, loc, partType, memory, place));
+    SmallVector<Value> position = emitTilePosition(
+        builder, loc, op, indices, first, layout.map.at(0, reg));
+    parts.push_back(amdgpu::TransposeLoadOp::create(builder, loc, partType,
+                                                    memory, position));
   }
   return emitConcatenation(builder, loc, parts);
 }

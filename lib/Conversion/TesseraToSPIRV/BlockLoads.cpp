@@ -151,21 +151,22 @@ Value BlockLoader::emitVariable() {
 }
 
 Value BlockLoader::readTile(Value variable, int64_t first) {
-  Value place = spirv::AccessChainOp::create(builder, loc, variable,
-                                             ValueRange{constant(first)});
+  Value address = spirv::AccessChainOp::create(builder, loc, variable,
+                                               ValueRange{constant(first)});
   auto access = spirv::MemoryAccessAttr::get(builder.getContext(),
                                              spirv::MemoryAccess::Aligned);
   auto alignment = builder.getI32IntegerAttr(static_cast<int32_t>(rawBytes));
   auto vector = VectorType::get(rawCount, raw);
   Value value;
   if (rawCount == 1) {
-    value = spirv::LoadOp::create(builder, loc, place, access, alignment);
+    value = spirv::LoadOp::create(builder, loc, address, access, alignment);
     value = vector::FromElementsOp::create(builder, loc, vector, value);
   } else {
-    place = spirv::BitcastOp::create(
+    address = spirv::BitcastOp::create(
         builder, loc,
-        spirv::PointerType::get(vector, spirv::StorageClass::Function), place);
-    value = spirv::LoadOp::create(builder, loc, place, access, alignment);
+        spirv::PointerType::get(vector, spirv::StorageClass::Function),
+        address);
+    value = spirv::LoadOp::create(builder, loc, address, access, alignment);
   }
   if (vector == layout.vectorType)
     return value;

@@ -47,21 +47,21 @@ static spirv::CooperativeMatrixType getMatrixType(const Chip &chip,
 }
 
 /// A pointer to an element of `memory`, which LowerMemory makes one.
-static Value emitPlace(OpBuilder &builder, Location loc,
-                       const SpirvEnvironment &environment, Value memory,
-                       ValueRange indices, int64_t alignment) {
+static Value emitAddress(OpBuilder &builder, Location loc,
+                         const SpirvEnvironment &environment, Value memory,
+                         ValueRange indices, int64_t alignment) {
   auto type = cast<MemRefType>(memory.getType());
   auto storage = isWorkgroupMemory(type) ? spirv::StorageClass::Workgroup
                                          : environment.global;
   SmallVector<Value> inputs{memory};
   inputs.append(indices.begin(), indices.end());
-  auto place = UnrealizedConversionCastOp::create(
+  auto address = UnrealizedConversionCastOp::create(
       builder, loc,
       TypeRange{spirv::PointerType::get(getStorageType(type.getElementType()),
                                         storage)},
       inputs);
-  place->setAttr("alignment", builder.getI64IntegerAttr(alignment));
-  return place.getResult(0);
+  address->setAttr("alignment", builder.getI64IntegerAttr(alignment));
+  return address.getResult(0);
 }
 
 namespace {
@@ -71,7 +71,7 @@ struct MatrixAccess {
   MatrixAccess(OpBuilder &builder, Location loc,
                const SpirvEnvironment &environment, Value memory,
                ValueRange indices, bool transposed, int64_t bytes)
-      : place(emitPlace(builder, loc, environment, memory, indices, bytes)),
+      : address(emitAddress(builder, loc, environment, memory, indices, bytes)),
         layout(spirv::CooperativeMatrixLayoutKHRAttr::get(
             builder.getContext(),
             transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
@@ -87,7 +87,7 @@ struct MatrixAccess {
       alignment = builder.getI32IntegerAttr(static_cast<int32_t>(bytes));
   }
 
-  Value place;
+  Value address;
   spirv::CooperativeMatrixLayoutKHRAttr layout;
   /// Null if no operands are needed.
   spirv::MemoryAccessAttr access;
@@ -105,7 +105,7 @@ static Value emitMatrixLoad(OpBuilder &builder, Location loc,
   MatrixAccess from(builder, loc, environment, memory, indices, transposed,
                     alignment);
   return spirv::KHRCooperativeMatrixLoadOp::create(
-      builder, loc, type, from.place, from.layout, stride, from.access,
+      builder, loc, type, from.address, from.layout, stride, from.access,
       from.alignment);
 }
 
@@ -115,7 +115,7 @@ static void emitMatrixStore(OpBuilder &builder, Location loc,
                             bool transposed, int64_t alignment) {
   MatrixAccess to(builder, loc, environment, memory, indices, transposed,
                   alignment);
-  spirv::KHRCooperativeMatrixStoreOp::create(builder, loc, to.place, matrix,
+  spirv::KHRCooperativeMatrixStoreOp::create(builder, loc, to.address, matrix,
                                              to.layout, stride, to.access,
                                              to.alignment);
 }
@@ -336,9 +336,10 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
   }
 
   /// Where each element of a lane's part of a tile is: row and column.
-  static std::array<Value, 2> getPlace(IndexMath &math,
-                                       std::array<Value, 2> lane,
-                                       const TileLayout &layout, int64_t reg) {
+  static std::array<Value, 2> getPosition(IndexMath &math,
+                                          std::array<Value, 2> lane,
+                                          const TileLayout &layout,
+                                          int64_t reg) {
     auto [row, col] = layout.map.at(0, reg);
     return {math.add(lane[0], row), math.add(lane[1], col)};
   }
@@ -377,10 +378,10 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     int64_t alignment = std::min<int64_t>(16, cols * getStorageBytes(passed));
     Value lane = target.getSubgroupLane(rewriter, loc);
     TileLayout layout;
-    std::array<Value, 2> place;
+    std::array<Value, 2> position;
     if (!fromMatrix || !toMatrix) {
       layout = *getTileLayout(chip, fromMatrix ? to : from);
-      place = layout.getLaneOffset(rewriter, loc, lane);
+      position = layout.getLaneOffset(rewriter, loc, lane);
     }
     auto getIndex = [&](Value row, Value col) -> Value {
       return math.add(begin, math.add(math.mul(row, cols), col));
@@ -409,7 +410,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
               continue;
             }
             for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
-              auto [row, col] = getPlace(math, place, layout, reg);
+              auto [row, col] = getPosition(math, position, layout, reg);
               Value value = vector::ExtractOp::create(rewriter, loc, tile, reg);
               value = emitElementCast(rewriter, loc, value, passed,
                                       op.getIsUnsigned());
@@ -437,7 +438,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
             }
             SmallVector<Value> values;
             for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
-              auto [row, col] = getPlace(math, place, layout, reg);
+              auto [row, col] = getPosition(math, position, layout, reg);
               Value value = memref::LoadOp::create(
                   rewriter, loc, memory,
                   getIndex(math.add(row, i), math.add(col, j)));

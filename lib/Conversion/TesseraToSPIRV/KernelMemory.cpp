@@ -55,13 +55,14 @@ LogicalResult MemoryLowering::lowerParameters() {
   if (!kernel.getFunctionType().getNumInputs())
     return success();
   if (environment.isKernel)
-    return lowerParameters([&](int64_t place, Type type, Value from) -> Value {
-      // Those that something reads become the function's.
-      auto cast = UnrealizedConversionCastOp::create(b, type, from);
-      cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
-                    b.getI64IntegerAttr(place));
-      return cast.getResult(0);
-    });
+    return lowerParameters(
+        [&](int64_t position, Type type, Value from) -> Value {
+          // Those that something reads become the function's.
+          auto cast = UnrealizedConversionCastOp::create(b, type, from);
+          cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
+                        b.getI64IntegerAttr(position));
+          return cast.getResult(0);
+        });
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
   auto variable = module.lookupSymbol<spirv::GlobalVariableOp>(paramsName);
   if (!variable) {
@@ -77,8 +78,8 @@ LogicalResult MemoryLowering::lowerParameters() {
   Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
   Value slot = spirv::AccessChainOp::create(b, pointer, ValueRange{zero});
   Value block = spirv::LoadOp::create(b, slot);
-  return lowerParameters([&](int64_t place, Type type, Value) -> Value {
-    Value address = add(block, i64(8 * place));
+  return lowerParameters([&](int64_t position, Type type, Value) -> Value {
+    Value address = add(block, i64(8 * position));
     Value pointer = spirv::ConvertUToPtrOp::create(
         b, spirv::PointerType::get(type, StorageClass::PhysicalStorageBuffer),
         address);
@@ -122,9 +123,9 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
     if (isWorkgroupMemory(type))
       return kernel.emitError()
              << "workgroup memory cannot be a kernel parameter";
-    auto field = [&](int64_t place) -> Value {
+    auto field = [&](int64_t position) -> Value {
       return arith::IndexCastOp::create(b, b.getIndexType(),
-                                        read(next + place, word, argument));
+                                        read(next + position, word, argument));
     };
     Memory memory;
     memory.storage = environment.global;

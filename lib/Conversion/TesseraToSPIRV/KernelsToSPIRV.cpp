@@ -221,10 +221,11 @@ struct ConvertKernelsToSPIRVPass
     SmallVector<int64_t> ofParameters;
     for (Value field : fields) {
       Operation *cast = field.getDefiningOp();
-      auto place = cast ? cast->getAttrOfType<IntegerAttr>(
-                              TesseraDialect::FieldAttrHelper::getNameStr())
-                        : IntegerAttr();
-      ofParameters.push_back(place ? alignments.lookup(place.getInt()) : 0);
+      auto position = cast ? cast->getAttrOfType<IntegerAttr>(
+                                 TesseraDialect::FieldAttrHelper::getNameStr())
+                           : IntegerAttr();
+      ofParameters.push_back(position ? alignments.lookup(position.getInt())
+                                      : 0);
     }
     function->setAttr(
         TesseraDialect::ParameterAlignmentsAttrHelper::getNameStr(),
@@ -237,14 +238,14 @@ struct ConvertKernelsToSPIRVPass
   SmallVector<Value> takeFields(gpu::GPUFuncOp kernel, const Chip &chip) {
     SmallVector<std::pair<int64_t, Value>> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
-      auto place = op->getAttrOfType<IntegerAttr>(
+      auto position = op->getAttrOfType<IntegerAttr>(
           TesseraDialect::FieldAttrHelper::getNameStr());
-      if (!place)
+      if (!position)
         return;
       if (op->use_empty())
         op.erase();
       else
-        fields.emplace_back(place.getInt(), op.getResult(0));
+        fields.emplace_back(position.getInt(), op.getResult(0));
     });
     // A cast from a type to itself is folded away.
     int64_t next = 0;

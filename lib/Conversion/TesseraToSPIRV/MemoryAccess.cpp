@@ -93,11 +93,11 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
       return spirv::ConvertUToPtrOp::create(b, type, address);
     // Bytes from a pointer, rather than an address: it stays known which
     // buffer this is.
-    Value place =
+    Value position =
         spirv::PtrAccessChainOp::create(b, memory.base, address, ValueRange());
-    return type == place.getType()
-               ? place
-               : spirv::BitcastOp::create(b, type, place).getResult();
+    return type == position.getType()
+               ? position
+               : spirv::BitcastOp::create(b, type, position).getResult();
   }
   // Memory of a workgroup or of a thread is small: 32 bits. A multiple of the
   // unit is divided term by term.
@@ -110,13 +110,14 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
   for (auto [value, factor] : sum.terms)
     (factor % ratio ? rest : whole).terms[value] = factor;
   rest.constant = (sum.constant % ratio + ratio) % ratio;
-  Value place = emitSum(whole, ratio, word);
+  Value position = emitSum(whole, ratio, word);
   if (!rest.terms.empty())
-    place = add(place, b.createOrFold<arith::ShRSIOp>(
-                           add(emitSum(rest, 1, word), constant(rest.constant)),
-                           constant(llvm::Log2_64(uint64_t(ratio)))));
-  place = add(place, constant((sum.constant - rest.constant) / ratio));
-  return spirv::AccessChainOp::create(b, memory.base, ValueRange{place});
+    position =
+        add(position, b.createOrFold<arith::ShRSIOp>(
+                          add(emitSum(rest, 1, word), constant(rest.constant)),
+                          constant(llvm::Log2_64(uint64_t(ratio)))));
+  position = add(position, constant((sum.constant - rest.constant) / ratio));
+  return spirv::AccessChainOp::create(b, memory.base, ValueRange{position});
 }
 
 /// The memory operands of an access of `bytes` bytes to `memory`.

@@ -143,10 +143,10 @@ private:
   bool isGlobal(const Memory &memory) const {
     return memory.storage == environment.global;
   }
-  /// Reads argument `place` of the launch as a value of `type`; `from` is the
-  /// kernel's parameter that it belongs to.
+  /// Reads argument `position` of the launch as a value of `type`; `from` is
+  /// the kernel's parameter that it belongs to.
   using ReadField =
-      llvm::function_ref<Value(int64_t place, Type type, Value from)>;
+      llvm::function_ref<Value(int64_t position, Type type, Value from)>;
   LogicalResult lowerParameters(ReadField read);
 
   gpu::GPUFuncOp kernel;

@@ -134,13 +134,13 @@ LogicalResult MemoryLowering::lowerMatrixPointer(UnrealizedConversionCastOp op,
       isGlobal(memory) ? 1 : memory.unitBytes / getStorageBytes(memory.element);
   for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
     Operation *user = use.getOwner();
-    unsigned place = isa<spirv::KHRCooperativeMatrixLoadOp>(user) ? 1 : 2;
+    unsigned position = isa<spirv::KHRCooperativeMatrixLoadOp>(user) ? 1 : 2;
     if (ratio > 1) {
       b.setInsertionPoint(user);
-      Value stride = user->getOperand(place);
+      Value stride = user->getOperand(position);
       Value units = arith::DivUIOp::create(
           b, stride, arith::ConstantIntOp::create(b, ratio, 32));
-      user->setOperand(place, units);
+      user->setOperand(position, units);
     }
     use.set(pointer);
   }

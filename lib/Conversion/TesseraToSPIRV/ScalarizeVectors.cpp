@@ -324,8 +324,8 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     if (shuffle.getV1VectorType().getRank() != 1)
       return rewriter.notifyMatchFailure(
           op, "shuffles vectors of several dimensions");
-    for (int64_t place : shuffle.getMask())
-      values.push_back(all[place < 0 ? 0 : place]);
+    for (int64_t position : shuffle.getMask())
+      values.push_back(all[position < 0 ? 0 : position]);
     return replace(values);
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {

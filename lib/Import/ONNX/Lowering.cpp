@@ -260,7 +260,7 @@ Value Lowering::materialize(const Tensor &tensor) {
             .insert(name.empty() ? "weight" : name, std::move(blob));
     elements = DenseResourceElementsAttr::get(type, handle);
   }
-  // All users follow the place of the first one, in one block.
+  // All users follow the position of the first one, in one block.
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&importer.function.getBody().front());
   constant.value =

@@ -85,7 +85,7 @@ EmulatedUnit SumFormat::getUnit(Run &run, int64_t length) const {
   return unit;
 }
 
-std::string tessera::reference::getPlace(Operation *op) {
+std::string tessera::reference::getSourceLocation(Operation *op) {
   auto file = op->getLoc()->findInstanceOf<FileLineColLoc>();
   if (!file)
     return "";
@@ -123,9 +123,9 @@ SumFormat tessera::reference::findSumFormat(const Run &run, Operation *op,
       found = !found || isLessPrecise(sum, *found) ? &sum : found;
   };
   if (!run.options.sums.empty()) {
-    std::string place = getPlace(op);
+    std::string location = getSourceLocation(op);
     for (const CompiledSum &sum : run.options.sums)
-      if (!place.empty() && sum.location == place)
+      if (!location.empty() && sum.location == location)
         add(sum);
   }
   if (!found)

@@ -84,7 +84,7 @@ SumFormat findSumFormat(const Run &run, Operation *op, const Format &operand,
                         const Format &arithmetic);
 
 /// "file:line:column" of an operation; empty if it has no location in a file.
-std::string getPlace(Operation *op);
+std::string getSourceLocation(Operation *op);
 
 } // namespace mlir::tessera::reference
 

@@ -569,19 +569,19 @@ bool LazyProgram::executePad(Run &run, const Step &step) {
     return false;
   Node *node = makeNode(pad, shape);
   node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
-    // Per dimension, the source's indices, and their places in the result.
+    // Per dimension, the source's indices, and their positions in the result.
     Indices part;
-    SmallVector<SmallVector<int64_t>> places;
+    SmallVector<SmallVector<int64_t>> positions;
     bool isEmpty = false;
     for (size_t dim = 0; dim < low.size(); ++dim) {
-      SmallVector<int64_t> inside, &place = places.emplace_back();
+      SmallVector<int64_t> inside, &position = positions.emplace_back();
       auto list = listAll(indices[dim], shape->sizes[dim]);
       for (auto [at, index] : llvm::enumerate(list)) {
         int64_t from = index - low[dim];
         if (from < 0 || from >= source->value->sizes[dim])
           continue;
         inside.push_back(from);
-        place.push_back(static_cast<int64_t>(at));
+        position.push_back(static_cast<int64_t>(at));
       }
       isEmpty |= inside.empty();
       bool isAllOfIt =
@@ -602,7 +602,7 @@ bool LazyProgram::executePad(Run &run, const Step &step) {
       int64_t from = view->offset, to = 0;
       for (size_t i = 0; i < point.size(); ++i) {
         from += point[i] * view->strides[i];
-        to += places[i][point[i]] * result->strides[i];
+        to += positions[i][point[i]] * result->strides[i];
       }
       result->store(to, view->load(from));
       return true;

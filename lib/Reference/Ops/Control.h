@@ -11,7 +11,7 @@
 
 namespace mlir::tessera::reference {
 
-/// All at once, so that values can change places.
+/// All at once, so that values can be exchanged.
 void assignAll(Frame &to, ArrayRef<Slot> targets, Frame &from,
                ArrayRef<Code::Use> sources);
 

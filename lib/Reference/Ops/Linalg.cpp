@@ -522,7 +522,7 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   }
 
   // The outermost loop is cut into pieces for the host's threads. A nest that
-  // reads and writes one memory in other places is not.
+  // reads and writes one memory at other positions is not.
   bool splits = !nest.order.empty() && isParallel[nest.order.front()];
   for (unsigned i = 0; i < numInputs && splits; ++i)
     for (unsigned o = numInputs; o < views.size(); ++o)

@@ -225,7 +225,7 @@ static InstrPtr compileMatrixElementwise(gpu::SubgroupMmaElementwiseOp op,
 // Lanes
 //===----------------------------------------------------------------------===//
 
-/// Lanes ask for values that other lanes have at the same place.
+/// Lanes ask for values that other lanes have at the same position.
 static InstrPtr compileShuffle(gpu::ShuffleOp op, Scope &scope) {
   if (!isNumber(op.getValue().getType()))
     return nullptr;
@@ -285,7 +285,7 @@ static Elementwise::Function getFunction(gpu::AllReduceOperation kind) {
   }
 }
 
-/// A reduction over the threads that `getGroup` gives the same number.
+/// A reduction over the threads to which `getGroup` assigns the same number.
 template <typename F>
 static InstrPtr makeReduction(Operation *op, gpu::AllReduceOperation kind,
                               Scope &scope, F getGroup) {

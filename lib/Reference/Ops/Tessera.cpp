@@ -184,7 +184,7 @@ struct TileSource {
   ViewRef read(const Frame &frame, int64_t rows, int64_t columns) const;
 
 private:
-  /// The element that the region names for a place of the tile.
+  /// The element that the region names for a position of the tile.
   bool readGathered(const Frame &body, const View &from, int64_t i, int64_t j,
                     Number &element) const;
 };

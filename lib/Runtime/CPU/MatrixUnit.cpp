@@ -9,7 +9,7 @@
 //
 //   lane 0 .. L-1, register 0 .. R-1  ->  a[m][k], b[k][n], acc[m][n]
 //
-// A map is linear in the bits of lane and register, so that the place of an
+// A map is linear in the bits of lane and register, so that the position of an
 // element is that of its lane plus that of its register.
 //
 //===----------------------------------------------------------------------===//
@@ -180,14 +180,14 @@ struct Operand {
         lanes(expand(laneBits, steps)),
         registers(expand(registerBits, steps + laneBits)) {}
 
-  /// The places of all numbers of so many bits.
+  /// The positions of all numbers of so many bits.
   std::vector<int64_t> expand(int32_t count, const int32_t (*steps)[2]) const {
-    std::vector<int64_t> places(size_t(1) << count, 0);
-    for (size_t number = 0; number < places.size(); ++number)
+    std::vector<int64_t> positions(size_t(1) << count, 0);
+    for (size_t number = 0; number < positions.size(); ++number)
       for (int32_t bit = 0; bit < count; ++bit)
         if (number >> bit & 1)
-          places[number] += steps[bit][0] * cols + steps[bit][1];
-    return places;
+          positions[number] += steps[bit][0] * cols + steps[bit][1];
+    return positions;
   }
 
   /// The matrix that the lanes hold. False if two disagree.
@@ -235,21 +235,22 @@ bool Operand::gather(const Pointer *values, std::vector<Number> &matrix,
   }
   for (size_t lane = 0; lane < lanes.size(); ++lane)
     for (size_t reg = 0; reg < registers.size(); ++reg) {
-      int64_t place = lanes[lane] + registers[reg];
+      int64_t position = lanes[lane] + registers[reg];
       uint64_t raw = readBits(values[lane], static_cast<int64_t>(reg), bits);
       if (replicates) {
-        if (from[place] && seen[place] != raw && !areNaN(seen[place], raw)) {
+        if (from[position] && seen[position] != raw &&
+            !areNaN(seen[position], raw)) {
           why = format("lanes %u and %zu hold different values of element "
                        "(%lld, %lld) of operand %s, which they replicate",
-                       from[place] - 1, lane,
-                       static_cast<long long>(place / cols),
-                       static_cast<long long>(place % cols), name);
+                       from[position] - 1, lane,
+                       static_cast<long long>(position / cols),
+                       static_cast<long long>(position % cols), name);
           return false;
         }
-        seen[place] = raw;
-        from[place] = static_cast<uint32_t>(lane) + 1;
+        seen[position] = raw;
+        from[position] = static_cast<uint32_t>(lane) + 1;
       }
-      matrix[place] = decode<Number>(type, raw);
+      matrix[position] = decode<Number>(type, raw);
     }
   return true;
 }

@@ -43,7 +43,7 @@ namespace {
 /// A collective operation of a subgroup, and the data that this lane
 /// contributes.
 struct Meeting {
-  const char *place;
+  const char *location;
   size_t lanes;
   /// Null: the lanes exchange values.
   const tessera_matrix_instruction *instruction;
@@ -54,7 +54,7 @@ struct Meeting {
 
   /// Whether `other` is of a lane that has come to the same meeting.
   bool isSame(const Meeting &other) const {
-    return place == other.place && lanes == other.lanes &&
+    return location == other.location && lanes == other.lanes &&
            instruction == other.instruction;
   }
 };
@@ -286,7 +286,7 @@ static std::string describeState(const Thread &thread, size_t lanes) {
   case Thread::AtBarrier:
     return wait + "a barrier";
   case Thread::AtMeeting:
-    return wait + thread.meeting.place;
+    return wait + thread.meeting.location;
   default:
     return lanes == 1 ? " has ended" : " have ended";
   }
@@ -386,7 +386,7 @@ bool Worker::holdMeeting(Job &job, size_t first, size_t end) {
   if (end - first != meeting.lanes)
     return fail(format(
         "%s requires %zu lanes, but this subgroup of the workgroup has %zu",
-        meeting.place, meeting.lanes, end - first));
+        meeting.location, meeting.lanes, end - first));
   a.clear();
   b.clear();
   acc.clear();
@@ -398,7 +398,7 @@ bool Worker::holdMeeting(Job &job, size_t first, size_t end) {
   std::string why;
   if (!executeMatrixInstruction(*meeting.instruction, a.data(), b.data(),
                                 acc.data(), why))
-    return fail(format("%s: ", meeting.place) + why);
+    return fail(format("%s: ", meeting.location) + why);
   return true;
 }
 
@@ -414,28 +414,28 @@ void tessera_cpu_barrier(const tessera_workgroup *workgroup) {
 
 void tessera_cpu_mma(const tessera_workgroup *workgroup,
                      const tessera_matrix_instruction *instruction,
-                     const char *place, const void *a, const void *b,
+                     const char *location, const void *a, const void *b,
                      void *acc) {
   Thread &thread = Thread::of(workgroup);
   size_t lanes = size_t(1) << instruction->laneBits;
   if (!thread.fiber)
     return thread.fail(
-        format("%s requires %zu lanes, but the workgroup has one thread", place,
-               lanes));
-  thread.meeting = {place, lanes, instruction, a, b, acc, 0, 0};
+        format("%s requires %zu lanes, but the workgroup has one thread",
+               location, lanes));
+  thread.meeting = {location, lanes, instruction, a, b, acc, 0, 0};
   thread.waitAs(Thread::AtMeeting);
 }
 
 int64_t tessera_cpu_shuffle(const tessera_workgroup *workgroup,
-                            const char *place, int64_t value, int32_t lane,
+                            const char *location, int64_t value, int32_t lane,
                             int32_t lanes) {
   Thread &thread = Thread::of(workgroup);
   if (!thread.fiber)
     return lane == 0 ? value : -1;
-  thread.meeting = {place,   static_cast<size_t>(lanes),
-                    nullptr, nullptr,
-                    nullptr, nullptr,
-                    value,   lane};
+  thread.meeting = {location, static_cast<size_t>(lanes),
+                    nullptr,  nullptr,
+                    nullptr,  nullptr,
+                    value,    lane};
   thread.waitAs(Thread::AtMeeting);
   return thread.meeting.value;
 }
@@ -472,15 +472,15 @@ void tessera_cpu_async_wait(const tessera_workgroup *workgroup,
     end -= count;
 }
 
-void tessera_cpu_access(const tessera_workgroup *workgroup, const char *place,
-                        const void *address, int64_t bytes, int64_t alignment,
-                        int64_t inWorkgroup) {
+void tessera_cpu_access(const tessera_workgroup *workgroup,
+                        const char *location, const void *address,
+                        int64_t bytes, int64_t alignment, int64_t inWorkgroup) {
   auto number = reinterpret_cast<uintptr_t>(address);
   Thread &thread = Thread::of(workgroup);
   if (alignment > 1 && number % static_cast<uintptr_t>(alignment) != 0)
     return thread.fail(format("%s accesses %lld bytes that are aligned to %lld "
                               "instead of %lld",
-                              place, static_cast<long long>(bytes),
+                              location, static_cast<long long>(bytes),
                               static_cast<long long>(number & -number),
                               static_cast<long long>(alignment)));
   if (!inWorkgroup)
@@ -491,7 +491,7 @@ void tessera_cpu_access(const tessera_workgroup *workgroup, const char *place,
   if (first < 0 || first + bytes > size)
     thread.fail(format("%s accesses %lld bytes at byte %lld of the %lld bytes "
                        "of workgroup memory",
-                       place, static_cast<long long>(bytes),
+                       location, static_cast<long long>(bytes),
                        static_cast<long long>(first),
                        static_cast<long long>(size)));
 }

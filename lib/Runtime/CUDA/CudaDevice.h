@@ -12,7 +12,7 @@
 
 namespace tessera::runtime {
 
-/// Adds the driver's devices. Gives the reason, on one line, when a device
+/// Adds the driver's devices. Returns the reason, on one line, when a device
 /// cannot be listed or there is none; empty otherwise.
 std::string listCudaDevices(const CudaDriver &driver,
                             std::vector<DeviceInfo> &devices);

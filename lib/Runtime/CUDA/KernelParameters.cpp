@@ -27,26 +27,27 @@ static bool isSpace(char c) {
 static Counts countInPtx(std::string_view ptx) {
   Counts counts;
   constexpr std::string_view directive = ".entry", parameter = ".param";
-  for (size_t place = ptx.find(directive); place != std::string_view::npos;
-       place = ptx.find(directive, place)) {
-    place += directive.size();
-    if (place >= ptx.size() || !isSpace(ptx[place]))
+  for (size_t position = ptx.find(directive);
+       position != std::string_view::npos;
+       position = ptx.find(directive, position)) {
+    position += directive.size();
+    if (position >= ptx.size() || !isSpace(ptx[position]))
       continue;
-    while (place < ptx.size() && isSpace(ptx[place]))
-      ++place;
-    size_t begin = place;
-    while (place < ptx.size() && !isSpace(ptx[place]) && ptx[place] != '(' &&
-           ptx[place] != '{')
-      ++place;
-    std::string name(ptx.substr(begin, place - begin));
-    while (place < ptx.size() && isSpace(ptx[place]))
-      ++place;
+    while (position < ptx.size() && isSpace(ptx[position]))
+      ++position;
+    size_t begin = position;
+    while (position < ptx.size() && !isSpace(ptx[position]) &&
+           ptx[position] != '(' && ptx[position] != '{')
+      ++position;
+    std::string name(ptx.substr(begin, position - begin));
+    while (position < ptx.size() && isSpace(ptx[position]))
+      ++position;
     size_t count = 0;
-    if (place < ptx.size() && ptx[place] == '(') {
-      size_t end = ptx.find(')', place);
+    if (position < ptx.size() && ptx[position] == '(') {
+      size_t end = ptx.find(')', position);
       if (end == std::string_view::npos)
         return counts;
-      std::string_view list = ptx.substr(place, end - place);
+      std::string_view list = ptx.substr(position, end - position);
       // A comment may contain anything.
       if (list.find("//") != std::string_view::npos ||
           list.find("/*") != std::string_view::npos)

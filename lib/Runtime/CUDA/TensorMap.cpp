@@ -198,7 +198,7 @@ Status Description::setWindows() {
   result.channels = static_cast<unsigned>(request.box[last]);
   int64_t corner = getMaxWindowCorner(last - 1);
   for (int64_t dim = 1; dim < last; ++dim) {
-    // The last place of the image, and of the windows.
+    // The last position of the image, and of the windows.
     int64_t lower = request.windowLower[dim - 1],
             extent = request.windowExtent[dim - 1],
             upper = lower + extent - size(dim),
@@ -208,12 +208,12 @@ Status Description::setWindows() {
                            "steps of %lld; steps must be 1 to %lld",
                            wide(dim), wide(extent), wide(stride),
                            wide(maxWindowStride)));
-    for (int64_t place : {lower, upper})
-      if (place < -corner - 1 || place > corner)
+    for (int64_t position : {lower, upper})
+      if (position < -corner - 1 || position > corner)
         return reject(
             format("windows over dimension %lld start %lld elements from the "
                    "image border; the offset must be %lld to %lld",
-                   wide(dim), wide(place), wide(-corner - 1), wide(corner)));
+                   wide(dim), wide(position), wide(-corner - 1), wide(corner)));
     result.lowerCorner[last - 1 - dim] = static_cast<int>(lower);
     result.upperCorner[last - 1 - dim] = static_cast<int>(upper);
     result.steps[last - dim] = static_cast<unsigned>(stride);

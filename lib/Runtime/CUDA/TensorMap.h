@@ -31,14 +31,14 @@ struct TiledTensor {
   /// From an element to the next one that is copied, in each dimension.
   unsigned steps[maxTensorMapRank] = {1, 1, 1, 1, 1};
   /// By windows over an image: where the first one begins, from the image's
-  /// first place, and the last one, from its last place, in each dimension but
-  /// the innermost and the outermost. `box` is unspecified then.
+  /// first position, and the last one, from its last position, in each
+  /// dimension but the innermost and the outermost. `box` is unspecified then.
   bool isImage = false;
   int lowerCorner[maxTensorMapRank] = {}, upperCorner[maxTensorMapRank] = {};
   unsigned channels = 0, pixels = 0;
 };
 
-/// Gives the driver's arguments. `InvalidArgument` names what the hardware
+/// Returns the driver's arguments. `InvalidArgument` names what the hardware
 /// cannot copy from, by the dimension's number in the request.
 Expected<TiledTensor> describeTiledTensor(const TensorMapRequest &request);
 

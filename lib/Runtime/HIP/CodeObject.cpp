@@ -37,10 +37,10 @@ bool tessera::runtime::isCodeObject(std::string_view bytes) {
 /// The description of the metadata note within a segment of notes; empty if it
 /// has none.
 static std::string_view findNote(std::string_view notes) {
-  uint64_t place = 0;
+  uint64_t offset = 0;
   Elf64_Nhdr note;
-  while (readAt(notes, place, note)) {
-    uint64_t name = place + sizeof(note);
+  while (readAt(notes, offset, note)) {
+    uint64_t name = offset + sizeof(note);
     uint64_t description = name + (uint64_t(note.n_namesz) + 3) / 4 * 4;
     uint64_t end = description + note.n_descsz;
     if (end > notes.size())
@@ -48,7 +48,7 @@ static std::string_view findNote(std::string_view notes) {
     if (note.n_type == metadataNote &&
         notes.substr(name, note.n_namesz) == noteName)
       return notes.substr(description, note.n_descsz);
-    place = (end + 3) / 4 * 4;
+    offset = (end + 3) / 4 * 4;
   }
   return {};
 }

@@ -434,16 +434,16 @@ DriverResult HipDevice::launchIn(void *queue, void *function,
 static std::string findTargetId(const std::vector<char> &properties) {
   constexpr size_t nameBytes = 256;
   static const char prefix[] = {'g', 'f', 'x'};
-  auto place = properties.begin() + nameBytes;
+  auto position = properties.begin() + nameBytes;
   while (true) {
-    place = std::search(place, properties.end(), prefix, prefix + 3);
-    if (place == properties.end())
+    position = std::search(position, properties.end(), prefix, prefix + 3);
+    if (position == properties.end())
       return "";
-    auto end = std::find(place, properties.end(), '\0');
-    std::string text(place, end);
+    auto end = std::find(position, properties.end(), '\0');
+    std::string text(position, end);
     if (std::optional<TargetId> id = parseTargetId(text))
       return id->str();
-    place += 3;
+    position += 3;
   }
 }
 

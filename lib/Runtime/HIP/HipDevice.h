@@ -12,7 +12,7 @@
 
 namespace tessera::runtime {
 
-/// Adds HIP's devices. Gives the reason, on one line, when a device cannot be
+/// Adds HIP's devices. Returns the reason, on one line, when a device cannot be
 /// listed or there is none; empty otherwise.
 std::string listHipDevices(const HipDriver &driver,
                            std::vector<DeviceInfo> &devices);

@@ -79,27 +79,27 @@ tessera::runtime::writeOffloadBundle(const std::vector<BundleEntry> &entries) {
     targets.push_back(std::move(*target));
   }
 
-  auto align = [](size_t place) {
-    return (place + codeAlignment - 1) / codeAlignment * codeAlignment;
+  auto align = [](size_t offset) {
+    return (offset + codeAlignment - 1) / codeAlignment * codeAlignment;
   };
   size_t headerBytes = magic.size() + 8;
   for (const std::string &id : ids)
     headerBytes += 24 + id.size();
   std::string bytes(magic);
   appendNumber(bytes, ids.size());
-  size_t place = align(headerBytes);
-  std::vector<size_t> places;
+  size_t offset = align(headerBytes);
+  std::vector<size_t> offsets;
   for (size_t index = 0; index < ids.size(); ++index) {
     size_t size = index == 0 ? 0 : entries[index - 1].code.size();
-    appendNumber(bytes, place);
+    appendNumber(bytes, offset);
     appendNumber(bytes, size);
     appendNumber(bytes, ids[index].size());
     bytes += ids[index];
-    places.push_back(place);
-    place = align(place + size);
+    offsets.push_back(offset);
+    offset = align(offset + size);
   }
   for (size_t index = 0; index < entries.size(); ++index) {
-    bytes.resize(places[index + 1]);
+    bytes.resize(offsets[index + 1]);
     bytes += entries[index].code;
   }
   return bytes;
@@ -144,10 +144,10 @@ static std::string getTarget(std::string_view id) {
     if (!startsWith(id, kind))
       continue;
     std::string_view rest = id.substr(kind.size());
-    size_t place = rest.find("-gfx");
+    size_t offset = rest.find("-gfx");
     if (startsWith(rest, "amdgcn-amd-amdhsa-") &&
-        place != std::string_view::npos)
-      return std::string(rest.substr(place + 1));
+        offset != std::string_view::npos)
+      return std::string(rest.substr(offset + 1));
   }
   return std::string(id);
 }

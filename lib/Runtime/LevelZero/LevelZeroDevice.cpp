@@ -579,8 +579,8 @@ static std::string getDrivers(const LevelZeroDriver &driver,
   return "";
 }
 
-/// Calls `visit` with each device that is fit until it gives false. Gives the
-/// reason for those that are not, or that there is none.
+/// Calls `visit` with each device that is fit until it returns false. Returns
+/// the reason for those that are not, or that there is none.
 template <typename Visit>
 static std::string forEachDevice(const LevelZeroDriver &driver, Visit visit) {
   std::vector<ze_driver_handle_t> drivers;

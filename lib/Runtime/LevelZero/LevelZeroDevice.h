@@ -13,7 +13,7 @@
 
 namespace tessera::runtime {
 
-/// Adds the devices of all drivers that kernels of Tessera can run on. Gives
+/// Adds the devices of all drivers that kernels of Tessera can run on. Returns
 /// the reason, on one line, for those that they cannot, or when there is none;
 /// empty otherwise.
 std::string listLevelZeroDevices(const LevelZeroDriver &driver,

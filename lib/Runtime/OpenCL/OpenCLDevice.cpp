@@ -220,8 +220,8 @@ static DeviceInfo describe(const Capabilities &capabilities) {
   return info;
 }
 
-/// Calls `visit` with each device that is fit until it gives false. Gives the
-/// reason for those that are not, or that there is none.
+/// Calls `visit` with each device that is fit until it returns false. Returns
+/// the reason for those that are not, or that there is none.
 template <typename Visit>
 static std::string forEachDevice(const OpenCLDriver &driver, Visit visit) {
   cl_uint count = 0;
@@ -843,7 +843,7 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
     return Status(StatusCode::NoDevice,
                   capabilities.name + " is not usable: " + unfit);
   DeviceInfo info = describe(capabilities);
-  // By its place among all; a part of a device has none.
+  // By its index among all; a part of a device has none.
   info.ordinal = -1;
   int next = 0;
   (void)forEachDevice(driver, [&](const Capabilities &other) {

@@ -12,9 +12,9 @@
 
 namespace tessera::runtime {
 
-/// Adds the devices of all platforms that kernels of Tessera can run on. Gives
-/// the reason, on one line, for those that they cannot, or when there is none;
-/// empty otherwise.
+/// Adds the devices of all platforms that kernels of Tessera can run on.
+/// Returns the reason, on one line, for those that they cannot, or when there
+/// is none; empty otherwise.
 std::string listOpenCLDevices(const OpenCLDriver &driver,
                               std::vector<DeviceInfo> &devices);
 

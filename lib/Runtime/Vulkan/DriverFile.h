@@ -28,7 +28,7 @@ public:
       : heading(heading), suffix(suffix) {}
 
   /// Chooses the file of `directory` for the device and driver that
-  /// `properties` and `identity` describe, and gives what it holds: nothing
+  /// `properties` and `identity` describe, and returns what it holds: nothing
   /// where there is none. `why` has the reason for a file that cannot be used.
   std::string open(const std::string &directory,
                    const VkPhysicalDeviceProperties &properties,

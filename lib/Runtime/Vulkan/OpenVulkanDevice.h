@@ -13,12 +13,12 @@
 namespace tessera::runtime {
 
 /// Adds the devices that can run Tessera's kernels: Vulkan 1.3, buffer device
-/// addresses, the Vulkan memory model, 64-bit integers. Gives the reason, on
+/// addresses, the Vulkan memory model, 64-bit integers. Returns the reason, on
 /// one line, for each that cannot, or when there is none; empty otherwise.
 std::string listVulkanDevices(const VulkanDriver &driver,
                               std::vector<DeviceInfo> &devices);
 
-/// Opens a device, by its place among those listed.
+/// Opens a device, by its index among those listed.
 Expected<std::unique_ptr<Device>> openVulkanDevice(const VulkanDriver &driver,
                                                    int ordinal);
 

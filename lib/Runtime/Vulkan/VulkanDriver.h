@@ -167,8 +167,8 @@ template <typename Structure> Structure make(VkStructureType type) {
 std::string describeVulkan(const char *call, VkResult result);
 
 /// Sets what the functions of an instance are, by the loader's own function;
-/// null stands for that of libvulkan.so.1. Gives the name of the first one that
-/// is not there.
+/// null stands for that of libvulkan.so.1. Returns the name of the first one
+/// that is not there.
 std::string findVulkanFunctions(PFN_vkGetInstanceProcAddr get,
                                 VkInstance instance, VulkanDriver &driver);
 

@@ -382,7 +382,7 @@ tessera::runtime::assembleSelfTest(const MatrixMultiply &matmul, uint32_t lanes,
   uint32_t slot = m.emit(opAccessChain, m.pointer(storagePushConstant, word),
                          {params, zero});
   uint32_t address = m.emit(opLoad, word, {slot});
-  uint32_t places[4], values[4], types[4];
+  uint32_t positions[4], values[4], types[4];
   for (uint32_t i = 0; i < 4; ++i) {
     const TestMatrix &matrix = *matrices[i];
     uint32_t element = m.stored(matrix.type);
@@ -404,7 +404,7 @@ tessera::runtime::assembleSelfTest(const MatrixMultiply &matmul, uint32_t lanes,
     uint32_t memory =
         m.emit(opConvertUToPtr, m.pointer(storagePhysicalStorageBuffer, whole),
                {begin});
-    places[i] =
+    positions[i] =
         m.emit(opAccessChain, m.pointer(storagePhysicalStorageBuffer, element),
                {memory, zero, zero});
     types[i] = m.matrix(matrix.type, matrix.rows, matrix.cols, uses[i]);
@@ -412,7 +412,7 @@ tessera::runtime::assembleSelfTest(const MatrixMultiply &matmul, uint32_t lanes,
     uint32_t layout = m.constant(transposeB && i == 1 ? 1 : 0);
     if (i < 3)
       values[i] = m.emit(opCooperativeMatrixLoad, types[i],
-                         {places[i], layout, m.constant(matrix.getStride()),
+                         {positions[i], layout, m.constant(matrix.getStride()),
                           accessAligned, 16});
   }
   Words operands = {values[0], values[1], values[2]};
@@ -420,7 +420,7 @@ tessera::runtime::assembleSelfTest(const MatrixMultiply &matmul, uint32_t lanes,
     operands.push_back(matmul.operands);
   values[3] = m.emit(opCooperativeMatrixMulAdd, types[3], operands);
   Assembler::add(m.body, opCooperativeMatrixStore,
-                 {places[3], values[3], zero,
+                 {positions[3], values[3], zero,
                   m.constant(shapes.result.getStride()), accessAligned, 16});
   Assembler::add(m.body, opReturn, {});
   Assembler::add(m.body, opFunctionEnd, {});

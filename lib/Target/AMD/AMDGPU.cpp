@@ -52,8 +52,8 @@ static void defineExtent(llvm::Function &function, bool ofWorkgroup) {
       builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_implicitarg_ptr, {});
   if (ofWorkgroup)
     first = builder.CreateConstGEP1_32(builder.getInt8Ty(), first, 12);
-  llvm::Value *place = builder.CreateGEP(type, first, function.getArg(0));
-  builder.CreateRet(builder.CreateZExt(builder.CreateLoad(type, place),
+  llvm::Value *address = builder.CreateGEP(type, first, function.getArg(0));
+  builder.CreateRet(builder.CreateZExt(builder.CreateLoad(type, address),
                                        function.getReturnType()));
 }
 

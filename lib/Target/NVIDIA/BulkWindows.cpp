@@ -90,8 +90,9 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
           (dilation < 1 || (cols[*col] - 1) * dilation > limits->maxOffset))
         return isNot("the window is wider than " +
                      Twine(limits->maxOffset + 1));
-      auto isCorner = [&](int64_t place) {
-        return place >= -limits->maxCorner - 1 && place <= limits->maxCorner;
+      auto isCorner = [&](int64_t position) {
+        return position >= -limits->maxCorner - 1 &&
+               position <= limits->maxCorner;
       };
       if (!isCorner(lower) || (!image.isDynamicDim(r) &&
                                !isCorner(lower + extent - image.getDimSize(r))))

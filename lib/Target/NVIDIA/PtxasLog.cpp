@@ -22,10 +22,10 @@ using namespace mlir::tessera;
 
 /// The number before `what` in a line; 0 if it is not there.
 static int64_t getNumberBefore(StringRef line, StringRef what) {
-  size_t place = line.find(what);
-  if (place == StringRef::npos)
+  size_t offset = line.find(what);
+  if (offset == StringRef::npos)
     return 0;
-  StringRef before = line.take_front(place).rtrim();
+  StringRef before = line.take_front(offset).rtrim();
   size_t first = before.find_last_not_of("0123456789");
   int64_t number = 0;
   before.drop_front(first == StringRef::npos ? 0 : first + 1)
@@ -35,10 +35,10 @@ static int64_t getNumberBefore(StringRef line, StringRef what) {
 
 /// The threads of a workgroup by `.maxntid` or `.reqntid` of a kernel.
 static int64_t getThreads(StringRef ptx, StringRef kernel) {
-  size_t place = ptx.find((".entry " + kernel + "(").str());
-  if (place == StringRef::npos)
+  size_t offset = ptx.find((".entry " + kernel + "(").str());
+  if (offset == StringRef::npos)
     return 0;
-  StringRef head = ptx.drop_front(place).split('{').first;
+  StringRef head = ptx.drop_front(offset).split('{').first;
   for (StringRef name : {".maxntid", ".reqntid"}) {
     size_t found = head.find(name);
     if (found == StringRef::npos)
@@ -66,10 +66,11 @@ std::vector<PtxasKernel> mlir::tessera::readPtxasLog(StringRef log,
   SmallVector<StringRef> lines;
   log.split(lines, '\n');
   for (StringRef line : lines) {
-    if (size_t place = line.find("Compiling entry function '");
-        place != StringRef::npos) {
+    if (size_t offset = line.find("Compiling entry function '");
+        offset != StringRef::npos) {
       PtxasKernel &kernel = kernels.emplace_back();
-      kernel.name = line.drop_front(place).split('\'').second.split('\'').first;
+      kernel.name =
+          line.drop_front(offset).split('\'').second.split('\'').first;
       kernel.threads = getThreads(ptx, kernel.name);
       continue;
     }

@@ -121,8 +121,8 @@ const StringRef memoryBits[] = {"Volatile",           "Aligned",
                                 "MakePointerVisible", "NonPrivatePointer"};
 constexpr uint32_t memoryAligned = 2, memoryAvailable = 8, memoryVisible = 16;
 
-/// The place of an instruction among the words of its module.
-struct Place {
+/// The position of an instruction among the words of its module.
+struct Position {
   size_t first, length;
 };
 
@@ -287,21 +287,21 @@ static bool isOfKind(ArrayRef<uint32_t> other, ArrayRef<uint32_t> unknown) {
 }
 
 std::string mlir::tessera::disassembleSpirv(ArrayRef<uint32_t> words) {
-  SmallVector<Place> places;
+  SmallVector<Position> positions;
   size_t at = std::min(spirvHeaderWords, words.size());
   forEachSpirvInstruction(words, [&](uint32_t, ArrayRef<uint32_t> all) {
-    places.push_back({at, all.size()});
+    positions.push_back({at, all.size()});
     at += all.size();
   });
   auto get = [&](size_t i) {
-    return words.slice(places[i].first, places[i].length);
+    return words.slice(positions[i].first, positions[i].length);
   };
   std::unique_ptr<spv_context_t, decltype(&spvContextDestroy)> context(
       spvContextCreate(SPV_ENV_UNIVERSAL_1_6), spvContextDestroy);
-  llvm::SmallVector<bool> replaced(places.size(), false);
+  llvm::SmallVector<bool> replaced(positions.size(), false);
   while (true) {
     SmallVector<uint32_t> known(words.take_front(spirvHeaderWords));
-    for (size_t i = 0; i < places.size(); ++i) {
+    for (size_t i = 0; i < positions.size(); ++i) {
       if (replaced[i])
         appendStandIn(get(i), known);
       else
@@ -325,7 +325,7 @@ std::string mlir::tessera::disassembleSpirv(ArrayRef<uint32_t> words) {
       size_t next = 0;
       for (StringRef line : llvm::split(StringRef(printed).rtrim('\n'), '\n')) {
         bool isInstruction = !line.starts_with(";");
-        if (isInstruction && next < places.size() && replaced[next])
+        if (isInstruction && next < positions.size() && replaced[next])
           all += replaceLine(get(next), line);
         else
           all += line.str();
@@ -335,9 +335,9 @@ std::string mlir::tessera::disassembleSpirv(ArrayRef<uint32_t> words) {
       return all;
     }
     spvTextDestroy(text);
-    if (number == 0 || number > places.size() || replaced[number - 1])
+    if (number == 0 || number > positions.size() || replaced[number - 1])
       return "; SPIRV-Tools cannot disassemble the module: " + why + "\n";
-    for (size_t i = 0; i < places.size(); ++i)
+    for (size_t i = 0; i < positions.size(); ++i)
       if (i + 1 == number || isOfKind(get(i), get(number - 1)))
         replaced[i] = true;
   }

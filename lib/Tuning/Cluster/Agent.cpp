@@ -83,10 +83,11 @@ llvm::Error tessera::tuning::parseDevices(StringRef value,
   return llvm::Error::success();
 }
 
-void tessera::tuning::addPlaces(StringRef list, JoinOptions &options) {
-  llvm::SmallVector<StringRef> places;
-  list.split(places, ',');
-  options.places.insert(options.places.end(), places.begin(), places.end());
+void tessera::tuning::addAddresses(StringRef list, JoinOptions &options) {
+  llvm::SmallVector<StringRef> addresses;
+  list.split(addresses, ',');
+  options.addresses.insert(options.addresses.end(), addresses.begin(),
+                           addresses.end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,7 +125,7 @@ private:
   std::unique_ptr<TlsContext> tls;
   Channel control;
   /// The one that answered.
-  std::string place;
+  std::string address;
   std::map<int64_t, Worker> workers;
 };
 
@@ -204,7 +205,7 @@ bool Agent::connect() {
              std::chrono::duration<double>(options.wait);
   while (true) {
     std::string why;
-    for (const std::string &one : options.places) {
+    for (const std::string &one : options.addresses) {
       std::string problem;
       bool isOtherKey = false;
       control = call(one, problem, isOtherKey);
@@ -229,7 +230,7 @@ bool Agent::connect() {
         return false;
       }
       if (op == "welcome") {
-        place = one;
+        address = one;
         offer(getText(answer->head, "target"), getText(answer->head, "chip"));
         return true;
       }
@@ -293,8 +294,8 @@ void Agent::offer(const std::string &target, const std::string &chip) {
     devices.push_back(json::Object{
         {"number", ordinal}, {"identity", identity}, {"name", info->name}});
   }
-  messages << "joined the run at " << place << " for " << target << ":" << chip
-           << ": " << options.jobs
+  messages << "joined the run at " << address << " for " << target << ":"
+           << chip << ": " << options.jobs
            << (options.jobs == 1 ? " compile worker, " : " compile workers, ")
            << devices.size() << (devices.size() == 1 ? " device" : " devices")
            << "\n";
@@ -317,7 +318,7 @@ void Agent::start(int64_t number, const json::Array *list) {
     return reportEnd(number, "not a worker command");
   std::string why;
   bool isOtherKey = false;
-  Channel line = call(place, why, isOtherKey);
+  Channel line = call(address, why, isOtherKey);
   if (line.getFile() < 0)
     return reportEnd(number, why);
   json::Object hello = makeHello("worker");
@@ -366,7 +367,7 @@ bool Agent::run() {
     }
     if (!isThere) {
       messages
-          << "error: the run at " << place
+          << "error: the run at " << address
           << " ended early; join again after restarting it, and it resumes\n";
       return false;
     }

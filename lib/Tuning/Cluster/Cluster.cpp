@@ -83,17 +83,17 @@ void Cluster::forget(const RemoteWorker &worker) {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<Cluster>>
-Cluster::create(const std::string &place, const std::string &key) {
+Cluster::create(const std::string &address, const std::string &key) {
   llvm::Expected<std::unique_ptr<TlsContext>> tls =
       TlsContext::create(key, /*isServer=*/true);
   if (!tls)
     return tls.takeError();
   uint16_t port = 0;
-  llvm::Expected<int> listener = listenOn(place, port);
+  llvm::Expected<int> listener = listenOn(address, port);
   if (!listener)
     return listener.takeError();
   return std::unique_ptr<Cluster>(
-      new Cluster(*listener, llvm::join(getOwnAddresses(place, port), ","),
+      new Cluster(*listener, llvm::join(getOwnAddresses(address, port), ","),
                   std::move(*tls)));
 }
 
@@ -275,22 +275,22 @@ std::vector<ClusterEvent> Cluster::take() {
   accept();
   for (auto guest = guests.begin(); guest != guests.end();)
     guest = serve(*guest) ? std::next(guest) : guests.erase(guest);
-  for (auto place = members.begin(); place != members.end();) {
-    auto &[number, member] = *place;
+  for (auto it = members.begin(); it != members.end();) {
+    auto &[number, member] = *it;
     bool isThere = member.whyDropped.empty() && member.control.take() &&
                    (member.isReady || !isLate(member.since, offerLimit));
     while (std::optional<Message> message = member.control.next())
       if (handle(member, *message))
         events.push_back({ClusterEvent::Joined, number, ""});
     if (isThere) {
-      ++place;
+      ++it;
       continue;
     }
     if (member.isReady)
       events.push_back({ClusterEvent::Gone, number,
                         member.whyDropped.empty() ? "its connection ended"
                                                   : member.whyDropped});
-    place = members.erase(place);
+    it = members.erase(it);
   }
   return events;
 }

@@ -13,9 +13,9 @@ using namespace tessera::tuning;
 using llvm::StringRef;
 
 llvm::Error tessera::tuning::writeJoinFile(const std::string &file,
-                                           StringRef places, StringRef key) {
+                                           StringRef positions, StringRef key) {
   ::tessera::runtime::Status status =
-      ::tessera::runtime::writePrivateFile(file, {places, "\n", key, "\n"});
+      ::tessera::runtime::writePrivateFile(file, {positions, "\n", key, "\n"});
   return status.ok() ? llvm::Error::success()
                      : llvm::createStringError(status.message());
 }
@@ -30,8 +30,8 @@ llvm::Error tessera::tuning::readJoinFile(const std::string &file,
   if (!text.ok())
     return llvm::createStringError("--join-file=" + file + ": the file " +
                                    text.status().message());
-  auto [places, key] = StringRef(*text).trim().split('\n');
-  addPlaces(places.trim(), options);
+  auto [positions, key] = StringRef(*text).trim().split('\n');
+  addPositions(positions.trim(), options);
   options.key = key.trim().str();
   return llvm::Error::success();
 }

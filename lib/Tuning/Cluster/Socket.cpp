@@ -28,7 +28,7 @@ static llvm::Error makeError(const llvm::Twine &what) {
 }
 
 namespace {
-struct Place {
+struct Endpoint {
   std::string address, port;
 };
 } // namespace
@@ -41,7 +41,7 @@ static bool isEverywhere(llvm::StringRef address) {
 }
 
 /// "ADDRESS:PORT" or "[ADDRESS]:PORT"; each part may be absent.
-static Place split(llvm::StringRef text) {
+static Endpoint split(llvm::StringRef text) {
   if (text.consume_front("[")) {
     auto [address, rest] = text.split(']');
     rest.consume_front(":");
@@ -52,10 +52,10 @@ static Place split(llvm::StringRef text) {
 }
 
 bool tessera::tuning::isAddress(llvm::StringRef text) {
-  Place place = split(text);
+  Endpoint endpoint = split(text);
   uint16_t port = 0;
-  return !place.address.empty() &&
-         !llvm::StringRef(place.port).getAsInteger(10, port) && port > 0;
+  return !endpoint.address.empty() &&
+         !llvm::StringRef(endpoint.port).getAsInteger(10, port) && port > 0;
 }
 
 static void set(int file, int level, int option, int value) {
@@ -75,15 +75,15 @@ void tessera::tuning::watchConnection(int file) {
 
 llvm::Expected<int> tessera::tuning::listenOn(llvm::StringRef text,
                                               uint16_t &port) {
-  Place place = split(text);
-  if (place.address.empty())
-    place.address = loopback;
+  Endpoint endpoint = split(text);
+  if (endpoint.address.empty())
+    endpoint.address = loopback;
   addrinfo hints = {}, *list = nullptr;
   hints.ai_flags = AI_PASSIVE;
   hints.ai_socktype = SOCK_STREAM;
-  const char *service = place.port.empty() ? "0" : place.port.c_str();
+  const char *service = endpoint.port.empty() ? "0" : endpoint.port.c_str();
   if (int code = getaddrinfo(
-          place.address == everywhere ? nullptr : place.address.c_str(),
+          endpoint.address == everywhere ? nullptr : endpoint.address.c_str(),
           service, &hints, &list))
     return makeError("'" + text + "': " + gai_strerror(code));
   auto free = llvm::make_scope_exit([&] { freeaddrinfo(list); });
@@ -119,11 +119,11 @@ llvm::Expected<int> tessera::tuning::listenOn(llvm::StringRef text,
 
 llvm::Expected<int> tessera::tuning::connectTo(llvm::StringRef text,
                                                double seconds) {
-  Place place = split(text);
+  Endpoint endpoint = split(text);
   addrinfo hints = {}, *list = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  if (int code =
-          getaddrinfo(place.address.c_str(), place.port.c_str(), &hints, &list))
+  if (int code = getaddrinfo(endpoint.address.c_str(), endpoint.port.c_str(),
+                             &hints, &list))
     return makeError("'" + text + "': " + gai_strerror(code));
   auto free = llvm::make_scope_exit([&] { freeaddrinfo(list); });
   std::string why = "it has no address";
@@ -184,7 +184,7 @@ std::vector<std::string> tessera::tuning::getOwnAddresses(llvm::StringRef text,
   std::string own = split(text).address;
   if (!isEverywhere(own))
     return {join(own.empty() ? loopback : own)};
-  std::vector<std::pair<int, std::string>> places;
+  std::vector<std::pair<int, std::string>> endpoints;
   ifaddrs *list = nullptr;
   if (getifaddrs(&list) == 0)
     for (ifaddrs *one = list; one; one = one->ifa_next) {
@@ -202,12 +202,13 @@ std::vector<std::string> tessera::tuning::getOwnAddresses(llvm::StringRef text,
       if (address.empty() || llvm::StringRef(address).contains('%') ||
           (isLoopback && family == AF_INET6))
         continue;
-      places.emplace_back(isLoopback ? 2 : family == AF_INET6, join(address));
+      endpoints.emplace_back(isLoopback ? 2 : family == AF_INET6,
+                             join(address));
     }
   freeifaddrs(list);
-  llvm::stable_sort(places, llvm::less_first());
+  llvm::stable_sort(endpoints, llvm::less_first());
   std::vector<std::string> texts;
-  for (auto &[rank, place] : places)
-    texts.push_back(std::move(place));
+  for (auto &[rank, endpoint] : endpoints)
+    texts.push_back(std::move(endpoint));
   return texts;
 }

@@ -54,12 +54,12 @@ Message tessera::tuning::makeFinalRequest(const TaskState &state,
   };
   add(-1, state.ownBundle);
   unsigned count = 0;
-  for (auto [place, leader] : llvm::enumerate(state.leaders)) {
+  for (auto [position, leader] : llvm::enumerate(state.leaders)) {
     // The compiler's own choice is the first already.
     if (!leader.point || count == leaders)
       continue;
     ++count;
-    add(static_cast<int64_t>(place), leader.bundle);
+    add(static_cast<int64_t>(position), leader.bundle);
   }
   message.head = json::Object{{"op", "final"},
                               {"task", state.task->text.key},

@@ -30,8 +30,8 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   os << task.text.description;
   if (task.count > 1)
     os << ", " << task.count << " times";
-  if (!task.place.empty())
-    os << ", " << task.place;
+  if (!task.location.empty())
+    os << ", " << task.location;
   os << "\n";
   json::Object object{{"task", task.text.key},
                       {"description", task.text.description},

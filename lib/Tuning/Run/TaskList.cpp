@@ -327,7 +327,7 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip,
   task.text.flags = compiler::listCodeFlags(flags);
   task.text.key = compiler::getTaskKey(task.text.text, task.text.flags);
   task.text.description = compiler::describeTask(op, flags);
-  task.place = compiler::describeLocation(op->getLoc());
+  task.location = compiler::describeLocation(op->getLoc());
   task.program = compiler::makeTaskProgram(op);
   auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
   task.isAdded = contract && !contract.getInit();
@@ -362,9 +362,9 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
     if (!compiler::isTuningTask(op))
       return;
     isAny = true;
-    std::string place = compiler::describeLocation(op->getLoc());
+    std::string location = compiler::describeLocation(op->getLoc());
     auto leave = [&](const llvm::Twine &why) {
-      messages << "note: " << (place.empty() ? name : place) << ": "
+      messages << "note: " << (location.empty() ? name : location) << ": "
                << compiler::describeTask(op) << " is not tuned: " << why
                << "\n";
     };
@@ -474,7 +474,7 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::readTasks(
       continue;
     }
     Task task = makeTask(op, chip, flags);
-    task.place.clear();
+    task.location.clear();
     // Another version may print the program differently.
     task.text.key = text.key;
     tasks.push_back(std::move(task));

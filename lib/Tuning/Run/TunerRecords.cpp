@@ -132,9 +132,9 @@ void Tuner::resume() {
     std::vector<std::pair<double, mlir::tessera::ScheduleNumbers>> fastest;
     for (const tuning::Record &record : *records) {
       if (record.outcome == Outcome::Measured) {
-        auto [place, isNew] =
+        auto [position, isNew] =
             state.recorded.try_emplace(record.schedule, record.median);
-        place->second = std::min(place->second, record.median);
+        position->second = std::min(position->second, record.median);
       }
       if (record.isFinal || record.schedule.empty())
         continue;

@@ -365,12 +365,12 @@ bool ScheduleSpace::isLegal(const Point &point, std::string *why) const {
   std::string problem =
       explainWaste(point, extents, matrices, isa<AttentionOp>(op));
   if (problem.empty()) {
-    auto [place, isNew] = known.try_emplace(formatPoint(key));
+    auto [position, isNew] = known.try_emplace(formatPoint(key));
     if (isNew) {
       ScheduleAttr schedule = key.getAttr(op->getContext());
-      place->second = schedule ? explain(schedule) : "schedule_c1 to c6";
+      position->second = schedule ? explain(schedule) : "schedule_c1 to c6";
     }
-    problem = place->second;
+    problem = position->second;
   }
   if (why)
     *why = problem;
@@ -562,13 +562,13 @@ ScheduleNumbers ScheduleSpace::draw(std::mt19937_64 &random) const {
 template <typename T>
 static T step(const std::vector<T> &list, const T &now,
               std::mt19937_64 &random) {
-  auto place = llvm::find(list, now);
-  if (place == list.end() || list.size() == 1 || toss(0.3, random))
+  auto position = llvm::find(list, now);
+  if (position == list.end() || list.size() == 1 || toss(0.3, random))
     return pick(list, random);
   bool isUp = toss(0.5, random);
-  if (isUp ? place + 1 == list.end() : place == list.begin())
+  if (isUp ? position + 1 == list.end() : position == list.begin())
     isUp = !isUp;
-  return isUp ? *(place + 1) : *(place - 1);
+  return isUp ? *(position + 1) : *(position - 1);
 }
 
 namespace {

@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-/// Gives the error, or nothing.
+/// Returns the error, or nothing.
 std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(

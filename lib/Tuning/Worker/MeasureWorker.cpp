@@ -137,7 +137,7 @@ collectSums(const runtime::ProgramVariant &variant) {
   return sums;
 }
 
-/// Compares outputs with the reference's. Gives what is wrong, or nothing.
+/// Compares outputs with the reference's. Returns what is wrong, or nothing.
 static std::string
 checkByReference(const std::string &program,
                  std::vector<compiler::reference::CompiledSum> sums,
@@ -417,7 +417,7 @@ void MeasureWorker::runFinal(Message message) {
   };
   std::vector<Runner> runners;
   // The bundles are concatenated.
-  size_t place = 0;
+  size_t offset = 0;
   if (json::Array *list = message.head.getArray("candidates"))
     for (json::Value &value : *list) {
       const json::Object &object = *value.getAsObject();
@@ -425,8 +425,8 @@ void MeasureWorker::runFinal(Message message) {
       runner.id = object.getInteger("id").value_or(0);
       auto bytes = static_cast<size_t>(object.getInteger("bytes").value_or(0));
       runtime::Expected<Candidate> candidate = makeCandidate(
-          key, llvm::StringRef(message.bytes).substr(place, bytes));
-      place += bytes;
+          key, llvm::StringRef(message.bytes).substr(offset, bytes));
+      offset += bytes;
       if (candidate.ok())
         runner.candidate = candidate.take();
       else {

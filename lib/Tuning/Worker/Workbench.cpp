@@ -104,9 +104,10 @@ Status TaskData::checkGuards(std::string &damage) {
       continue;
     for (bool isAfter : {false, true}) {
       unsigned char bytes[guardBytes];
-      char *place = buffers[i] +
-                    (isAfter ? guardBytes + arrays[i].data.size() : size_t(0));
-      if (Status status = device.copyToHost(bytes, place, guardBytes);
+      char *position =
+          buffers[i] +
+          (isAfter ? guardBytes + arrays[i].data.size() : size_t(0));
+      if (Status status = device.copyToHost(bytes, position, guardBytes);
           !status.ok())
         return status;
       if (llvm::all_of(bytes, [](uint8_t byte) { return byte == guardByte; }))
@@ -115,7 +116,7 @@ Status TaskData::checkGuards(std::string &damage) {
                " argument " + std::to_string(i) + " (" + slot.str() +
                ") was overwritten";
       // The next candidate is to find it whole.
-      if (Status status = device.fill(place, guardByte, guardBytes);
+      if (Status status = device.fill(position, guardByte, guardBytes);
           !status.ok())
         return status;
       return Status::success();

@@ -54,7 +54,7 @@ static void findDriver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   check(!library, "libcuda.so.1");
   struct {
-    void *place;
+    void *position;
     const char *name;
   } functions[] = {
       {&cuInit, "cuInit"},
@@ -79,7 +79,7 @@ static void findDriver(void) {
   for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i) {
     void *found = dlsym(library, functions[i].name);
     check(!found, functions[i].name);
-    memcpy(functions[i].place, &found, sizeof(found));
+    memcpy(functions[i].position, &found, sizeof(found));
   }
   int device;
   cu(cuInit(0), "cuInit");

@@ -79,7 +79,7 @@ static void submitCopy(VkQueue queue, VkBuffer from, VkBuffer to) {
   check(vkQueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
 }
 
-/* What cannot be; gives whether it was. */
+/* Checks what cannot be; returns whether it was. */
 static int rejected(TesseraStatus status) {
   printf("%s\n", tesseraGetLastError());
   return status != TESSERA_INVALID_ARGUMENT;

@@ -3,7 +3,7 @@
 
 // A matrix instruction is a call with the row as a constant, and registers in memory of the stack.
 // CHECK-DAG:   llvm.mlir.global internal constant @[[ROW:.+]](dense<[16, 16, 16, 0, 0, 2, 6, 2, 2, 2, 1, 0, 2, 0, 4, 0, 8, 0, 0, 4, 0, 8, 0, 1, 0, 2, {{.*}}]> : tensor<{{[0-9]+}}xi32>)
-// CHECK-DAG:   llvm.mlir.global internal constant @[[PLACE:.+]]("the matrix instruction mfma.m16n16k16.f32.f16 at {{.*}}\00")
+// CHECK-DAG:   llvm.mlir.global internal constant @[[POSITION:.+]]("the matrix instruction mfma.m16n16k16.f32.f16 at {{.*}}\00")
 // CHECK-DAG:   func.func private @tessera_cpu_mma(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr)
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME:      %[[CTX:[a-z0-9]+]]: !llvm.ptr, %{{.+}}: memref<?xi8>) attributes {gpu.kernel, tessera.kernel}
@@ -14,7 +14,7 @@
 // CHECK:         llvm.store %{{.+}}, %[[A]] {{.*}}: vector<4xi16>, !llvm.ptr
 // CHECK:         llvm.store %{{.+}}, %[[B]] {{.*}}: vector<4xi16>, !llvm.ptr
 // CHECK:         llvm.store %{{.+}}, %[[ACC]] {{.*}}: vector<4xi32>, !llvm.ptr
-// CHECK:         %[[P:.+]] = llvm.mlir.addressof @[[PLACE]]
+// CHECK:         %[[P:.+]] = llvm.mlir.addressof @[[POSITION]]
 // CHECK:         call @tessera_cpu_mma(%[[CTX]], %[[R]], %[[P]], %[[A]], %[[B]], %[[ACC]])
 // CHECK:         %[[SUM:.+]] = llvm.load %[[ACC]] {{.*}}: !llvm.ptr -> vector<4xi32>
 // CHECK:         vector.bitcast %[[SUM]] : vector<4xi32> to vector<4xf32>

@@ -70,8 +70,8 @@ gpu.module @m {
   // CHECK:               %[[OFFSET:.+]] = arith.muli %[[NUMBER]], %c8
   // CHECK:               llvm.inline_asm {{.*}}mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;{{.*}} %{{.+}}, %[[BEFORE]] :
   // CHECK:               %[[OFFSET:.+]] = arith.muli %[[SLOT]], %c8
-  // CHECK:               %[[PLACE:.+]] = arith.addi %{{.+}}, %[[OFFSET]]
-  // CHECK:               %[[BITS:.+]] = arith.index_cast %[[PLACE]]
+  // CHECK:               %[[POSITION:.+]] = arith.addi %{{.+}}, %[[OFFSET]]
+  // CHECK:               %[[BITS:.+]] = arith.index_cast %[[POSITION]]
   // CHECK:               %[[FULL:.+]] = llvm.inttoptr %[[BITS]]
 
   // 64 x 32 and 32 x 128 of 2 bytes; innermost coordinates first.

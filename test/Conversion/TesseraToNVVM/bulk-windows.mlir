@@ -20,9 +20,9 @@ gpu.module @m {
   // CHECK-DAG:       %[[OH:.+]] = arith.remui %[[REST]], %c14
   // CHECK-DAG:       %[[N:.+]] = arith.divui %[[REST]], %c14
   // CHECK-DAG:       %[[C:.+]] = arith.remui %[[COL]], %c64
-  // CHECK-DAG:       %[[PLACE:.+]] = arith.divui %[[COL]], %c64
-  // CHECK-DAG:       %[[S:.+]] = arith.remui %[[PLACE]], %c3
-  // CHECK-DAG:       %[[R:.+]] = arith.divui %[[PLACE]], %c3
+  // CHECK-DAG:       %[[POSITION:.+]] = arith.divui %[[COL]], %c64
+  // CHECK-DAG:       %[[S:.+]] = arith.remui %[[POSITION]], %c3
+  // CHECK-DAG:       %[[R:.+]] = arith.divui %[[POSITION]], %c3
   // CHECK-DAG:       %[[OH2:.+]] = arith.muli %[[OH]], %c2
   // CHECK-DAG:       %[[H:.+]] = arith.addi %[[OH2]], %c-1
   // CHECK-DAG:       %[[W:.+]] = arith.addi %[[OW]], %c-2

@@ -12,7 +12,7 @@
 // CHECK:         nvvm.mbarrier.init
 // CHECK:         nvvm.tcgen05.alloc %{{.+}}, %c64_i32
 // CHECK:         nvvm.tcgen05.relinquish_alloc_permit
-// CHECK:         %[[PLACE:.+]] = llvm.load %{{.+}} : !llvm.ptr<3> -> i32
+// CHECK:         %[[POSITION:.+]] = llvm.load %{{.+}} : !llvm.ptr<3> -> i32
 // CHECK:         scf.for %[[I:.+]] = %c0 to %c2 step %c1 {
 // CHECK-NOT:       tessera.mma
 // CHECK:           %[[FIRST:.+]] = arith.cmpi eq, %{{.+}}, %{{.+}} : index

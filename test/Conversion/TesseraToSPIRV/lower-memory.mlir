@@ -25,8 +25,8 @@ gpu.module @m {
   // narrower access makes them narrower. Indices in it have 32 bits.
   // CHECK-LABEL: gpu.func @units
   // CHECK: spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
-  // CHECK: %[[PLACE:.*]] = arith.index_cast %{{.*}} : index to i32
-  // CHECK: %[[UNIT:.*]] = arith.shrsi %[[PLACE]], %{{.*}} : i32
+  // CHECK: %[[POSITION:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK: %[[UNIT:.*]] = arith.shrsi %[[POSITION]], %{{.*}} : i32
   // CHECK: spirv.AccessChain %__workgroup0_addr[%[[UNIT]]]
   // CHECK: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : vector<4xi32>
   // CHECK: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : f16

@@ -13,8 +13,8 @@
 // CHECK-DAG: Float16
 // CHECK: spirv.GlobalVariable @{{.*}} built_in("SubgroupLocalInvocationId") : !spirv.ptr<i32, Input>
 // CHECK: spirv.func @copy(%[[FROM:.*]]: !spirv.ptr<i8, CrossWorkgroup>, %[[OFFSET:.*]]: i64, %{{.*}}: i64, %[[TO:.*]]: !spirv.ptr<i8, CrossWorkgroup>, %[[FACTOR:.*]]: f16)
-// CHECK: %[[PLACE:.*]] = spirv.PtrAccessChain %[[FROM]]
-// CHECK: %[[CAST:.*]] = spirv.Bitcast %[[PLACE]] : !spirv.ptr<i8, CrossWorkgroup> to !spirv.ptr<f16, CrossWorkgroup>
+// CHECK: %[[POSITION:.*]] = spirv.PtrAccessChain %[[FROM]]
+// CHECK: %[[CAST:.*]] = spirv.Bitcast %[[POSITION]] : !spirv.ptr<i8, CrossWorkgroup> to !spirv.ptr<f16, CrossWorkgroup>
 // CHECK: %[[X:.*]] = spirv.Load "CrossWorkgroup" %[[CAST]] ["Aligned", 2] : f16
 // CHECK: spirv.Store "Workgroup" %{{.*}}, %[[X]] : f16
 // CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|CrossWorkgroupMemory>

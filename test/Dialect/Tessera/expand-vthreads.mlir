@@ -526,8 +526,8 @@ func.func @memory(%n: index) {
 
 // Addresses that do not provably overlap, or accesses that do not provably both
 // happen without a barrier in between, are accepted: a write after a barrier,
-// CHECK-LABEL: func @places
-func.func @places(%x: f32, %m: memref<64x16xf32>, %n: index, %p: i1) {
+// CHECK-LABEL: func @positions
+func.func @positions(%x: f32, %m: memref<64x16xf32>, %n: index, %p: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

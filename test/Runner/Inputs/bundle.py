@@ -9,11 +9,11 @@ import sys
 name, prefix = sys.argv[1:]
 data = open(name, "rb").read()
 assert data[:24] == b"__CLANG_OFFLOAD_BUNDLE__", data[:24]
-(count,), place = struct.unpack_from("<Q", data, 24), 32
+(count,), position = struct.unpack_from("<Q", data, 24), 32
 for index in range(count):
-    offset, size, length = struct.unpack_from("<3Q", data, place)
-    entry = data[place + 24 : place + 24 + length].decode()
-    place += 24 + length
+    offset, size, length = struct.unpack_from("<3Q", data, position)
+    entry = data[position + 24 : position + 24 + length].decode()
+    position += 24 + length
     print(f"{entry}: {size} bytes")
     with open(f"{prefix}.{index}", "wb") as out:
         out.write(data[offset : offset + size])

@@ -4,7 +4,7 @@
     paste-schedules.py by-hand|by-script SCHEDULE SOURCE
 
 Reads the comments at the head of SCHEDULE, and writes SOURCE with each schedule on the op at the
-place that its comment names, or with a transform script that sets them.
+position that its comment names, or with a transform script that sets them.
 """
 
 import re

@@ -11,8 +11,8 @@ with open(os.path.join(folder, "tuning.jsonl")) as file:
     lines = [json.loads(line) for line in file]
 records = [line for line in lines if line.get("kind") == "record"]
 
-places = [(task["task"][0:2], task["target"], task["device"]) for task in tasks]
-assert places == [("00", "cpu", ""), ("00", "cuda", "NVIDIA H100 PCIe"), ("00", "cuda", "NVIDIA H200"), ("0f", "cuda", "NVIDIA H200")], places
+groups = [(task["task"][0:2], task["target"], task["device"]) for task in tasks]
+assert groups == [("00", "cpu", ""), ("00", "cuda", "NVIDIA H100 PCIe"), ("00", "cuda", "NVIDIA H200"), ("0f", "cuda", "NVIDIA H200")], groups
 cpu, other, cuda, nothing = tasks
 assert other["own"] is None and other["library"] is None and other["best"]["median"] == 0.31
 assert cpu["own"] is None and cpu["library"] is None

@@ -93,7 +93,7 @@ for _, kind, _, values, shapes in page.charts:
             assert points and all(0 <= x <= width and 0 <= y <= height for x, y in points), v
 
 
-def near(a, b, by=0.11):  # Places have one digit.
+def near(a, b, by=0.11):  # Positions have one digit.
     return abs(a - b) <= by
 
 
@@ -104,8 +104,8 @@ entries = [line for line in entries if run in (0, line["run"])]
 sections = []
 for task in tasks:
     ofTask = [line for line in entries if line["task"] == task["key"]]
-    for place in sorted({(line["target"], line["chip"], line["device"]) for line in ofTask}):
-        sections.append((task, [line for line in ofTask if (line["target"], line["chip"], line["device"]) == place]))
+    for position in sorted({(line["target"], line["chip"], line["device"]) for line in ofTask}):
+        sections.append((task, [line for line in ofTask if (line["target"], line["chip"], line["device"]) == position]))
 assert {f"task-{i + 1}" for i in range(len(sections))} | ({"runs"}) == page.ids, page.ids
 
 for number, (task, of) in enumerate(sections, 1):
@@ -130,24 +130,24 @@ for number, (task, of) in enumerate(sections, 1):
         marks = [hint for tag, v, hint in shapes if tag == "line" and v["class"] == "failed"]
         failed = [f"#{i} {r['outcome']}" for i, r in enumerate(search, 1) if r["outcome"] not in ("measured", "slow")]
         assert marks == failed, (marks, failed)
-        # Places are those of a logarithmic axis.
-        places = {r["median"]: float(v["cy"]) for (v, _), (_, r) in zip(dots, timed)}
-        if len(places) > 1:
-            low, high = min(places), max(places)
-            for time, place in places.items():
+        # Positions are those of a logarithmic axis.
+        positions = {r["median"]: float(v["cy"]) for (v, _), (_, r) in zip(dots, timed)}
+        if len(positions) > 1:
+            low, high = min(positions), max(positions)
+            for time, position in positions.items():
                 share = math.log(time / low) / math.log(high / low)
-                assert near(place, places[low] + share * (places[high] - places[low])), (time, place)
+                assert near(position, positions[low] + share * (positions[high] - positions[low])), (time, position)
         # And along the candidates those of a linear one.
         across = {i: float(v["cx"]) for (v, _), (i, _) in zip(dots, timed)}
         first, last = min(across), max(across)
-        for i, place in across.items():
+        for i, position in across.items():
             share = (i - first) / max(last - first, 1)
-            assert near(place, across[first] + share * (across[last] - across[first])), (i, place)
+            assert near(position, across[first] + share * (across[last] - across[first])), (i, position)
         measured = [r["median"] for _, r in timed if r["outcome"] == "measured"]
         curve = next(v for tag, v, _ in shapes if tag == "polyline")["points"].split()
         heights = [float(point.split(",")[1]) for point in curve]
         assert heights == sorted(heights), heights
-        assert near(heights[-1], places[min(measured)]) and near(heights[0], places[measured[0]])
+        assert near(heights[-1], positions[min(measured)]) and near(heights[0], positions[measured[0]])
 
     # Along each parameter: all that has more than one value, and a dot for each time.
     entry = lambda r, name: re.search(rf"\b{name} = (\[[^\]]*\]|[^,>]*)", r["schedule"] or r["chosen"])
@@ -161,7 +161,7 @@ for number, (task, of) in enumerate(sections, 1):
     for _, _, name, _, shapes in find("parameter"):
         dots = [(float(v["cx"]), hint) for tag, v, hint in shapes if tag == "circle"]
         assert len(dots) == len(timed), name
-        # The names below, by their places: each dot is nearest to its own.
+        # The names below, by their positions: each dot is nearest to its own.
         names = {shape[2]: float(shape[1]["x"]) for shape in shapes if shape[1].get("class") == "x" and "x" in shape[1]}
         names = {key: x for key, x in names.items() if key in values[name]}
         assert len(names) == len(set(values[name])), (name, names)
@@ -170,7 +170,7 @@ for number, (task, of) in enumerate(sections, 1):
             assert min(names, key=lambda key: abs(names[key] - x)) == value, (name, hint, value)
 
     # The outcomes and their messages.
-    table = next(rows for place, kind, rows in page.tables if place == section and kind == "outcomes")
+    table = next(rows for position, kind, rows in page.tables if position == section and kind == "outcomes")
     counts = {row[0]: int(row[1]) for row in table[1:]}
     wanted = {}
     for r in records:
@@ -187,7 +187,7 @@ for number, (task, of) in enumerate(sections, 1):
         assert sum("before" in hint for hint in hints) == len(clocks)
         assert any(f"after: {clocks[-1]['clock_after']} MHz" in hint for hint in hints), hints
 
-    table = next(rows for place, kind, rows in page.tables if place == section and kind == "environments")
+    table = next(rows for position, kind, rows in page.tables if position == section and kind == "environments")
     shown = {(row[0], row[1], row[4]) for row in table[1:]}
     assert shown == {(line["device"], line["driver"], line["host"]) for line in of}, shown
     assert sum(int(row[6]) for row in table[1:]) == len(of)

@@ -190,14 +190,14 @@ def encode(head):
 
 def read_address():
     """Where the run listens, and its key."""
-    places, key = open(join_file).read().split()
-    host, port = places.split(":")
+    endpoints, key = open(join_file).read().split()
+    host, port = endpoints.split(":")
     return (host, int(port)), key
 
 
-def join(place, key, **environment):
+def join(endpoint, key, **environment):
     """An agent that has the key from the environment."""
-    command = [program, "join", place, "--jobs=1", "--measurers=1"]
+    command = [program, "join", endpoint, "--jobs=1", "--measurers=1"]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=600, env={**os.environ, "TESSERA_TUNE_KEY": key, **environment}
     )
@@ -207,12 +207,12 @@ def refused():
     """Callers without the key get nothing from the run, which parses nothing of theirs and goes on."""
     run = start_run("--trials=3")
     address, key = read_address()
-    place = "%s:%d" % address
+    endpoint = "%s:%d" % address
     assert re.fullmatch(r"[0-9a-f]{64}", key), key
     assert os.stat(join_file).st_mode & 0o77 == 0
-    wrong = join(place, "0123456789abcdef" * 4)
+    wrong = join(endpoint, "0123456789abcdef" * 4)
     assert wrong.returncode == 1, wrong
-    assert f"error: the peer at {place} has a different key (--key-file, TESSERA_TUNE_KEY)" in wrong.stderr, wrong.stderr
+    assert f"error: the peer at {endpoint} has a different key (--key-file, TESSERA_TUNE_KEY)" in wrong.stderr, wrong.stderr
     # Input that would overflow the stack of a recursive parser, endless input, and a message of an
     # older version.
     for raw in (
@@ -276,8 +276,8 @@ def idle():
 def impostor():
     """An agent starts nothing for a peer that answers without the key, in TLS or not."""
     listener = socket.create_server(("127.0.0.1", 0))
-    place = "127.0.0.1:%d" % listener.getsockname()[1]
-    command = [program, "join", place, "--jobs=1", "--wait=0"]
+    endpoint = "127.0.0.1:%d" % listener.getsockname()[1]
+    command = [program, "join", endpoint, "--jobs=1", "--wait=0"]
     environment = {**os.environ, "TESSERA_TUNE_KEY": "0123456789abcdef" * 4}
     message = encode({"op": "welcome", "target": "cpu", "chip": "generic"})
     message += encode({"op": "start", "worker": 1, "arguments": ["compile"]})

@@ -255,8 +255,8 @@ void writeNumber(int type, void *memory, int64_t index, double value) {
 }
 
 /// An element of a matrix that is stored by columns.
-int64_t getPlace(const Layout &layout, uint64_t row, uint64_t col,
-                 int32_t matrix) {
+int64_t getPosition(const Layout &layout, uint64_t row, uint64_t col,
+                    int32_t matrix) {
   return matrix * layout.stride + static_cast<int64_t>(row) +
          static_cast<int64_t>(col) * layout.leading;
 }
@@ -454,12 +454,12 @@ int MATMUL(void *handle, void *descriptor, const void *alpha, const void *aData,
         double sum = 0;
         for (uint64_t i = 0; i < k; ++i)
           sum += readNumber(a.type, aData,
-                            transposedA ? getPlace(a, i, row, matrix)
-                                        : getPlace(a, row, i, matrix)) *
+                            transposedA ? getPosition(a, i, row, matrix)
+                                        : getPosition(a, row, i, matrix)) *
                  readNumber(b.type, bData,
-                            transposedB ? getPlace(b, col, i, matrix)
-                                        : getPlace(b, i, col, matrix));
-        writeNumber(d.type, dData, getPlace(d, row, col, matrix), sum);
+                            transposedB ? getPosition(b, col, i, matrix)
+                                        : getPosition(b, i, col, matrix));
+        writeNumber(d.type, dData, getPosition(d, row, col, matrix), sum);
       }
   return 0;
 }

@@ -85,7 +85,7 @@ PlainMatmulAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
-// Places: the ops that may have an attribute
+// Holders: the ops that may have an attribute
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -106,7 +106,7 @@ static bool hasMemory(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>);
 }
 
-namespace places {
+namespace holders {
 static constexpr OpCheck moduleOp{
     [](Operation *op) { return isa<ModuleOp>(op); }, "a module"},
     anyModule{[](Operation *op) { return isa<ModuleOp, gpu::GPUModuleOp>(op); },
@@ -157,7 +157,7 @@ static constexpr OpCheck moduleOp{
            "an scf.execute_region"},
     cast{[](Operation *op) { return isa<UnrealizedConversionCastOp>(op); },
          "a builtin.unrealized_conversion_cast"};
-} // namespace places
+} // namespace holders
 
 //===----------------------------------------------------------------------===//
 // Ranges: the values of an attribute
@@ -266,13 +266,14 @@ static constexpr ValueCheck unit{
 namespace {
 struct Rule {
   StringLiteral name;
-  const OpCheck &place;
+  const OpCheck &holder;
   const ValueCheck &range;
 };
 } // namespace
 
-#define RULE(NAME, PLACE, RANGE)                                               \
-  {TesseraDialect::NAME##AttrHelper::getNameStr(), places::PLACE, ranges::RANGE}
+#define RULE(NAME, HOLDER, RANGE)                                              \
+  {TesseraDialect::NAME##AttrHelper::getNameStr(), holders::HOLDER,            \
+   ranges::RANGE}
 
 static const Rule rules[] = {
     // Ops of the user's program, and launches.
@@ -326,9 +327,9 @@ TesseraDialect::verifyOperationAttribute(Operation *op,
   if (!rule)
     return op->emitError() << "attribute_c3: '" << name
                            << "' is not an attribute of the dialect";
-  if (!rule->place.holds(op))
+  if (!rule->holder.holds(op))
     return op->emitError() << "attribute_c1: '" << name << "' must be on "
-                           << rule->place.text;
+                           << rule->holder.text;
   if (!rule->range.holds(attribute.getValue()))
     return op->emitError() << "attribute_c2: '" << name << "' must be "
                            << rule->range.text << ", but is "

@@ -35,11 +35,11 @@ LogicalResult mlir::tessera::verifyTileAccess(Operation *op, StringRef label,
   return success();
 }
 
-/// Verifies the source of a copy or tile: `place` is the label of the
+/// Verifies the source of a copy or tile: `indexLabel` is the label of the
 /// constraint on its indices, `gather` that of the constraint on the region.
 template <typename OpTy>
-static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
-                                  int64_t rowLength) {
+static LogicalResult verifySource(OpTy op, StringRef indexLabel,
+                                  StringRef gather, int64_t rowLength) {
   MemRefType type = op.getSourceType();
   std::optional<int64_t> contiguous = op.getContiguous();
   WindowAttr window = op.getWindowAttr();
@@ -51,14 +51,14 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
                                  "of the memory decides";
     if (window)
       return op.emitOpError() << gather << ": window requires a gather region";
-    return verifyTileAccess(op, place, type, op.getSourceIndices());
+    return verifyTileAccess(op, indexLabel, type, op.getSourceIndices());
   }
   if (!window && !op.getSourceIndices().empty())
-    return op.emitOpError() << place
+    return op.emitOpError() << indexLabel
                             << ": with gather, the source must not have "
                                "indices: the region computes them";
   if (window && op.getSourceIndices().size() != 2)
-    return op.emitOpError() << place
+    return op.emitOpError() << indexLabel
                             << ": with window, the source must have two "
                                "indices: the row and the column of the "
                                "window's matrix";

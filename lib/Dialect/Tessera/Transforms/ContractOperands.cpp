@@ -282,17 +282,17 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       continue;
     }
     // Unsigned: no index is negative.
-    Value place;
+    Value position;
     if (dim) {
-      place = at[dim.getPosition()];
+      position = at[dim.getPosition()];
     } else {
       auto quotient = cast<AffineBinaryOpExpr>(expr);
-      place =
+      position =
           math.div(at[cast<AffineDimExpr>(quotient.getLHS()).getPosition()],
                    math.constant(
                        cast<AffineConstantExpr>(quotient.getRHS()).getValue()));
     }
-    offsets.push_back(getAsOpFoldResult(place));
+    offsets.push_back(getAsOpFoldResult(position));
     sizes.push_back(builder.getIndexAttr(1));
   }
   return createReducedView(builder, memory, offsets, sizes, dropped);
@@ -452,15 +452,15 @@ void ContractOperands::buildGather(Region &region, unsigned side,
   AffineMap map = op.getMap(side);
   SmallVector<Value> results;
   for (auto [r, expr] : llvm::enumerate(map.getResults())) {
-    Value place = affine::expandAffineExpr(builder, loc, expr, at,
-                                           /*symbolValues=*/{});
+    Value position = affine::expandAffineExpr(builder, loc, expr, at,
+                                              /*symbolValues=*/{});
     // Below zero is beyond any size, as unsigned numbers.
     if (!isWithin(side, r))
-      require(place,
+      require(position,
               getValueOrCreateConstantIndexOp(
                   builder, loc,
                   memref::getMixedSize(builder, loc, operands[side], r)));
-    results.push_back(place);
+    results.push_back(position);
   }
   results.push_back(inside);
   YieldOp::create(builder, results);

@@ -9,7 +9,7 @@
 // border: adjacent positions of a window are then one run of elements, and the
 // runs of adjacent windows start a few pixels apart,
 //
-//      3 channels, 3 places, in steps of 2       4 channels, 4 places
+//      3 channels, 3 positions, in steps of 2       4 channels, 4 positions
 //
 //      |012|012|012|012|012|                     |012.|012.|012.|012.|012.|
 //      +-----------+                             +-------------------+
@@ -46,19 +46,19 @@ namespace {
 struct ImagePlan {
   /// The iteration dimensions of the window's position along the rows of the
   /// image, and of the channels.
-  unsigned place, channel;
+  unsigned position, channel;
   /// The stride between windows, and the width of the border before the first.
   int64_t stride, before;
   /// The sizes of the copies: channels, positions of a window, and positions of
   /// a row.
-  int64_t channels, places, width;
+  int64_t channels, positions, width;
   /// Windows along a row.
   int64_t windows;
   /// The index of the position among the dimensions of the filters; channels
   /// follow.
   unsigned filterAt;
 
-  int64_t run() const { return channels * places; }
+  int64_t run() const { return channels * positions; }
 };
 
 } // namespace
@@ -92,30 +92,31 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
   plan.channel = channel.getPosition();
   AffineExpr along = map.getResult(rank - 2);
   SmallVector<int64_t> factors = getFactors(along, numDims);
-  std::optional<unsigned> row, place;
+  std::optional<unsigned> row, position;
   for (unsigned d = 0; d < numDims; ++d) {
     if (factors[d] == 0 || getStaticExtent(op, d) == 1)
       continue;
-    std::optional<unsigned> &part = llvm::is_contained(form.m, d) ? row : place;
+    std::optional<unsigned> &part =
+        llvm::is_contained(form.m, d) ? row : position;
     if (part)
       return std::nullopt;
     part = d;
   }
-  if (!row || !place || !llvm::is_contained(form.k, *place) ||
-      factors[*place] != 1)
+  if (!row || !position || !llvm::is_contained(form.k, *position) ||
+      factors[*position] != 1)
     return std::nullopt;
-  plan.place = *place;
+  plan.position = *position;
   plan.stride = factors[*row];
   plan.before = -factors.back();
   plan.windows = getStaticExtent(op, *row);
   // Each moves along one dimension of the image only, and of the filters.
   for (unsigned r = 0; r < rank; ++r)
-    for (unsigned d : {*row, plan.place, plan.channel})
+    for (unsigned d : {*row, plan.position, plan.channel})
       if (map.getResult(r).isFunctionOfDim(d) !=
           (r == (d == plan.channel ? rank - 1 : rank - 2)))
         return std::nullopt;
   std::optional<unsigned> at = filterMap.getResultPosition(
-      getAffineDimExpr(plan.place, op.getContext()));
+      getAffineDimExpr(plan.position, op.getContext()));
   if (!filterMap.isProjectedPermutation() || !at ||
       *at + 1 >= filterMap.getNumResults() ||
       filterMap.getResult(*at + 1) != channel)
@@ -125,10 +126,10 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
   plan.channels = llvm::PowerOf2Ceil(count);
   while (plan.stride * plan.channels * bytes % chip.accessBytes)
     plan.channels *= 2;
-  plan.places = llvm::PowerOf2Ceil(getStaticExtent(op, plan.place));
+  plan.positions = llvm::PowerOf2Ceil(getStaticExtent(op, plan.position));
   while (plan.run() * bytes < shortest)
-    plan.places *= 2;
-  plan.width = (plan.windows - 1) * plan.stride + plan.places;
+    plan.positions *= 2;
+  plan.width = (plan.windows - 1) * plan.stride + plan.positions;
   while (plan.width * plan.channels * bytes % chip.accessBytes)
     ++plan.width;
   return plan;
@@ -236,15 +237,16 @@ static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
   SmallVector<AffineExpr> dims;
   unsigned numDims = op.getMap(0).getNumDims();
   for (unsigned d = 0, next = 0; d < numDims; ++d)
-    dims.push_back(d == plan.place ? getAffineConstantExpr(0, context)
-                                   : getAffineDimExpr(next++, context));
+    dims.push_back(d == plan.position ? getAffineConstantExpr(0, context)
+                                      : getAffineDimExpr(next++, context));
   SmallVector<Attribute> maps;
   for (unsigned i = 0; i < op.getMaps().size(); ++i) {
     AffineMap map = op.getMap(i);
     SmallVector<AffineExpr> results(map.getResults());
     if (i == 0)
       for (unsigned d = 0; d < numDims; ++d)
-        if (d != plan.place && results[results.size() - 2].isFunctionOfDim(d) &&
+        if (d != plan.position &&
+            results[results.size() - 2].isFunctionOfDim(d) &&
             getStaticExtent(op, d) != 1)
           results[results.size() - 2] = getAffineDimExpr(d, context);
     if (i == 1)
@@ -269,7 +271,7 @@ static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
       double(image.getShape().back() * image.getDimSize(image.getRank() - 2));
   const PerformanceModel &rates = chip.model;
   // Two kernels, and multiplications by zero.
-  double window = double(getStaticExtent(op, plan.place)) *
+  double window = double(getStaticExtent(op, plan.position)) *
                   double(image.getShape().back()),
          wasted = multiplyAdds * (double(plan.run()) / window - 1) /
                   (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
@@ -289,7 +291,8 @@ void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
       builder, image, replaceTwo(image, at, plan->width, plan->channels), chip);
   memref::AllocOp newFilters = allocate(
       builder, filters,
-      replaceTwo(filters, plan->filterAt, plan->places, plan->channels), chip);
+      replaceTwo(filters, plan->filterAt, plan->positions, plan->channels),
+      chip);
   Value runs = viewRuns(builder, *plan, newImage),
         rows = viewFilters(builder, *plan, newFilters);
 
@@ -323,7 +326,7 @@ void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
                std::to_string(chip.accessBytes) + " bytes");
   emitCopy(builder, filters, newFilters, plan->filterAt, /*before=*/0,
            "copies the filters of a convolution, " + formatType(filters) +
-               ", to as many channels and " + std::to_string(plan->places) +
+               ", to as many channels and " + std::to_string(plan->positions) +
                " positions per row");
   builder.setInsertionPointAfter(op);
   memref::DeallocOp::create(builder, newImage);

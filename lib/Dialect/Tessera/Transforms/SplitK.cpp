@@ -105,13 +105,14 @@ void mlir::tessera::emitSplitReduction(ContractOp op, Value workspace,
   int64_t rank = type.getRank();
   // The loops are the output's dimensions.
   AffineMap outMap = op.getMap(2);
-  SmallVector<AffineExpr> place(outMap.getNumDims(),
-                                builder.getAffineConstantExpr(0));
+  SmallVector<AffineExpr> position(outMap.getNumDims(),
+                                   builder.getAffineConstantExpr(0));
   for (int64_t r = 0; r < rank; ++r)
-    place[outMap.getDimPosition(r)] = builder.getAffineDimExpr(r);
+    position[outMap.getDimPosition(r)] = builder.getAffineDimExpr(r);
   SmallVector<AffineMap> maps;
   for (unsigned e = 0; e < op.getExtras().size(); ++e)
-    maps.push_back(op.getMap(3 + e).replaceDimsAndSymbols(place, {}, rank, 0));
+    maps.push_back(
+        op.getMap(3 + e).replaceDimsAndSymbols(position, {}, rank, 0));
   maps.push_back(builder.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);

@@ -298,12 +298,13 @@ SmallVector<Value> Tiler::emitInit() {
 
 Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
                          Value col, Value k, Value other, FragmentType type) {
-  std::array<Value, 2> place{row, col};
+  std::array<Value, 2> position{row, col};
   if (from.transposed)
-    std::swap(place[0], place[1]);
+    std::swap(position[0], position[1]);
   SmallVector<Value> indices(from.leading);
   for (unsigned d : {0, 1})
-    indices.push_back(from.at[d] ? math.add(from.at[d], place[d]) : place[d]);
+    indices.push_back(from.at[d] ? math.add(from.at[d], position[d])
+                                 : position[d]);
   Region &producer = op.getProducer(side);
   Type raw = getElementTypeOrSelf(from.memory.getType());
   Value loaded = LoadOp::create(builder, type.cloneWithElementType(raw),

@@ -54,9 +54,9 @@ struct Extent {
 };
 
 /// The box of a memref that one vthread touches.
-struct Place {
+struct AccessBox {
   Value memory;
-  SmallVector<Extent> box;
+  SmallVector<Extent> extents;
 };
 
 /// A read or a write of a box at some indices.
@@ -93,9 +93,9 @@ private:
   }
   /// The value of `value`, an argument of the region or not, in a vthread.
   Value getInThread(Value value, int64_t thread);
-  std::optional<Place> getPlace(const Access &access, int64_t thread);
-  std::optional<Place> addView(memref::SubViewOp view, Place place,
-                               int64_t thread);
+  std::optional<AccessBox> getBox(const Access &access, int64_t thread);
+  std::optional<AccessBox> addView(memref::SubViewOp view, AccessBox box,
+                                   int64_t thread);
   LogicalResult compare(const Access &first, const Access &second);
 
   VThreadOp op;
@@ -265,11 +265,11 @@ static SmallVector<Access> getAccesses(Operation *op) {
   return accesses;
 }
 
-/// Translates `place`, in a view, to the underlying memory. Elements beyond the
-/// view are not accessed.
-std::optional<Place> Checker::addView(memref::SubViewOp view, Place place,
-                                      int64_t thread) {
-  Place outer{view.getSource(), {}};
+/// Translates `box`, in a view, to the underlying memory. Elements beyond
+/// the view are not accessed.
+std::optional<AccessBox> Checker::addView(memref::SubViewOp view, AccessBox box,
+                                          int64_t thread) {
+  AccessBox outer{view.getSource(), {}};
   llvm::SmallBitVector dropped = view.getDroppedDims();
   size_t next = 0;
   for (unsigned d = 0; d < view.getSourceType().getRank(); ++d) {
@@ -277,12 +277,12 @@ std::optional<Place> Checker::addView(memref::SubViewOp view, Place place,
     if (!offset || getConstantIntValue(view.getMixedStrides()[d]) != 1)
       return std::nullopt;
     if (dropped.test(d)) {
-      outer.box.push_back({*offset, 1});
+      outer.extents.push_back({*offset, 1});
       continue;
     }
-    if (next == place.box.size())
+    if (next == box.extents.size())
       return std::nullopt;
-    Extent extent = place.box[next++];
+    Extent extent = box.extents[next++];
     std::optional<int64_t> size = getConstantIntValue(view.getMixedSizes()[d]);
     if (extent.size != 1)
       extent.size = size && extent.start.isConstant()
@@ -290,52 +290,52 @@ std::optional<Place> Checker::addView(memref::SubViewOp view, Place place,
                         : 1;
     if (extent.size < 1)
       return std::nullopt;
-    outer.box.push_back({extent.start.plus(*offset), extent.size});
+    outer.extents.push_back({extent.start.plus(*offset), extent.size});
   }
   return outer;
 }
 
-std::optional<Place> Checker::getPlace(const Access &access, int64_t thread) {
-  Place place{access.memory, {}};
+std::optional<AccessBox> Checker::getBox(const Access &access, int64_t thread) {
+  AccessBox box{access.memory, {}};
   for (auto [index, size] : llvm::zip_equal(access.indices, access.shape)) {
     std::optional<Form> start = evaluate(index, thread);
     if (!start)
       return std::nullopt;
-    place.box.push_back({*start, size});
+    box.extents.push_back({*start, size});
   }
   while (true) {
-    place.memory = getInThread(place.memory, thread);
-    if (auto cast = place.memory.getDefiningOp<memref::CastOp>()) {
-      place.memory = cast.getSource();
+    box.memory = getInThread(box.memory, thread);
+    if (auto cast = box.memory.getDefiningOp<memref::CastOp>()) {
+      box.memory = cast.getSource();
       continue;
     }
-    auto view = place.memory.getDefiningOp<memref::SubViewOp>();
+    auto view = box.memory.getDefiningOp<memref::SubViewOp>();
     if (!view)
       break;
-    std::optional<Place> outer = addView(view, std::move(place), thread);
+    std::optional<AccessBox> outer = addView(view, std::move(box), thread);
     if (!outer)
       return std::nullopt;
-    place = std::move(*outer);
+    box = std::move(*outer);
   }
-  auto type = dyn_cast<MemRefType>(place.memory.getType());
-  if (!type || type.getRank() != static_cast<int64_t>(place.box.size()) ||
-      !uniformity.isUniform(place.memory))
+  auto type = dyn_cast<MemRefType>(box.memory.getType());
+  if (!type || type.getRank() != static_cast<int64_t>(box.extents.size()) ||
+      !uniformity.isUniform(box.memory))
     return std::nullopt;
   // Elements beyond the memory are not accessed.
-  for (auto [extent, size] : llvm::zip_equal(place.box, type.getShape())) {
+  for (auto [extent, size] : llvm::zip_equal(box.extents, type.getShape())) {
     if (!extent.start.isConstant() || ShapedType::isDynamic(size))
       continue;
     extent.size = std::min(extent.size, size - extent.start.constant);
     if (extent.size < 1 || extent.start.constant < 0)
       return std::nullopt;
   }
-  return place;
+  return box;
 }
 
 /// Whether two accesses provably have an element in common.
-static bool overlap(const Place &a, const Place &b) {
+static bool overlap(const AccessBox &a, const AccessBox &b) {
   return a.memory == b.memory &&
-         llvm::all_of(llvm::zip_equal(a.box, b.box), [](auto extents) {
+         llvm::all_of(llvm::zip_equal(a.extents, b.extents), [](auto extents) {
            auto &[one, other] = extents;
            Form distance = other.start.plus(one.start, -1);
            return distance.isConstant() && distance.constant < one.size &&
@@ -354,10 +354,10 @@ LogicalResult Checker::compare(const Access &first, const Access &second) {
     return success();
   if (first.write && second.write && !same)
     return success();
-  SmallVector<std::optional<Place>> ones, others;
+  SmallVector<std::optional<AccessBox>> ones, others;
   for (int64_t t = 0; t < count; ++t) {
-    ones.push_back(getPlace(first, t));
-    others.push_back(same ? ones.back() : getPlace(second, t));
+    ones.push_back(getBox(first, t));
+    others.push_back(same ? ones.back() : getBox(second, t));
   }
   for (int64_t s = 0; s < count; ++s)
     for (int64_t t = same ? s + 1 : 0; t < count; ++t) {

@@ -23,7 +23,7 @@ struct Access {
   Value buffer;
   bool writes;
   /// The position in the kernel, in the order of the text.
-  unsigned place;
+  unsigned position;
 };
 
 /// A part of the kernel, as positions.
@@ -47,14 +47,14 @@ static Value getBuffer(Value memory, Operation *kernel) {
 }
 
 /// Appends the accesses of `op` to global memory.
-static void collect(Operation *op, Operation *kernel, unsigned place,
+static void collect(Operation *op, Operation *kernel, unsigned position,
                     SmallVectorImpl<Access> &accesses) {
   if (isa<gpu::BarrierOp>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
       op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
     return;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effects) {
-    accesses.push_back({Value(), /*writes=*/true, place});
+    accesses.push_back({Value(), /*writes=*/true, position});
     return;
   }
   SmallVector<MemoryEffects::EffectInstance> instances;
@@ -70,7 +70,7 @@ static void collect(Operation *op, Operation *kernel, unsigned place,
     if (memory && memory.getDefiningOp<memref::AllocaOp>())
       continue; // The thread's own.
     accesses.push_back(
-        {memory ? getBuffer(memory, kernel) : Value(), writes, place});
+        {memory ? getBuffer(memory, kernel) : Value(), writes, position});
   }
 }
 
@@ -79,16 +79,16 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
   SmallVector<Access> accesses;
   SmallVector<std::pair<gpu::BarrierOp, Span>> barriers;
   llvm::DenseMap<Operation *, Span> spans;
-  unsigned place = 0;
+  unsigned position = 0;
   // Positions are assigned before and after an op's regions.
   std::function<void(Operation *)> number = [&](Operation *op) {
-    unsigned first = place++;
+    unsigned first = position++;
     if (op != kernel && !touchesNoMemory(op))
       collect(op, kernel, first, accesses);
     for (Region &region : op->getRegions())
       for (Operation &inner : region.getOps())
         number(&inner);
-    spans[op] = {first, place};
+    spans[op] = {first, position};
   };
   number(kernel);
   kernel->walk([&](gpu::BarrierOp barrier) {
@@ -104,10 +104,10 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
   SmallVector<gpu::BarrierOp> found;
   for (auto &[barrier, around] : barriers) {
     auto isBefore = [&, last = around.last](const Access &access) {
-      return access.place < last;
+      return access.position < last;
     };
     auto isAfter = [&, first = around.first](const Access &access) {
-      return access.place >= first;
+      return access.position >= first;
     };
     // Any access after a write may observe it (RAW, WAW); a later write
     // conflicts only with earlier reads of the same buffer (WAR).

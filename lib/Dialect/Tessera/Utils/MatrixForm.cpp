@@ -162,7 +162,7 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
                                        unsigned operand) {
   ArrayRef<unsigned> rows = form.getRows(operand), cols = form.getCols(operand);
   AffineMap map = op.getMap(operand);
-  auto placeOf = [&](ArrayRef<unsigned> dims) -> std::optional<unsigned> {
+  auto positionOf = [&](ArrayRef<unsigned> dims) -> std::optional<unsigned> {
     if (dims.empty())
       return std::nullopt;
     for (auto [r, expr] : llvm::enumerate(map.getResults()))
@@ -184,7 +184,7 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
     bool otherRuns = !other.empty() && last.isFunctionOfDim(other.back());
     return otherRuns != kIsRows;
   }
-  std::optional<unsigned> rowAt = placeOf(rows), colAt = placeOf(cols);
+  std::optional<unsigned> rowAt = positionOf(rows), colAt = positionOf(cols);
   if (!rowAt || !colAt)
     return rowAt.has_value();
   // A view may let another dimension than the last run fastest.

@@ -8,9 +8,9 @@ func.func @main(%a: memref<256xf32>, %n: index) {
              threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
     %own = memref.alloca() : memref<512xf32>
     scf.for %i = %c0 to %n step %c1 {
-      %place = arith.remui %i, %c512 : index
+      %position = arith.remui %i, %c512 : index
       %v = memref.load %a[%i] : memref<256xf32>
-      memref.store %v, %own[%place] : memref<512xf32>
+      memref.store %v, %own[%position] : memref<512xf32>
     }
     %from = arith.remui %tx, %c512 : index
     %r = memref.load %own[%from] : memref<512xf32>

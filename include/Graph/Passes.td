@@ -9,6 +9,35 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TesseraFuseConcats : Pass<"tessera-fuse-concats", "func::FuncOp"> {
+  let summary = "Write the parts of a concatenation where they belong";
+  let description = [{
+    Expects ops on tensors of static shape, before bufferization. Replaces each
+    `tensor.concat` by insertions into one tensor. An op that computes a part,
+    and whose result nothing else uses, gets the slice as its destination, so
+    that bufferization needs no copy. A reshape of the operands that leaves the
+    dimension of the concatenation alone moves to its result.
+
+    Before
+
+    ```mlir
+    %a = linalg.generic ... outs(%e0 : tensor<8x16xf32>) ...
+    %b = linalg.generic ... outs(%e1 : tensor<8x32xf32>) ...
+    %r = tensor.concat dim(1) %a, %b : (tensor<8x16xf32>, tensor<8x32xf32>) -> tensor<8x48xf32>
+    ```
+
+    After
+
+    ```mlir
+    %s0 = tensor.extract_slice %whole[0, 0] [8, 16] [1, 1] : tensor<8x48xf32> to tensor<8x16xf32>
+    %a = linalg.generic ... outs(%s0 : tensor<8x16xf32>) ...
+    %w0 = tensor.insert_slice %a into %whole[0, 0] [8, 16] [1, 1] : tensor<8x16xf32> into tensor<8x48xf32>
+    // The same for %b, at [0, 16], with %w0; its result is %r.
+    ```
+  }];
+  let dependentDialects = ["tensor::TensorDialect"];
+}
+
 def TesseraFuseWindows : Pass<"tessera-fuse-windows", "func::FuncOp"> {
   let summary = "Compute each window of pooling in one thread";
   let description = [{

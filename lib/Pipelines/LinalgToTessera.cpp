@@ -47,6 +47,8 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());
 
+  pm.addNestedPass<func::FuncOp>(createTesseraFuseConcats());
+
   // Memrefs.
   pm.addNestedPass<func::FuncOp>(createTesseraProtectArguments());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());

@@ -68,6 +68,6 @@ func.func @others(%in: tensor<1x32x32x8xf32>, %filter: tensor<3x3x8x8xf32>, %a: 
 }
 
 // KERNELS-LABEL: func.func @chain
-// KERNELS-COUNT-7: gpu.launch blocks
+// KERNELS-COUNT-5: gpu.launch blocks
 // KERNELS-NOT:     gpu.launch blocks
 // KERNELS-LABEL: func.func @shuffle

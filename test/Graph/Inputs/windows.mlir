@@ -75,3 +75,39 @@ func.func @dynamic(%image: tensor<?x4x6x6xf32>, %filter: tensor<4x3x3xf32>) -> t
       ins(%image, %filter : tensor<?x4x6x6xf32>, tensor<4x3x3xf32>) outs(%f : tensor<?x4x4x4xf32>) -> tensor<?x4x4x4xf32>
   return %d : tensor<?x4x4x4xf32>
 }
+
+// Parts that are written in place, in another order than they are computed,
+// one with a reshape, one that something else uses, and two results of one op.
+func.func @concat(%x: tensor<1x16x8xf32>, %y: tensor<8x6xf32>, %z: tensor<1x4x4x3xf32>) -> (tensor<1x4x4x23xf32>, tensor<1x4x4x5xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %flat = tensor.collapse_shape %x [[0, 1], [2]] : tensor<1x16x8xf32> into tensor<16x8xf32>
+  %e0 = tensor.empty() : tensor<16x6xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<16x6xf32>) -> tensor<16x6xf32>
+  %m = linalg.matmul ins(%flat, %y : tensor<16x8xf32>, tensor<8x6xf32>) outs(%f0 : tensor<16x6xf32>) -> tensor<16x6xf32>
+  %m4 = tensor.expand_shape %m [[0, 1, 2], [3]] output_shape [1, 4, 4, 6] : tensor<16x6xf32> into tensor<1x4x4x6xf32>
+  %e1 = tensor.empty() : tensor<1x4x4x3xf32>
+  %g:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%z : tensor<1x4x4x3xf32>) outs(%e1, %e1 : tensor<1x4x4x3xf32>, tensor<1x4x4x3xf32>) {
+  ^bb0(%in: f32, %o0: f32, %o1: f32):
+    %a = arith.addf %in, %in : f32
+    %b = arith.mulf %in, %in : f32
+    linalg.yield %a, %b : f32, f32
+  } -> (tensor<1x4x4x3xf32>, tensor<1x4x4x3xf32>)
+  %e2 = tensor.empty() : tensor<1x4x4x5xf32>
+  %shared = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} outs(%e2 : tensor<1x4x4x5xf32>) {
+  ^bb0(%o0: f32):
+    %i = linalg.index 3 : index
+    %j = arith.index_cast %i : index to i32
+    %v = arith.sitofp %j : i32 to f32
+    linalg.yield %v : f32
+  } -> tensor<1x4x4x5xf32>
+  %e3 = tensor.empty() : tensor<1x4x4x3xf32>
+  %other = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%z : tensor<1x4x4x3xf32>) outs(%e3 : tensor<1x4x4x3xf32>) {
+  ^bb0(%in: f32, %o0: f32):
+    %b = arith.negf %in : f32
+    linalg.yield %b : f32
+  } -> tensor<1x4x4x3xf32>
+  %r = tensor.concat dim(3) %other, %shared, %g#1, %m4, %g#0, %other : (tensor<1x4x4x3xf32>, tensor<1x4x4x5xf32>, tensor<1x4x4x3xf32>, tensor<1x4x4x6xf32>, tensor<1x4x4x3xf32>, tensor<1x4x4x3xf32>) -> tensor<1x4x4x23xf32>
+  return %r, %shared : tensor<1x4x4x23xf32>, tensor<1x4x4x5xf32>
+}

@@ -9,6 +9,34 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TesseraCloneFills : Pass<"tessera-clone-fills", "func::FuncOp"> {
+  let summary = "Fill a tensor for each op that writes to it";
+  let description = [{
+    Expects linalg on tensors, before bufferization. Common subexpression
+    elimination makes one `linalg.fill` of those of equal size; bufferization
+    then copies it for each op that has it as its destination. This pass undoes
+    that: the memory of each is filled where it is used, if at all.
+
+    Before
+
+    ```mlir
+    %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
+    %a = linalg.reduce { arith.addf } ins(%x : tensor<8x4xf32>) outs(%zeros : tensor<8xf32>) dimensions = [1]
+    %b = linalg.reduce { arith.addf } ins(%y : tensor<8x4xf32>) outs(%zeros : tensor<8xf32>) dimensions = [1]
+    ```
+
+    After
+
+    ```mlir
+    %zeros0 = linalg.fill ins(%zero : f32) outs(%empty0 : tensor<8xf32>) -> tensor<8xf32>
+    %a = linalg.reduce { arith.addf } ins(%x : tensor<8x4xf32>) outs(%zeros0 : tensor<8xf32>) dimensions = [1]
+    %zeros1 = linalg.fill ins(%zero : f32) outs(%empty1 : tensor<8xf32>) -> tensor<8xf32>
+    %b = linalg.reduce { arith.addf } ins(%y : tensor<8x4xf32>) outs(%zeros1 : tensor<8xf32>) dimensions = [1]
+    ```
+  }];
+  let dependentDialects = ["linalg::LinalgDialect", "tensor::TensorDialect"];
+}
+
 def TesseraFuseConcats : Pass<"tessera-fuse-concats", "func::FuncOp"> {
   let summary = "Write the parts of a concatenation where they belong";
   let description = [{

@@ -47,6 +47,7 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());
 
+  pm.addNestedPass<func::FuncOp>(createTesseraCloneFills());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseConcats());
 
   // Memrefs.

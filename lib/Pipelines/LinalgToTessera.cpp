@@ -8,6 +8,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Graph/Passes.h"
 #include "Scheduling/Passes.h"
 #include "Transforms/Passes.h"
 
@@ -35,6 +36,9 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTosaToArithPass());
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
   pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
+
+  // Large constants stay out of the code.
+  pm.addPass(createTesseraLiftConstants());
 
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());

@@ -39,12 +39,14 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
 
   // Large constants stay out of the code.
   pm.addPass(createTesseraLiftConstants());
+  pm.addPass(createTesseraHoistConstantTensors());
 
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());
+  pm.addPass(createTesseraSeparateFills());
 
   // Memrefs.
   pm.addNestedPass<func::FuncOp>(createTesseraProtectArguments());

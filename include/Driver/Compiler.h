@@ -168,6 +168,13 @@ public:
   std::vector<DiagnosticReport> diagnostics;
   /// The text of the PTX (target cuda).
   std::string ptx;
+  /// The constants that the host code asks for, by their numbers. Their
+  /// contents live as long as the context of the module that was compiled;
+  /// those of a program from `loadProgram` are not at hand (`findConstants`).
+  std::vector<runtime::Constant> constants;
+  /// The function that computes constants, which runs once before the entry
+  /// point; empty if there is none.
+  std::string loader;
 };
 
 /// Lowers `module` to `stage` in place. Errors are diagnostics of its context.

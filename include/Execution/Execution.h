@@ -44,7 +44,7 @@ public:
             const Entry &entry,
             const std::vector<runtime::HostArray> &arguments)
       : device(device), program(program), entry(entry), arguments(arguments),
-        session(device) {}
+        constants(device), session(device) {}
   ~Execution();
   Execution(const Execution &) = delete;
   Execution &operator=(const Execution &) = delete;
@@ -85,6 +85,7 @@ public:
   double getTraffic() const { return traffic; }
 
 private:
+  LogicalResult loadConstants(Report &report);
   LogicalResult checkCanaries(Report &report);
   LogicalResult reportDamage(const runtime::GuardDamage &damage,
                              Report &report) const;
@@ -96,6 +97,7 @@ private:
   compiler::CompiledProgram &program;
   const Entry &entry;
   const std::vector<runtime::HostArray> &arguments;
+  runtime::DeviceConstants constants;
   runtime::Session session;
   /// The guard of the report that `prepare` was given.
   RunGuard *guard = nullptr;

@@ -13,11 +13,13 @@
 #ifndef TESSERA_RUNTIME_DEVICE_H
 #define TESSERA_RUNTIME_DEVICE_H
 
+#include "Runtime/Constants.h"
 #include "Runtime/Status.h"
 #include "Runtime/TensorMap.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -290,6 +292,12 @@ public:
   virtual void *saveCaller() { return nullptr; }
   virtual void restoreCaller(void *state) { (void)state; }
 
+  /// The copy of a constant on the device, aligned to 256 bytes, which nothing
+  /// may write. Users of equal contents share one copy; the last one frees it.
+  Expected<std::shared_ptr<void>> shareConstant(const Constant &constant);
+  /// Whether kernels can read the host's memory by its addresses.
+  virtual bool usesHostMemory() const { return false; }
+
   /// Queues a fill of `bytes` bytes with `pattern`.
   virtual Status fill(void *ptr, uint8_t pattern, size_t bytes) = 0;
 
@@ -385,6 +393,8 @@ protected:
 
 private:
   std::unique_ptr<MemoryPool> pool;
+  /// By hash and size.
+  std::map<std::string, std::weak_ptr<void>> sharedConstants;
 };
 
 class Device::DuringCapture {

@@ -37,7 +37,8 @@ using EntryFunction = void (*)(void **);
 /// The loaded host code of a variant, and its kernels.
 class LoadedVariant {
 public:
-  /// Copies all data it needs. `Rejected` if the system cannot load the host
+  /// Copies all data it needs, except the contents of constants, which it
+  /// shares. `Rejected` if the system cannot load the host
   /// code, or the host code does not define one of its kernels.
   static Expected<std::unique_ptr<LoadedVariant>>
   load(const ProgramVariant &variant);
@@ -45,6 +46,9 @@ public:
 
   /// The kernels; the name of the image is unique.
   const KernelImage &getImage() const { return image; }
+  const std::vector<Constant> &getConstants() const { return constants; }
+  /// Computes constants; null if there is nothing to compute.
+  EntryFunction getLoader() const { return loader; }
   /// Returns null if no entry point has that name.
   EntryFunction getFunction(const std::string &name) const;
 
@@ -53,6 +57,8 @@ private:
 
   std::unique_ptr<HostLibrary> library;
   KernelImage image;
+  std::vector<Constant> constants;
+  EntryFunction loader = nullptr;
 };
 
 /// The kind of memory of an operand.
@@ -181,6 +187,8 @@ private:
 
   Executable(Device &device, const Signature &signature);
 
+  Status loadConstants();
+
   Status bind(size_t index, const Operand &operand);
   Status bindAll(const std::vector<Operand> &operands);
   void prepare();
@@ -216,6 +224,7 @@ private:
   std::unique_ptr<LoadedVariant> variant;
   bool isLoaded = false;
   EntryFunction function = nullptr;
+  DeviceConstants constants;
   std::unique_ptr<LoadedProgram> program;
   std::unique_ptr<RunSession> session;
   /// For devices that check memory, where nothing is planned. Lives across

@@ -93,6 +93,12 @@ public:
   /// Launches kernels of this image from now on.
   void setImage(std::string name) { image = std::move(name); }
 
+  /// The constants that `data` finds; null for none. They must outlive the
+  /// session's runs.
+  void setConstants(const DeviceConstants *newConstants) {
+    deviceConstants = newConstants;
+  }
+
   /// Called before each launch; on failure, its status becomes the session's
   /// error and the launch is skipped.
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
@@ -128,6 +134,7 @@ public:
                       int64_t elementBytes, const char *element);
   virtual void free(void *ptr);
   virtual void *constant(const void *host, int64_t bytes);
+  void *data(int64_t index, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless it already has one.
   void report(std::string message);
@@ -177,6 +184,7 @@ private:
   /// Copies of constants, by the constant's address and size. `owned` does not
   /// list them: host code cannot free them.
   std::map<std::pair<const void *, int64_t>, void *> constants;
+  const DeviceConstants *deviceConstants = nullptr;
 };
 
 /// Makes a session the calling thread's current one for its lifetime. Scopes
@@ -247,6 +255,10 @@ void tessera_rt_free(void *ptr);
 /// same constant (address and size) always has the same copy, which host code
 /// must not free. Null after an error.
 void *tessera_rt_constant(const void *host, int64_t bytes);
+
+/// Returns the address of a constant of the program on the device, by its
+/// number. Null after an error; a number that the program does not have is one.
+void *tessera_rt_data(int64_t index, int64_t bytes);
 
 /// Called when a runtime check of host code failed.
 void tessera_rt_report(const char *message);

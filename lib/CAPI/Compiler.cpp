@@ -30,7 +30,10 @@ static Outcome compile(StringRef text, const TesseraCompileOptions &options,
       options.omitSource ? "" : source.getFile());
   if (failed(bundle))
     return {TESSERA_COMPILE_ERROR, source.getDiagnostics()};
-  *program = ::tessera::capi::makeProgram(std::move(*bundle)).release();
+  auto made = ::tessera::capi::makeProgram(runtime::writeBundle(*bundle));
+  if (!made.ok())
+    return {TESSERA_INTERNAL, made.status().message()};
+  *program = made.take().release();
   return {};
 }
 

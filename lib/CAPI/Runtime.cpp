@@ -365,11 +365,16 @@ static std::string describe(const runtime::Bundle &bundle) {
   return text + lines;
 }
 
-std::unique_ptr<TesseraProgram> capi::makeProgram(runtime::Bundle bundle) {
+runtime::Expected<std::unique_ptr<TesseraProgram>>
+capi::makeProgram(std::string bytes) {
   auto program = std::make_unique<TesseraProgram>();
-  program->bytes = runtime::writeBundle(bundle);
-  program->description = describe(bundle);
-  program->bundle = std::move(bundle);
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  auto bundle = runtime::readBundle(*owner, owner);
+  if (!bundle.ok())
+    return bundle.status();
+  program->bytes = owner;
+  program->description = describe(*bundle);
+  program->bundle = bundle.take();
   return program;
 }
 
@@ -379,10 +384,10 @@ TesseraStatus tesseraProgramLoad(const void *bytes, size_t size,
     return failNull("an argument of tesseraProgramLoad");
   *program = nullptr;
   return guarded([&] {
-    auto bundle = runtime::readBundle({static_cast<const char *>(bytes), size});
-    if (!bundle.ok())
-      return fail(bundle.status());
-    *program = makeProgram(bundle.take()).release();
+    auto made = makeProgram({static_cast<const char *>(bytes), size});
+    if (!made.ok())
+      return fail(made.status());
+    *program = made.take().release();
     return TESSERA_OK;
   });
 }
@@ -393,8 +398,8 @@ TesseraStatus tesseraProgramSave(TesseraProgram *program, const void **bytes,
                                  size_t *size) {
   if (!program || !bytes || !size)
     return failNull("an argument of tesseraProgramSave");
-  *bytes = program->bytes.data();
-  *size = program->bytes.size();
+  *bytes = program->bytes->data();
+  *size = program->bytes->size();
   return TESSERA_OK;
 }
 

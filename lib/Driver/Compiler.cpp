@@ -13,11 +13,13 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Graph/Constants.h"
 #include "HostCode.h"
 #include "NativeCode.h"
 #include "PassTrace.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
+#include "ProgramConstants.h"
 #include "SavedProgram.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/TuningTask.h"
@@ -374,6 +376,8 @@ public:
     for (const auto &function : functions)
       saved.functions.push_back(function.first);
     saved.objects = code->getObjects();
+    saved.constants = constants;
+    saved.loader = loader;
     return writeProgram(saved);
   }
 
@@ -515,6 +519,10 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (auto packing =
             packings ? packings.getAs<StringAttr>(report.name) : StringAttr())
       report.purpose = packing.getValue().str();
+    if (auto function = launch->getParentOfType<func::FuncOp>();
+        function && function.getName() == loaderName)
+      report.purpose += (report.purpose.empty() ? "" : "; ") +
+                        std::string("runs once, when the program is loaded");
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr())) {
       if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
@@ -540,6 +548,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
 
   // then what launches them.
+  program->constants = numberConstants(*module);
+  if (module->lookupSymbol<func::FuncOp>(loaderName))
+    program->loader = loaderName.str();
   if (failed(
           runPipeline(*module, options, times, "host", [&](OpPassManager &pm) {
             buildHostToLLVMPipeline(pm, *findBackend(options.target));
@@ -583,6 +594,8 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   program->matmuls = std::move(saved.matmuls);
   program->diagnostics = std::move(saved.diagnostics);
   program->ptx = std::move(saved.ptx);
+  program->constants = std::move(saved.constants);
+  program->loader = std::move(saved.loader);
   runtime::KernelImage &image = program->image;
   image.kind = static_cast<runtime::KernelImage::Kind>(saved.imageKind);
   image.name = std::move(saved.imageName);
@@ -595,6 +608,10 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   }
   if (!options.entry.empty() && !program->getEntry(options.entry)) {
     why = "cannot link its entry point '" + options.entry + "'";
+    return nullptr;
+  }
+  if (!program->loader.empty() && !program->getEntry(program->loader)) {
+    why = "cannot link its function '" + program->loader + "'";
     return nullptr;
   }
   for (const DiagnosticReport &diagnostic : program->diagnostics)

@@ -55,9 +55,9 @@ void visit(Archive &archive, DiagnosticReport &report) {
 template <typename Archive>
 void visit(Archive &archive, SavedProgram &program) {
   auto &[kernels, matmuls, diagnostics, ptx, imageKind, imageName, imageBytes,
-         functions, objects] = program;
+         functions, objects, constants, loader] = program;
   visitAll(archive, kernels, matmuls, diagnostics, ptx, imageKind, imageName,
-           imageBytes, functions, objects);
+           imageBytes, functions, objects, constants, loader);
 }
 
 } // namespace mlir::tessera

@@ -27,6 +27,9 @@ struct SavedProgram {
   std::vector<std::string> functions;
   /// Object files of the host.
   std::vector<std::string> objects;
+  /// Without their contents.
+  std::vector<runtime::Constant> constants;
+  std::string loader;
 };
 
 std::string writeProgram(SavedProgram &program);

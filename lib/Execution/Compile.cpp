@@ -6,6 +6,7 @@
 
 #include "Execution/Compile.h"
 
+#include "Driver/Constants.h"
 #include "Runtime/InputFile.h"
 #include "Target/Backend.h"
 
@@ -126,7 +127,7 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
   if (found.payload) {
     std::unique_ptr<compiler::CompiledProgram> program = compiler::loadProgram(
         *found.payload, compileOptions, *module.getContext(), found.why);
-    if (program) {
+    if (program && compiler::findConstants(*program, module, found.why)) {
       use.kind = CacheUse::Hit;
       return program;
     }

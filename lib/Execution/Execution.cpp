@@ -71,6 +71,8 @@ LogicalResult Execution::prepare(Report &report) {
     if (runtime::Status status = device.loadImage(program.image); !status.ok())
       return report.fail(status);
   }
+  if (failed(loadConstants(report)))
+    return failure();
   for (const auto &[slot, array] :
        llvm::zip_equal(entry.arguments, arguments)) {
     traffic += static_cast<double>(array.data.size());
@@ -98,6 +100,38 @@ LogicalResult Execution::prepare(Report &report) {
   }
   layOut();
   return success();
+}
+
+/// Copies the program's constants to the device, and computes those that its
+/// loader computes.
+LogicalResult Execution::loadConstants(Report &report) {
+  if (!program.constants.empty()) {
+    runtime::TraceScope scope(report.trace, "copy", "constants to the device");
+    if (runtime::Status status = constants.load(program.constants);
+        !status.ok())
+      return report.fail(status);
+  }
+  session.setConstants(&constants);
+  if (program.loader.empty())
+    return success();
+  auto *load = program.getEntry(program.loader);
+  if (!load)
+    return report.fail(Exit::Failed,
+                       "the compiled program does not contain its function '" +
+                           program.loader + "'; this is a compiler bug");
+  uint64_t none = 0;
+  void *nothing[] = {&none};
+  GuardScope scope(guard);
+  runtime::SessionScope current(session);
+  session.setRecording(false);
+  if (guard)
+    guard->beginRun();
+  load(nothing);
+  session.setRecording(true);
+  const runtime::Status &status = session.finish();
+  if (guard)
+    guard->endRun();
+  return status.ok() ? success() : report.fail(status);
 }
 
 /// Makes what the entry is called with.

@@ -37,8 +37,10 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
   pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
 
-  // Whole programs.
+  // Whole programs. Large constants stay out of the code.
   pm.addNestedPass<func::FuncOp>(createTesseraPropagateLayout());
+  pm.addPass(createTesseraLiftConstants());
+  pm.addPass(createTesseraHoistConstantTensors());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseWindows());
 
   // Tensors: few and large ops, each of which becomes a kernel.
@@ -46,7 +48,6 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());
-
   pm.addNestedPass<func::FuncOp>(createTesseraCloneFills());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseConcats());
 

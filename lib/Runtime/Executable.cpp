@@ -42,6 +42,14 @@ LoadedVariant::load(const ProgramVariant &variant) {
   image.kind = variant.imageKind;
   image.name = format("program %u", ++count);
   image.bytes = variant.image;
+  loaded->constants = variant.constants;
+  if (!variant.loader.empty()) {
+    loaded->loader = loaded->getFunction(variant.loader);
+    if (!loaded->loader)
+      return Status(StatusCode::Rejected,
+                    "host code of the program: missing function '" +
+                        variant.loader + "'");
+  }
   for (const std::string &name : variant.functions) {
     void *address = reinterpret_cast<void *>(loaded->getFunction(name));
     if (!address)
@@ -241,7 +249,8 @@ static bool isInteger(ElementType element) {
 }
 
 Executable::Executable(Device &device, const Signature &signature)
-    : device(device), signature(signature), layout(signature.results) {
+    : device(device), signature(signature), constants(device),
+      layout(signature.results) {
   size_t count = 0;
   for (const Slot &slot : signature.arguments) {
     firstWords.push_back(count);
@@ -286,8 +295,29 @@ Executable::create(const Bundle &bundle, const std::string &entry,
       // The driver loads some kernels here. The launch reports what it rejects.
       (void)device.findKernel(kernel.name.c_str(),
                               made->variant->getImage().name.c_str());
+  if (Status status = made->loadConstants(); !status.ok())
+    return status;
   made->prepare();
   return made;
+}
+
+Status Executable::loadConstants() {
+  if (Status status = constants.load(variant->getConstants()); !status.ok())
+    return status;
+  EntryFunction loader = variant->getLoader();
+  if (!loader)
+    return Status::success();
+  Session loading(device);
+  loading.setRecording(false);
+  loading.setImage(variant->getImage().name);
+  loading.setConstants(&constants);
+  uint64_t none = 0;
+  void *pointers[] = {&none};
+  {
+    SessionScope scope(loading);
+    loader(pointers);
+  }
+  return loading.finish();
 }
 
 Executable::~Executable() {
@@ -513,6 +543,7 @@ static void *getNoAddress(size_t index) {
 void Executable::prepare() {
   program = std::make_unique<LoadedProgram>(device, variant->getImage().name);
   session = std::make_unique<RunSession>(device, *program);
+  session->setConstants(&constants);
   kept = std::make_unique<Results>(device);
   // Where nothing is known only at the call, the first call needs no plan.
   if (device.isChecking() || !keyWords.empty())
@@ -564,6 +595,7 @@ const RunPlan *Executable::findPlan() {
 
 Expected<const RunPlan *> Executable::makePlan() {
   PlanSession planned(device, *program);
+  planned.setConstants(&constants);
   std::fill(resultWords.begin(), resultWords.end(), 0);
   {
     Device::DuringCapture permitted(device);
@@ -920,6 +952,7 @@ Status Executable::runUnplanned(Results &made) {
   if (!checkingSession) {
     checkingSession = std::make_unique<Session>(device);
     checkingSession->setRecording(false);
+    checkingSession->setConstants(&constants);
     checkingSession->setImage(variant->getImage().name);
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);

@@ -268,6 +268,17 @@ void *Session::constant(const void *host, int64_t bytes) {
   return nullptr;
 }
 
+void *Session::data(int64_t index, int64_t bytes) {
+  if (!firstError.ok())
+    return nullptr;
+  if (deviceConstants)
+    if (void *found = deviceConstants->find(index, bytes))
+      return found;
+  report(format("the program has no constant %lld of %lld bytes",
+                static_cast<long long>(index), static_cast<long long>(bytes)));
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // The current session
 //===----------------------------------------------------------------------===//
@@ -359,6 +370,10 @@ void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }
 
 void *tessera_rt_constant(const void *host, int64_t bytes) {
   return requireSession("tessera_rt_constant").constant(host, bytes);
+}
+
+void *tessera_rt_data(int64_t index, int64_t bytes) {
+  return requireSession("tessera_rt_data").data(index, bytes);
 }
 
 void tessera_rt_report(const char *message) {

@@ -7,6 +7,7 @@
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Graph/Constants.h"
 #include "Runtime/TensorMap.h"
 #include "TensorMaps.h"
 
@@ -48,6 +49,7 @@ using namespace mlir::tessera;
 
 static constexpr llvm::StringLiteral launchName = "tessera_rt_launch";
 static constexpr llvm::StringLiteral constantName = "tessera_rt_constant";
+static constexpr llvm::StringLiteral dataName = "tessera_rt_data";
 static constexpr llvm::StringLiteral reportName = "tessera_rt_report";
 static constexpr llvm::StringLiteral allocateName = "tessera_rt_alloc_array";
 
@@ -277,7 +279,8 @@ private:
   llvm::StringMap<std::string> &texts;
 };
 
-/// memref.get_global to a copy of it on the device.
+/// memref.get_global to a copy of it on the device. Constants that are data
+/// beside the host code have numbers.
 struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -289,8 +292,13 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
     auto module = op->getParentOfType<ModuleOp>();
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     Type i64 = rewriter.getI64Type();
-    Value host =
-        LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName());
+    std::optional<int64_t> number = getDataNumber(op.getName());
+    Value which =
+        number ? LLVM::ConstantOp::create(rewriter, loc, i64,
+                                          rewriter.getI64IntegerAttr(*number))
+                     .getResult()
+               : LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName())
+                     .getResult();
     int64_t bits =
         type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
     Value bytes = LLVM::ConstantOp::create(
@@ -298,12 +306,13 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
         rewriter.getI64IntegerAttr(type.getNumElements() *
                                    llvm::divideCeil(bits, 8)));
     FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
-        rewriter, module, constantName, {pointer, i64}, pointer);
+        rewriter, module, number ? dataName : constantName,
+        {which.getType(), i64}, pointer);
     if (failed(callee))
       return rewriter.notifyMatchFailure(
           op, "another symbol has the name of a function of the runtime");
     Value device =
-        LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{host, bytes})
+        LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{which, bytes})
             .getResult();
     rewriter.replaceOp(op,
                        {MemRefDescriptor::fromStaticShape(
@@ -336,6 +345,10 @@ struct ConvertLaunchToRuntimePass
     });
     for (auto kernels : llvm::to_vector(module.getOps<gpu::GPUModuleOp>()))
       kernels.erase();
+    // The runtime has what they stand for.
+    for (auto global : llvm::to_vector(module.getOps<memref::GlobalOp>()))
+      if (getDataNumber(global.getName()))
+        global.erase();
     if (failed(reportAsserts(module)))
       return signalPassFailure();
     module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());

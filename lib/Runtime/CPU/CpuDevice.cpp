@@ -45,6 +45,7 @@ public:
   ~CpuDevice() override;
 
   size_t freeMemory() override { return getCpuInfo().freeBytes; }
+  bool usesHostMemory() const override { return true; }
   Status copyToDevice(void *device, const void *host, size_t bytes) override;
   Status copyToHost(void *host, const void *device, size_t bytes) override;
   Status copyOnDevice(void *to, const void *from, size_t bytes) override {

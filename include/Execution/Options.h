@@ -49,6 +49,8 @@ struct ProgramOptions {
   /// The program is a model: its source is a listing, not a module's text.
   bool isModel = false;
   bool verify = false;
+  /// --verify=sample: only some elements of each output of each kernel.
+  bool verifySample = false;
   /// The statistics of outputs that are right, too.
   bool stats = false;
   /// --repeat: runs in all, the first one counted.

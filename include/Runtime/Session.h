@@ -104,6 +104,16 @@ public:
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
   void setLaunchHook(LaunchHook hook) { launchHook = std::move(hook); }
 
+  /// Called where a program that was compiled with checkpoints begins or ends a
+  /// step; `values` are those that the program passed since the last
+  /// checkpoint. On failure, the status becomes the session's error. Without a
+  /// hook, checkpoints have no effect.
+  using CheckpointHook = std::function<Status(
+      int64_t step, bool isEnd, const std::vector<int64_t> &values)>;
+  void setCheckpointHook(CheckpointHook hook) {
+    checkpointHook = std::move(hook);
+  }
+
   /// Places guards of this many bytes (a multiple of 256, or 0) on both sides
   /// of all memory allocated from now on. The guards are checked when the
   /// memory is freed and by `finish`. Freeing then waits for the device.
@@ -135,6 +145,8 @@ public:
   virtual void free(void *ptr);
   virtual void *constant(const void *host, int64_t bytes);
   void *data(int64_t index, int64_t bytes);
+  void passValue(int64_t value);
+  void reachCheckpoint(int64_t step, bool isEnd);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless it already has one.
   void report(std::string message);
@@ -179,6 +191,8 @@ private:
   /// The image to launch kernels from; empty for any.
   std::string image;
   LaunchHook launchHook;
+  CheckpointHook checkpointHook;
+  std::vector<int64_t> passedValues;
   /// Live allocations by the pointer that host code has.
   std::unordered_map<void *, Block> owned;
   /// Copies of constants, by the constant's address and size. `owned` does not
@@ -259,6 +273,10 @@ void *tessera_rt_constant(const void *host, int64_t bytes);
 /// Returns the address of a constant of the program on the device, by its
 /// number. Null after an error; a number that the program does not have is one.
 void *tessera_rt_data(int64_t index, int64_t bytes);
+/// Only in programs that are compiled with checkpoints: passes a value to the
+/// next checkpoint, and reaches the begin (0) or the end (1) of a step.
+void tessera_rt_checkpoint_value(int64_t value);
+void tessera_rt_checkpoint(int64_t step, int64_t isEnd);
 
 /// Called when a runtime check of host code failed.
 void tessera_rt_report(const char *message);

@@ -71,7 +71,11 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
 void mlir::tessera::buildLinalgToTesseraPipeline(OpPassManager &pm,
                                                  const CompileFlags &flags) {
   buildLinalgToTasksPipeline(pm, flags);
+  buildTasksToTesseraPipeline(pm, flags);
+}
 
+void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
+                                                const CompileFlags &flags) {
   // Kernels. With the flag require-mma, the matrix unit computes matmuls of one
   // row as well, with padded rows.
   if (!flags.requireMatrixUnit)

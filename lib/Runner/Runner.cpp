@@ -49,7 +49,7 @@ private:
   LogicalResult execute(compiler::CompiledProgram &program,
                         const CacheUse &cache);
   LogicalResult check(compiler::CompiledProgram &program, Execution &execution,
-                      const std::vector<Output> &outputs);
+                      const std::vector<Output> &outputs, KernelChecks &checks);
   LogicalResult makeHtmlReport();
 
   const compiler::Chip &getChip() const {
@@ -85,6 +85,7 @@ LogicalResult Runner::read() {
     return failure();
   clock.done("read");
   compileOptions.flags = options.flags;
+  compileOptions.checkpoints = options.verify;
   compileOptions.trace = report.trace;
   std::string why;
   compileOptions.tuned = compiler::findTunedSchedules(options.scheduleDb, why);
@@ -190,7 +191,8 @@ LogicalResult Runner::emit(std::string &code) {
 /// --repeat, --verify and --bench, after the first run.
 LogicalResult Runner::check(compiler::CompiledProgram &program,
                             Execution &execution,
-                            const std::vector<Output> &outputs) {
+                            const std::vector<Output> &outputs,
+                            KernelChecks &checks) {
   runtime::Device &device = *target.device;
   if (options.getRuns() > 1) {
     runtime::TraceScope scope(report.trace, "step", "repeat");
@@ -209,13 +211,14 @@ LogicalResult Runner::check(compiler::CompiledProgram &program,
   if (options.verify) {
     runtime::TraceScope scope(report.trace, "step", "verify");
     if (failed(verify(options, getChip(), entry, program.matmuls, arguments,
-                      outputs, device, execution, report)))
+                      outputs, device, execution, checks, report)))
       return failure();
   }
   if (report.exit() != Exit::Done)
     return failure();
   if (!options.bench)
     return success();
+  checks.detach();
   runtime::TraceScope scope(report.trace, "step", "bench");
   return benchmark(options, entry, arguments, device, execution, report);
 }
@@ -230,12 +233,17 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   Execution execution(device, program, entry, arguments);
   if (isChecked)
     execution.getSession().setGuard(canaryBytes);
+  KernelChecks checks(options, getChip(), program, device, execution);
+  if (options.corruptKernel)
+    checks.plantIn(*options.corruptKernel, options.plantedKernelFault);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
       report.note("the program is from the cache (" + cache.key +
                   "); --cache=off recompiles it");
     return failure();
   }
+  if (options.verify && failed(checks.attach(context, report)))
+    return failure();
   clock.done("load");
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
@@ -265,7 +273,7 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
     return failure();
   printOutputs(outputs, report);
   if (failed(saveOutputs(options, outputs, report)) ||
-      failed(check(program, execution, outputs)))
+      failed(check(program, execution, outputs, checks)))
     return failure();
   if (options.bench && !options.explain)
     printTimes(program.times, cache, report.text());

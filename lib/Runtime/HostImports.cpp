@@ -248,6 +248,8 @@ static std::vector<HostImport> makeImports() {
       {"tessera_rt_constant", address(&tessera_rt_constant)},
       {"tessera_rt_data", address(&tessera_rt_data)},
       {"tessera_rt_report", address(&tessera_rt_report)},
+      {"tessera_rt_checkpoint", address(&tessera_rt_checkpoint)},
+      {"tessera_rt_checkpoint_value", address(&tessera_rt_checkpoint_value)},
       {"tessera_rt_alloc_array", address(&tessera_rt_alloc_array)},
       // Programs of earlier versions allocate by these.
       {"_mlir_memref_to_llvm_alloc", address(&tessera_rt_alloc)},

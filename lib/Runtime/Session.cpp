@@ -279,6 +279,19 @@ void *Session::data(int64_t index, int64_t bytes) {
   return nullptr;
 }
 
+void Session::passValue(int64_t value) {
+  if (checkpointHook)
+    passedValues.push_back(value);
+}
+
+void Session::reachCheckpoint(int64_t step, bool isEnd) {
+  if (!checkpointHook)
+    return;
+  std::vector<int64_t> values = std::exchange(passedValues, {});
+  if (firstError.ok())
+    fail(checkpointHook(step, isEnd, values));
+}
+
 //===----------------------------------------------------------------------===//
 // The current session
 //===----------------------------------------------------------------------===//
@@ -374,6 +387,14 @@ void *tessera_rt_constant(const void *host, int64_t bytes) {
 
 void *tessera_rt_data(int64_t index, int64_t bytes) {
   return requireSession("tessera_rt_data").data(index, bytes);
+}
+
+void tessera_rt_checkpoint_value(int64_t value) {
+  requireSession("tessera_rt_checkpoint_value").passValue(value);
+}
+
+void tessera_rt_checkpoint(int64_t step, int64_t isEnd) {
+  requireSession("tessera_rt_checkpoint").reachCheckpoint(step, isEnd != 0);
 }
 
 void tessera_rt_report(const char *message) {

@@ -64,20 +64,46 @@ static LogicalResult parseExplain(StringRef value, Options &options,
   return success();
 }
 
+/// NUMBER[:KIND], the value of `option`: a fault in an output or a kernel.
+static LogicalResult parseFault(StringRef option, StringRef value,
+                                StringRef what, std::optional<unsigned> &number,
+                                PlantedFault &fault, Report &report) {
+  unsigned index;
+  auto [digits, kind] = value.split(':');
+  if (digits.getAsInteger(10, index))
+    return report.fail(Exit::Usage, option + "=" + value +
+                                        ": expected the number of " + what);
+  auto found = findPlantedFault(kind.empty() ? "element" : kind);
+  if (!found)
+    return report.fail(Exit::Usage,
+                       option + "=" + value +
+                           ": expected element, zero-row or swapped-rows");
+  number = index;
+  fault = *found;
+  return success();
+}
+
 static LogicalResult parseCorrupt(StringRef value, Options &options,
                                   Report &report) {
-  unsigned index;
-  auto [number, kind] = value.split(':');
-  if (number.getAsInteger(10, index))
-    return report.fail(Exit::Usage, "--debug-corrupt-output=" + value +
-                                        ": expected the number of an output");
-  auto fault = findPlantedFault(kind.empty() ? "element" : kind);
-  if (!fault)
-    return report.fail(Exit::Usage,
-                       "--debug-corrupt-output=" + value +
-                           ": expected element, zero-row or swapped-rows");
-  options.corruptOutput = index;
-  options.plantedFault = *fault;
+  return parseFault("--debug-corrupt-output", value, "an output",
+                    options.corruptOutput, options.plantedFault, report);
+}
+
+static LogicalResult parseCorruptKernel(StringRef value, Options &options,
+                                        Report &report) {
+  return parseFault("--debug-corrupt-kernel", value, "a kernel",
+                    options.corruptKernel, options.plantedKernelFault, report);
+}
+
+/// --verify, --verify=sample.
+static LogicalResult parseVerify(StringRef value, Options &options,
+                                 Report &report) {
+  if (!value.empty() && value != "sample")
+    return report.fail(Exit::Usage, "--verify=" + value +
+                                        ": expected --verify or "
+                                        "--verify=sample");
+  options.verify = true;
+  options.verifySample |= !value.empty();
   return success();
 }
 
@@ -163,7 +189,7 @@ static const OptionInfo infos[] = {
     {"--device", &Options::device},
     {"--arg", parseArgument},
     {"--out", parseOutput},
-    {"--verify", &Options::verify},
+    {"--verify", parseVerify, OptionInfo::OptionalValue},
     {"--diff", parseDiff},
     {"--tolerance", parseTolerance},
     {"--bisect", &Options::bisectFile},
@@ -189,6 +215,8 @@ static const OptionInfo infos[] = {
     {"--list-devices", &Options::listDevices},
     {"--version", &Options::version},
     {"--help", &Options::help},
+    {"--debug-corrupt-kernel", parseCorruptKernel, OptionInfo::NeedsValue,
+     /*hidden=*/true},
     {"--debug-corrupt-output", parseCorrupt, OptionInfo::NeedsValue,
      /*hidden=*/true},
     {"--test-turn-self-tests", &Options::transposeSelfTests, /*hidden=*/true},
@@ -321,6 +349,8 @@ LogicalResult tessera::execution::parseOptions(ArrayRef<const char *> arguments,
         Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
                          " requires --diff");
   }
+  if (options.corruptKernel && !options.verify)
+    return report.fail(Exit::Usage, "--debug-corrupt-kernel requires --verify");
   if (options.acceptUnverified && !options.verify)
     return report.fail(Exit::Usage, "--accept-unverified requires --verify");
   if (options.stats && !options.verify && options.diff.empty())
@@ -414,7 +444,11 @@ Checks and measurements
                       ulps, NaNs and infinities, elements never written. Runs
                       a second time, as --repeat=2 does, to catch races. Exit
                       status 3 if an output is wrong, or if elements without an
-                      error bound in the reference differ
+                      error bound in the reference differ. In a program of
+                      several kernels, each kernel is compared on its own, with
+                      the operands that it had
+  --verify=sample     the same for some elements of each kernel's outputs, which
+                      takes seconds for a network
   --accept-unverified
                       with --verify, exit status 0 if elements do not have an
                       error bound, or the program has no outputs. Wrong elements

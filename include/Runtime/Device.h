@@ -27,7 +27,9 @@
 namespace tessera::runtime {
 
 class MemoryPool;
+class WorkList;
 struct LoadedKernel;
+struct WorkGraph;
 
 /// Properties of a device. Numbers that a backend cannot report are 0.
 struct DeviceInfo {
@@ -260,6 +262,30 @@ public:
   /// Memory from the backend, without the pool.
   virtual Status allocateNow(size_t bytes, void **ptr);
   virtual void freeNow(void *ptr) { (void)ptr; }
+
+  // Graphs, of launches and copies that are submitted as one. Concurrent calls
+  // for different graphs.
+
+  /// Whether the device implements the calls below.
+  virtual bool hasGraphs() const { return false; }
+  /// The errors of `launchKernel` that come before anything is queued.
+  virtual Status prepareLaunch(LoadedKernel &kernel,
+                               const LaunchRequest &request);
+  /// Makes a graph of the steps of a list, each after the one before. The
+  /// launches have been prepared. It must be destroyed before an image with one
+  /// of its kernels is unloaded.
+  virtual Expected<WorkGraph *> makeGraph(const WorkList &work);
+  /// Changes the steps that differ. The list has the structure of the graph's
+  /// own. Launches that are queued are not changed. After an error the graph
+  /// must not be launched.
+  virtual Status updateGraph(WorkGraph &graph, const WorkList &work);
+  /// Queues all steps, in a queue of the caller's that is not being captured.
+  /// Without a queue: in the current one, and not concurrent.
+  virtual Status launchGraph(WorkGraph &graph,
+                             const std::optional<void *> &queue);
+  /// Queued launches of the graph still run.
+  virtual void destroyGraph(WorkGraph *graph) { (void)graph; }
+
   /// Identifies the work in the device's own queue that may be unfinished; 0
   /// for none. It changes with each piece of work.
   virtual uint64_t pendingWork() const { return 0; }

@@ -11,6 +11,7 @@
 #include "RunPlan.h"
 #include "RunSession.h"
 #include "Runtime/HostImports.h"
+#include "Runtime/Nvtx.h"
 
 #include <algorithm>
 #include <atomic>
@@ -749,6 +750,7 @@ private:
 Status Executable::run(const std::vector<Operand> &operands,
                        std::vector<CallResult> &results,
                        const RunOptions &options) {
+  NvtxRange range(signature.name.c_str());
   Status status;
   if (runConcurrently(operands, results, options, status))
     return status;

@@ -8,6 +8,7 @@
 
 #include "DriverDevice.h"
 #include "Format.h"
+#include "Runtime/Nvtx.h"
 #include "WorkSubmitter.h"
 
 #include <algorithm>
@@ -168,6 +169,7 @@ void Session::launch(LaunchRequest request) {
     fail(launchHook(request));
   if (!firstError.ok())
     return;
+  NvtxRange range(request.kernel ? request.kernel : "launch");
   bool isKept =
       request.kernel && (recorder || (submission && submission->isInRun));
   fail(trace    ? launchTraced(request)

@@ -152,7 +152,9 @@ void Execution::call() {
     });
   if (guard)
     guard->beginRun();
+  session.beginRun();
   function(pointers.data());
+  session.submitRun();
   if (hooks)
     session.setLaunchHook(nullptr);
   hasRun = true;

@@ -354,6 +354,20 @@ public:
   /// and for a tensor that exceeds a hardware limit, which the message names.
   virtual Status encodeTensorMap(const TensorMapRequest &request, void *map);
 
+  /// Between these calls come the launches of one run, for devices without
+  /// concurrent calls. The work is submitted by `endRun` at the latest, except
+  /// on Vulkan in the device's own queue, where the next wait submits it. On
+  /// the CPU, threads do not sleep between the kernels of a run.
+  virtual void beginRun() {}
+  virtual Status endRun() { return Status::success(); }
+  class Run;
+  /// How often work was handed to the driver: calls of vkQueueSubmit, and of
+  /// clFlush. On the CPU: how often a sleeping thread was woken. Absent for
+  /// other devices.
+  virtual std::optional<uint64_t> countSubmissions() const {
+    return std::nullopt;
+  }
+
   /// Queues a launch. `InvalidArgument` names the limit and the value for a
   /// grid, block or workgroup memory beyond the device's or the kernel's
   /// limits, and lists the loaded kernels for an unknown name. A later call
@@ -411,6 +425,29 @@ protected:
 
 private:
   std::unique_ptr<MemoryPool> pool;
+};
+
+/// A run of host code on a device.
+class Device::Run {
+public:
+  explicit Run(Device &device) : device(device) {
+    if (!device.isConcurrent())
+      device.beginRun();
+  }
+  ~Run() { (void)end(); }
+  Run(const Run &) = delete;
+  Run &operator=(const Run &) = delete;
+
+  Status end() {
+    if (hasEnded || device.isConcurrent())
+      return Status::success();
+    hasEnded = true;
+    return device.endRun();
+  }
+
+private:
+  Device &device;
+  bool hasEnded = false;
 };
 
 class Device::DuringCapture {

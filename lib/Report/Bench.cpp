@@ -10,6 +10,7 @@
 #include "Runtime/RunGraph.h"
 
 #include "llvm/Support/Format.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
 
@@ -113,21 +114,20 @@ private:
 
 LogicalResult SettledRuns::prepare(double single, double traffic) {
   // More than twice the cache, but not the whole memory, nor minutes.
-  constexpr double most = 64, unknownCache = 64 << 20, longest = 3000;
+  constexpr double most = 64, unknownCache = 64 << 20, longest = 300;
   double cache =
       device.info().l2Bytes ? double(device.info().l2Bytes) : unknownCache;
   double wanted = 2 * cache / std::max(traffic, 1.0) + 2;
   if (size_t free = device.freeMemory())
     wanted = std::min(wanted, double(free) / 4 / std::max(traffic, 1.0));
   wanted = std::min(wanted, longest / std::max(single, 1e-3));
-  copies = static_cast<size_t>(std::clamp(wanted, 2.0, most));
+  copies = static_cast<size_t>(std::clamp(wanted, 1.0, most));
   for (size_t index = 0; index < copies; ++index) {
     executions.push_back(
         std::make_unique<Execution>(device, program, entry, arguments));
-    if (failed(executions.back()->prepare(report)))
+    if (failed(executions.back()->prepare(report, /*isLoaded=*/true)))
       return failure();
     executions.back()->getSession().setRecording(false);
-    executions.back()->getSession().setTrace(nullptr);
     // Constants are copied, and kernels found.
     executions.back()->call();
     if (failed(executions.back()->finish(report)))
@@ -137,17 +137,16 @@ LogicalResult SettledRuns::prepare(double single, double traffic) {
   if (!isGraph)
     return success();
   graph = std::make_unique<runtime::RunGraph>(device);
-  runtime::Status status;
   for (auto &execution : executions) {
     execution->releaseResults();
     graph->record(execution->getSession());
     execution->call();
     runtime::RunGraph::stop(execution->getSession());
-    if (status.ok())
-      status = execution->getSession().status();
+    // Nothing has run yet: this ends the run for --timeout.
+    if (failed(execution->finish(report)))
+      return failure();
   }
-  if (status.ok())
-    status = graph->make();
+  runtime::Status status = graph->make();
   return status.ok() ? success() : report.fail(status);
 }
 
@@ -165,10 +164,15 @@ runtime::Status SettledRuns::submit() {
 }
 
 LogicalResult SettledRuns::measure(double single, double traffic) {
+  // Runs of --bench are not in the timeline.
+  llvm::SaveAndRestore noTrace(report.trace,
+                               static_cast<runtime::Trace *>(nullptr));
   if (failed(prepare(single, traffic)))
     return failure();
   auto rounds = static_cast<size_t>(std::clamp(
       300 / std::max(single * static_cast<double>(copies), 1e-3), 1.0, 1000.0));
+  if (options.benchRuns)
+    rounds = std::min(rounds, std::max<size_t>(*options.benchRuns / copies, 1));
   double total = 0;
   // Warm, then measured.
   for (size_t number : {std::min<size_t>(rounds, 3), rounds}) {

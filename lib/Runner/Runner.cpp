@@ -285,6 +285,8 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
            launches != "as one graph")
     report.note("--launch=graph: the launches are queued " + launches);
   report.root["launches"] = launches;
+  if (std::optional<uint64_t> submissions = execution.getSubmissions())
+    report.root["submissions"] = static_cast<int64_t>(*submissions);
   if (!options.reportFile.empty()) {
     Report quiet = Report::makeQuiet();
     llvm::raw_string_ostream os(explained);

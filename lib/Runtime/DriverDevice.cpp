@@ -552,6 +552,13 @@ Status DriverDevice::launchFound(LoadedKernel &function,
   return status;
 }
 
+Status DriverDevice::endRun() {
+  // `leaveQueue` ends work in a queue of the caller's.
+  if (isInQueue || hasFault())
+    return Status::success();
+  return check(flushQueue());
+}
+
 //===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//

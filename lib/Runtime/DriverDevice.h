@@ -70,6 +70,7 @@ public:
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status unloadImage(const std::string &name) override;
   Status launch(const LaunchRequest &request) override;
+  Status endRun() override;
   Status synchronize() override;
   Status timeBegin() override;
   Status timeEnd(double *milliseconds) override;

@@ -893,6 +893,7 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   session->begin(plan, options.workspace ? options.workspace : state.workspace,
                  made.addresses, state.extra, options.queue, mutex,
                  findGraph(state, plan), options.launch);
+  Device::Run run(device);
   {
     SessionScope scope(*session);
     function(pointers.data());
@@ -902,6 +903,8 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   if (status.ok())
     status = takePlanned(plan, made, isPlanned);
   session->end();
+  if (Status ended = run.end(); status.ok())
+    status = std::move(ended);
   if (status.ok() && !isPlanned)
     dropPlan(plan);
   return status;
@@ -954,6 +957,7 @@ Status Executable::runUnplanned(Results &made) {
     checkingSession->setImage(variant->getImage().name);
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
+  Device::Run run(device);
   {
     SessionScope scope(*checkingSession);
     function(pointers.data());

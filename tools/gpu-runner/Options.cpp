@@ -460,7 +460,7 @@ Checks and measurements
   --launch=auto|direct|graph
                       how the kernels of a run are queued: one by one (direct),
                       as one graph of the driver (graph, on cuda and hip), or
-                      as is faster. With --explain, says which was used and why
+                      as is faster. --explain prints which was used and why
   --trace=FILE.json   writes a timeline in Chrome's trace event format for
                       Perfetto and chrome://tracing: compile stages and
                       passes, loading, copies, launches, and each kernel with

@@ -464,9 +464,9 @@ TESSERA_API TesseraStatus tesseraExecutableWorkspaceSize(
    host memory, and an allocator if it has array results ("cuda" and "hip";
    other targets run one at a time). Such a run neither allocates from the
    driver nor waits, once the executable has run in that queue with these sizes,
-   or has been given a workspace.
+   or has been given a workspace; the run that makes a graph may allocate.
 
-   The kernels of a run are submitted as `run->launchMode` says ("cuda" and
+   `run->launchMode` chooses how the kernels of a run are submitted ("cuda" and
    "hip"; other targets have no graphs). The graph is the executable's own: it
    is kept, and changed where a later run has other addresses. The driver may
    allocate memory when it is made. A run in a queue that is being captured

@@ -23,7 +23,7 @@
 namespace tessera::runtime {
 
 /// The host's time for the work of a run, in units of one launch. Measured by
-/// `benchmarks/launches.py`.
+/// `benchmarks/launches.c`.
 struct GraphCosts {
   /// The launch of a graph, and each node of it.
   static constexpr double launch = 1.5, node = 0.1;

@@ -47,8 +47,11 @@ const char *tessera::runtime::describe(DirectReason reason) {
 }
 
 void KeptGraph::drop() {
-  if (graph)
-    device.destroyGraph(std::exchange(graph, nullptr));
+  if (!graph)
+    return;
+  // The driver may free memory of it, while another queue is captured.
+  Device::DuringCapture permitted(device);
+  device.destroyGraph(std::exchange(graph, nullptr));
 }
 
 void WorkSubmitter::begin(KeptGraph *newKept, LaunchMode newMode, size_t steps,

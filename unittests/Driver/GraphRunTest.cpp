@@ -401,6 +401,9 @@ CudaDriver makeGraphDriver() {
     return CUresult(CUDA_SUCCESS);
   };
   driver.graphExecDestroy = [](CUgraphExec handle) {
+    // It may free memory.
+    if (CUresult result = forbid())
+      return result;
     auto *exec = reinterpret_cast<FakeExec *>(handle);
     std::lock_guard<std::mutex> lock(graphs->mutex);
     EXPECT_EQ(graphs->execs.erase(exec), 1u);
@@ -636,12 +639,19 @@ TEST_F(GraphRunTest, EachSizeAndQueueHasItsGraph) {
   EXPECT_EQ(graph->getLaunchStatistics().graphs, 9u);
   EXPECT_EQ(graph->getLaunchStatistics().graphRuns, 27u);
   EXPECT_EQ(graph->getLaunchStatistics().updates, 0u);
-  // Graphs of sizes that have not come for a while are given up.
+  // Graphs of sizes that have not come for a while are given up, also while
+  // another queue is captured.
+  ASSERT_TRUE(device->synchronize().ok());
+  state.isCapturing = true;
   for (int64_t rows = 1; rows <= 40; ++rows) {
     Call call;
     call.rows = rows;
+    call.queue = &queues[0];
     compare(*direct, *graph, call);
   }
+  state.isCapturing = false;
+  EXPECT_EQ(state.forbidden, 0);
+  EXPECT_GE(graph->getLaunchStatistics().graphs, 9u + 37u);
   EXPECT_LE(graphState.execs.size(), 9 + Executable::maxGraphs);
 }
 

@@ -44,7 +44,7 @@ set(TESSERA_SEPARATE_SOURCES
   CheckSchedule.cpp Chips.cpp
   Cluster.cpp Compare.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
-  FakeOpenCL.cpp FragmentProbe.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
+  FakeOpenCL.cpp FragmentProbe.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp GraphRunTest.cpp
   HipDeviceTest.cpp HipDriver.cpp HipProgramTest.cpp HostArray.cpp InputFile.cpp
   InputFileTest.cpp KernelFacts.cpp LevelZeroBackend.cpp LevelZeroDevice.cpp
   LevelZeroDriver.cpp MapLinalgToSimt.cpp MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp

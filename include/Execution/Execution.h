@@ -49,8 +49,9 @@ public:
   Execution(const Execution &) = delete;
   Execution &operator=(const Execution &) = delete;
 
-  /// Loads the kernels, and copies the arguments to the device.
-  LogicalResult prepare(Report &report);
+  /// Loads the kernels, unless another execution of the program has, and
+  /// copies the arguments to the device.
+  LogicalResult prepare(Report &report, bool isLoaded = false);
 
   /// Calls the entry. Its kernels may still run when this returns; an
   /// error is then found by the session's `finish`.
@@ -81,6 +82,9 @@ public:
   std::optional<std::chrono::steady_clock::time_point> getFirstLaunch() const {
     return firstLaunch;
   }
+  /// How often the last call and the wait for it handed work to the driver;
+  /// absent where the device does not count it.
+  std::optional<uint64_t> getSubmissions() const { return submissions; }
   /// Bytes of all arguments' and results' arrays. Results count after a call.
   double getTraffic() const { return traffic; }
 
@@ -117,6 +121,9 @@ private:
   std::vector<uint64_t> results;
   std::vector<size_t> resultOffsets;
   double traffic = 0;
+  /// `Device::countSubmissions` before the last call, and since then.
+  uint64_t submissionsBefore = 0;
+  std::optional<uint64_t> submissions;
   /// The results count in it.
   bool hasResultTraffic = false;
 };

@@ -9,6 +9,7 @@
 
 #include "Execution/Report.h"
 #include "Flags/CompileFlags.h"
+#include "Runtime/LaunchStatistics.h"
 
 #include <optional>
 #include <vector>
@@ -70,6 +71,8 @@ struct ProgramOptions {
   std::string reportFile;
   /// Timed runs; absent for as many as it takes.
   std::optional<unsigned> benchRuns;
+  /// --launch: how the kernels of a run are queued.
+  runtime::LaunchMode launch = runtime::LaunchMode::Auto;
   /// The compile flags.
   compiler::CompileFlags flags;
   /// --kernels: the file that holds the kernels' code; empty for what was

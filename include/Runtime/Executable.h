@@ -14,6 +14,7 @@
 
 #include "Runtime/Bundle.h"
 #include "Runtime/Device.h"
+#include "Runtime/LaunchStatistics.h"
 #include "Runtime/Session.h"
 
 #include <memory>
@@ -23,6 +24,7 @@
 namespace tessera::runtime {
 
 class HostLibrary;
+class KeptGraph;
 class LoadedProgram;
 class RunSession;
 class PlanSession;
@@ -134,6 +136,8 @@ struct RunOptions {
   /// block of its own for each queue.
   void *workspace = nullptr;
   size_t workspaceBytes = 0;
+  /// How launches are queued. See `Executable`.
+  LaunchMode launch = LaunchMode::Auto;
   /// Locked by a run while it needs the device to itself; null if the caller
   /// has the device to itself.
   std::mutex *mutex = nullptr;
@@ -148,6 +152,13 @@ struct RunOptions {
 /// nothing. Each run checks that its host code asks for the same memory. One
 /// that does not, because it depends on other values, continues with memory
 /// from the driver, and the next run makes a new plan.
+///
+/// On devices with graphs (CUDA, HIP) the launches and copies of a run are
+/// submitted as one graph where that is faster than one by one. The executable
+/// makes the graph in the second run in a queue with the same sizes and
+/// scalars, and keeps `maxGraphs` of them for each queue. Later runs change the
+/// steps whose arguments differ. A run in a queue that is being captured
+/// launches its kernels into the capture.
 class Executable {
 public:
   /// The device must outlive the executable. `InvalidArgument` if the bundle
@@ -177,7 +188,11 @@ public:
   /// of the device. The errors of host code that would come before a launch.
   Expected<size_t> workspaceSize(const std::vector<Operand> &operands);
 
+  /// How the runs so far were submitted.
+  const LaunchStatistics &getLaunchStatistics() const;
+
   static constexpr size_t maxPlans = 64;
+  static constexpr size_t maxGraphs = 16;
 
 private:
   class Copies;
@@ -198,6 +213,7 @@ private:
   void dropPlan(const RunPlan &plan);
   QueueState *findState(const std::optional<void *> &queue);
   QueueState &getState(const std::optional<void *> &queue);
+  KeptGraph *findGraph(QueueState &state, const RunPlan &plan);
   Status checkWorkspace(const RunPlan &plan, const RunOptions &options) const;
   Status growWorkspace(QueueState &state, size_t bytes);
 
@@ -215,8 +231,7 @@ private:
   Status runUnplanned(Results &made);
   Status readArray(size_t index, CallResult &result);
   void readScalar(size_t index, CallResult &result);
-  Status takePlanned(const RunPlan &plan, Results &made,
-                     const RunOptions &options, bool &isPlanned);
+  Status takePlanned(const RunPlan &plan, Results &made, bool &isPlanned);
   Status takeUnplanned(Results &made);
 
   Device &device;
@@ -232,6 +247,7 @@ private:
   std::unique_ptr<Session> checkingSession;
   /// The one used last comes first.
   std::vector<std::unique_ptr<RunPlan>> plans;
+  uint64_t numPlans = 0;
   /// The words of arguments that plans depend on, and their values.
   std::vector<size_t> keyWords;
   std::vector<uint64_t> key;

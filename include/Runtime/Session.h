@@ -21,10 +21,12 @@
 #define TESSERA_RUNTIME_SESSION_H
 
 #include "Runtime/Device.h"
+#include "Runtime/LaunchStatistics.h"
 #include "Runtime/Trace.h"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -62,7 +64,7 @@ struct GuardDamage {
 class Session {
 public:
   /// `device` outlives the session.
-  explicit Session(Device &device) : target(device) {}
+  explicit Session(Device &device);
   /// Frees the memory that the session still owns.
   virtual ~Session();
   Session(const Session &) = delete;
@@ -98,6 +100,19 @@ public:
   void setConstants(const DeviceConstants *newConstants) {
     deviceConstants = newConstants;
   }
+  /// How launches are queued, `Direct` by default. In the other modes each run
+  /// is between `beginRun` and `submitRun`. Launches are direct while they are
+  /// traced or memory is checked, and on devices without concurrent calls.
+  void setLaunchMode(LaunchMode mode) { launchMode = mode; }
+  void beginRun();
+  /// Submits what was recorded. Its failure becomes the session's error.
+  void submitRun();
+  /// How the runs between `beginRun` and `submitRun` were submitted; null for
+  /// none.
+  const LaunchStatistics *launchStatistics() const;
+
+  /// Appends launches to the list instead of queuing them, until it is null.
+  void setRecorder(WorkList *list) { recorder = list; }
 
   /// Called before each launch; on failure, its status becomes the session's
   /// error and the launch is skipped.
@@ -175,7 +190,12 @@ private:
     size_t bytes, guard;
   };
 
+  /// Runs as graphs.
+  struct Submission;
+
   Status checkGuard(void *ptr, const Block &block);
+  /// The launch of a run that is submitted, or of one that is recorded.
+  Status launchFound(const LaunchRequest &request);
 
   Status launchTraced(const LaunchRequest &request);
 
@@ -188,6 +208,9 @@ private:
   Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
+  LaunchMode launchMode = LaunchMode::Direct;
+  std::unique_ptr<Submission> submission;
+  WorkList *recorder = nullptr;
   /// The image to launch kernels from; empty for any.
   std::string image;
   LaunchHook launchHook;

@@ -23,6 +23,11 @@
 using namespace tessera;
 using namespace tessera::capi;
 
+static_assert(static_cast<int>(runtime::LaunchMode::Direct) ==
+                      TESSERA_LAUNCH_DIRECT &&
+                  static_cast<int>(runtime::LaunchMode::Graph) ==
+                      TESSERA_LAUNCH_GRAPH,
+              "the launch modes of the C API are those of the runtime");
 static_assert(static_cast<int>(runtime::ElementType::Index) == TESSERA_INDEX &&
                   static_cast<int>(runtime::ElementType::F8E5M2FNUZ) ==
                       TESSERA_F8E5M2FNUZ &&
@@ -518,6 +523,8 @@ struct TesseraExecutable {
   /// none.
   std::vector<runtime::Operand> operands;
   std::vector<runtime::CallResult> results;
+  /// The text that `tesseraExecutableGetLaunchStatistics` returned last.
+  std::string whyDirect;
 
   ~TesseraExecutable() {
     DeviceLock lock(*shared);
@@ -802,6 +809,10 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                 std::to_string(numResults) + " results, but the entry point '" +
                     callee.getSignature().name + "' returns " +
                     std::to_string(slots.size()));
+  if (options.launchMode < TESSERA_LAUNCH_AUTO ||
+      options.launchMode > TESSERA_LAUNCH_GRAPH)
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "run->launchMode is none of TesseraLaunchMode");
   CallersAllocator memory(allocator, options, results, slots);
   for (size_t index = 0; index < numResults; ++index) {
     results[index].buffer = nullptr;
@@ -822,6 +833,7 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
     runOptions.allocator = options.allocator ? &memory : nullptr;
     runOptions.workspace = options.workspace;
     runOptions.workspaceBytes = options.workspaceBytes;
+    runOptions.launch = static_cast<runtime::LaunchMode>(options.launchMode);
     runOptions.mutex = &executable->shared->mutex;
     runtime::Status status =
         callee.run(executable->operands, executable->results, runOptions);
@@ -835,5 +847,32 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
     own.handOver();
     buffers.handOver();
     return TESSERA_OK;
+  });
+}
+
+TesseraStatus
+tesseraExecutableGetLaunchStatistics(TesseraExecutable *executable,
+                                     TesseraLaunchStatistics *statistics) {
+  if (!executable || !statistics)
+    return failNull("an argument of tesseraExecutableGetLaunchStatistics");
+  return guarded([&] {
+    std::lock_guard<std::mutex> lock(executable->mutex);
+    const runtime::LaunchStatistics &found =
+        executable->executable->getLaunchStatistics();
+    std::string &text = executable->whyDirect;
+    text = runtime::describe(found.whyDirect);
+    if (found.whyDirect == runtime::DirectReason::GraphFailed)
+      text += ": " + found.failure;
+    TesseraLaunchStatistics own = {};
+    own.graphRuns = found.graphRuns;
+    own.directRuns = found.directRuns;
+    own.graphs = found.graphs;
+    own.updates = found.updates;
+    own.whyDirect = text.c_str();
+    return writeStruct(*statistics, own)
+               ? TESSERA_OK
+               : fail(TESSERA_INVALID_ARGUMENT,
+                      "statistics->structSize is not set; set it to "
+                      "sizeof(TesseraLaunchStatistics)");
   });
 }

@@ -55,7 +55,7 @@ Execution::~Execution() {
     (void)device.free(buffer);
 }
 
-LogicalResult Execution::prepare(Report &report) {
+LogicalResult Execution::prepare(Report &report, bool isLoaded) {
   guard = report.guard;
   mlir::func::FuncOp source = entry.function;
   function = program.getEntry(source.getName());
@@ -65,7 +65,7 @@ LogicalResult Execution::prepare(Report &report) {
         "the compiled program does not contain its entry point '" +
             source.getName() + "'; this is a compiler bug");
   session.setTrace(report.trace);
-  {
+  if (!isLoaded) {
     runtime::TraceScope scope(report.trace, "load", "load the kernels");
     scope.add("bytes", static_cast<int64_t>(program.image.bytes.size()));
     if (runtime::Status status = device.loadImage(program.image); !status.ok())
@@ -186,7 +186,14 @@ void Execution::call() {
     });
   if (guard)
     guard->beginRun();
-  function(pointers.data());
+  submissionsBefore = device.countSubmissions().value_or(0);
+  session.beginRun();
+  {
+    runtime::Device::Run run(device);
+    function(pointers.data());
+    session.fail(run.end());
+  }
+  session.submitRun();
   if (hooks)
     session.setLaunchHook(nullptr);
   hasRun = true;
@@ -209,6 +216,9 @@ void Execution::releaseResults() {
 LogicalResult Execution::finish(Report &report) {
   GuardScope scope(guard);
   const runtime::Status &status = session.finish();
+  submissions = device.countSubmissions();
+  if (submissions)
+    *submissions -= submissionsBefore;
   if (guard)
     guard->endRun();
   if (!status.ok())

@@ -188,6 +188,26 @@ LogicalResult Runner::emit(std::string &code) {
   return success();
 }
 
+/// How the launches of the last run were queued: "one by one: the device has no
+/// graphs".
+static std::string describeLaunches(const ProgramOptions &options,
+                                    runtime::Session &session) {
+  runtime::DirectReason reason = runtime::DirectReason::NoGraphs;
+  std::string failure;
+  if (const runtime::LaunchStatistics *found = session.launchStatistics()) {
+    reason = found->whyDirect;
+    failure = found->failure;
+  } else if (options.launch == runtime::LaunchMode::Direct) {
+    reason = runtime::DirectReason::Asked;
+  }
+  if (reason == runtime::DirectReason::None)
+    return "as one graph";
+  std::string text = std::string("one by one: ") + runtime::describe(reason);
+  if (reason == runtime::DirectReason::GraphFailed)
+    text += ": " + failure;
+  return text;
+}
+
 /// --repeat, --verify and --bench, after the first run.
 LogicalResult Runner::check(compiler::CompiledProgram &program,
                             Execution &execution,
@@ -220,7 +240,8 @@ LogicalResult Runner::check(compiler::CompiledProgram &program,
     return success();
   checks.detach();
   runtime::TraceScope scope(report.trace, "step", "bench");
-  return benchmark(options, entry, arguments, device, execution, report);
+  return benchmark(options, program, entry, arguments, device, execution,
+                   report);
 }
 
 /// Runs the compiled program, and prints its results.
@@ -236,6 +257,7 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   KernelChecks checks(options, getChip(), program, device, execution);
   if (options.corruptKernel)
     checks.plantIn(*options.corruptKernel, options.plantedKernelFault);
+  execution.getSession().setLaunchMode(options.launch);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
       report.note("the program is from the cache (" + cache.key +
@@ -253,6 +275,7 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   {
     runtime::TraceScope scope(report.trace, "step", "run");
     execution.call();
+    scope.add("launches", describeLaunches(options, execution.getSession()));
     if (failed(execution.finish(report)) ||
         failed(execution.readOutputs(outputs, report)))
       return failure();
@@ -263,6 +286,15 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
                                 collectWork(entry, arguments), print, os, to);
   };
   explainRun(options.explain, report.text(), report);
+  std::string launches = describeLaunches(options, execution.getSession());
+  if (options.explain)
+    report.text() << "launches: " << launches << "\n";
+  else if (options.launch == runtime::LaunchMode::Graph &&
+           launches != "as one graph")
+    report.note("--launch=graph: the launches are queued " + launches);
+  report.root["launches"] = launches;
+  if (std::optional<uint64_t> submissions = execution.getSubmissions())
+    report.root["submissions"] = static_cast<int64_t>(*submissions);
   if (!options.reportFile.empty()) {
     Report quiet = Report::makeQuiet();
     llvm::raw_string_ostream os(explained);

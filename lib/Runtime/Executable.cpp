@@ -11,6 +11,7 @@
 #include "RunPlan.h"
 #include "RunSession.h"
 #include "Runtime/HostImports.h"
+#include "Runtime/Nvtx.h"
 
 #include <algorithm>
 #include <atomic>
@@ -95,6 +96,8 @@ struct Executable::QueueState {
   /// Workspaces that were too small; graphs may still use them.
   std::vector<void *> retired;
   ExtraMemory extra;
+  /// By the number of the plan; the one used last comes first.
+  std::vector<std::pair<uint64_t, std::unique_ptr<KeptGraph>>> graphs;
 };
 
 /// Results of a run that are not the caller's yet: their memory is given back
@@ -321,7 +324,9 @@ Status Executable::loadConstants() {
 }
 
 Executable::~Executable() {
-  // They give memory back to the device.
+  // They give memory back to the device, and graphs have its kernels.
+  for (const std::unique_ptr<QueueState> &state : states)
+    state->graphs.clear();
   session.reset();
   checkingSession.reset();
   program.reset();
@@ -613,6 +618,9 @@ Expected<const RunPlan *> Executable::makePlan() {
   plan.workspaceBytes = placeBlocks(plan.blocks);
   for (size_t word : keyWords)
     plan.key.push_back(words[word]);
+  plan.number = ++numPlans;
+  for (const RunPlan::Result &result : plan.results)
+    plan.steps += !result.isBlock && result.bytes != 0;
   if (plans.size() == maxPlans)
     plans.pop_back();
   plans.insert(plans.begin(), std::make_unique<RunPlan>(std::move(plan)));
@@ -665,6 +673,28 @@ Executable::getState(const std::optional<void *> &queue) {
     return *state;
   states.push_back(std::make_unique<QueueState>(device, queue));
   return *states.back();
+}
+
+KeptGraph *Executable::findGraph(QueueState &state, const RunPlan &plan) {
+  if (!device.hasGraphs())
+    return nullptr;
+  auto &graphs = state.graphs;
+  auto found =
+      std::find_if(graphs.begin(), graphs.end(), [&](const auto &graph) {
+        return graph.first == plan.number;
+      });
+  if (found == graphs.end()) {
+    if (graphs.size() == maxGraphs)
+      graphs.pop_back();
+    graphs.emplace_back(plan.number, std::make_unique<KeptGraph>(device));
+    found = graphs.end() - 1;
+  }
+  std::rotate(graphs.begin(), found, found + 1);
+  return graphs.front().second.get();
+}
+
+const LaunchStatistics &Executable::getLaunchStatistics() const {
+  return session->getStatistics();
 }
 
 Status Executable::checkWorkspace(const RunPlan &plan,
@@ -752,6 +782,7 @@ private:
 Status Executable::run(const std::vector<Operand> &operands,
                        std::vector<CallResult> &results,
                        const RunOptions &options) {
+  NvtxRange range(signature.name.c_str());
   Status status;
   if (runConcurrently(operands, results, options, status))
     return status;
@@ -892,7 +923,9 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
   session->begin(plan, options.workspace ? options.workspace : state.workspace,
-                 made.addresses, state.extra, options.queue, mutex);
+                 made.addresses, state.extra, options.queue, mutex,
+                 findGraph(state, plan), options.launch);
+  Device::Run run(device);
   {
     SessionScope scope(*session);
     function(pointers.data());
@@ -900,15 +933,17 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   Status status = session->status();
   bool isPlanned = session->followedPlan();
   if (status.ok())
-    status = takePlanned(plan, made, options, isPlanned);
+    status = takePlanned(plan, made, isPlanned);
   session->end();
+  if (Status ended = run.end(); status.ok())
+    status = std::move(ended);
   if (status.ok() && !isPlanned)
     dropPlan(plan);
   return status;
 }
 
 Status Executable::takePlanned(const RunPlan &plan, Results &made,
-                               const RunOptions &options, bool &isPlanned) {
+                               bool &isPlanned) {
   bool isEqual = true;
   for (size_t index = 0; index < made.results.size(); ++index) {
     CallResult &result = made.results[index];
@@ -934,15 +969,14 @@ Status Executable::takePlanned(const RunPlan &plan, Results &made,
         return status;
     if (found.bytes == 0)
       continue;
-    bool isDirect = options.queue && device.isConcurrent();
-    Status status = isDirect
-                        ? device.copyInQueue(made.addresses[index], found.data,
-                                             found.bytes, *options.queue)
-                        : device.copyOnDevice(made.addresses[index], found.data,
-                                              found.bytes);
-    if (!status.ok())
+    if (Status status =
+            session->copy(made.addresses[index], found.data, found.bytes);
+        !status.ok())
       return status;
   }
+  // Memory that the work uses is given back after it.
+  if (Status status = session->submit(); !status.ok())
+    return status;
   made.giveBackReplaced();
   isPlanned &= isEqual;
   return Status::success();
@@ -956,6 +990,7 @@ Status Executable::runUnplanned(Results &made) {
     checkingSession->setImage(variant->getImage().name);
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
+  Device::Run run(device);
   {
     SessionScope scope(*checkingSession);
     function(pointers.data());

@@ -63,6 +63,10 @@ struct RunPlan {
   std::vector<Event> events;
   std::vector<Result> results;
   size_t workspaceBytes = 0;
+  /// The launches of kernels, and the copies of results.
+  size_t steps = 0;
+  /// Differs from that of all other plans of the executable.
+  uint64_t number = 0;
 };
 
 } // namespace tessera::runtime

@@ -83,6 +83,7 @@ Expected<void *> LoadedProgram::copyConstant(const void *host, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void PlanSession::launch(LaunchRequest request) {
+  plan.steps += !isEmptyGrid(request);
   if (!status().ok() || !device().isConcurrent())
     return;
   // The driver loads some kernels when they are first looked up.
@@ -205,7 +206,8 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
                        const std::vector<void *> &newResults,
                        ExtraMemory &newExtra,
                        const std::optional<void *> &newQueue,
-                       std::mutex *newMutex) {
+                       std::mutex *newMutex, KeptGraph *graph,
+                       LaunchMode mode) {
   plan = &newPlan;
   workspace = static_cast<char *>(newWorkspace);
   results = &newResults;
@@ -215,9 +217,11 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
   next = 0;
   nextMap = 0;
   hasLeft = false;
+  submitter.begin(graph, mode, plan->steps, queue);
 }
 
 void RunSession::end() {
+  submitter.cancel();
   if (hasLeft)
     extra->releaseAll();
   clearErrors();
@@ -252,8 +256,7 @@ void RunSession::launch(LaunchRequest request) {
   if (request.kernel == nullptr)
     return fail(device().launch(request));
   Expected<LoadedKernel *> kernel = program.findKernel(request.kernel);
-  fail(kernel.ok() ? device().launchKernel(**kernel, request, queue)
-                   : kernel.status());
+  fail(kernel.ok() ? submitter.launch(**kernel, request) : kernel.status());
 }
 
 bool RunSession::EncodedMap::makeKey(const TensorMapRequest &request,

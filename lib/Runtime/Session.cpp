@@ -6,7 +6,10 @@
 
 #include "Runtime/Session.h"
 
+#include "DriverDevice.h"
 #include "Format.h"
+#include "Runtime/Nvtx.h"
+#include "WorkSubmitter.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +20,16 @@ using namespace tessera::runtime;
 //===----------------------------------------------------------------------===//
 // Session
 //===----------------------------------------------------------------------===//
+
+struct Session::Submission {
+  explicit Submission(Device &device) : submitter(device), graph(device) {}
+
+  WorkSubmitter submitter;
+  KeptGraph graph;
+  bool isInRun = false;
+};
+
+Session::Session(Device &device) : target(device) {}
 
 Session::~Session() {
   for (auto &entry : owned)
@@ -37,6 +50,52 @@ void Session::clearErrors() {
     firstError = Status::success();
   if (!mapError.ok())
     mapError = Status::success();
+}
+
+void Session::beginRun() {
+  if (launchMode == LaunchMode::Direct || !target.isConcurrent())
+    return;
+  if (!submission)
+    submission = std::make_unique<Submission>(target);
+  WorkSubmitter &submitter = submission->submitter;
+  submission->isInRun = true;
+  if (trace || guard != 0 || checkpointHook || target.isChecking())
+    submitter.beginDirect(DirectReason::Watched, /*newQueue=*/std::nullopt);
+  else
+    submitter.begin(&submission->graph, launchMode, submitter.countSteps(),
+                    /*newQueue=*/std::nullopt);
+}
+
+void Session::submitRun() {
+  if (!submission || !submission->isInRun)
+    return;
+  submission->isInRun = false;
+  if (firstError.ok())
+    fail(submission->submitter.submit());
+  submission->submitter.cancel();
+}
+
+const LaunchStatistics *Session::launchStatistics() const {
+  return submission ? &submission->submitter.getStatistics() : nullptr;
+}
+
+Status Session::launchFound(const LaunchRequest &request) {
+  Expected<LoadedKernel *> found =
+      target.findKernel(request.kernel, request.image);
+  if (!found.ok())
+    return found.status();
+  LoadedKernel &kernel = **found;
+  if (!recorder)
+    return submission->submitter.launch(kernel, request);
+  if (isEmptyGrid(request))
+    return Status::success();
+  if (Status status = target.prepareLaunch(kernel, request); !status.ok())
+    return status;
+  if (!request.argSizes && request.numArgs != 0)
+    return Status(StatusCode::InvalidArgument,
+                  describe(DirectReason::UnknownArguments));
+  recorder->addLaunch(kernel, request, request.argSizes);
+  return Status::success();
 }
 
 const Status &Session::finish() {
@@ -110,7 +169,12 @@ void Session::launch(LaunchRequest request) {
     fail(launchHook(request));
   if (!firstError.ok())
     return;
-  fail(trace ? launchTraced(request) : target.launch(request));
+  NvtxRange range(request.kernel ? request.kernel : "launch");
+  bool isKept =
+      request.kernel && (recorder || (submission && submission->isInRun));
+  fail(trace    ? launchTraced(request)
+       : isKept ? launchFound(request)
+                : target.launch(request));
   if (!firstError.ok() || !recording)
     return;
   LaunchRecord record;

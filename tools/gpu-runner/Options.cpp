@@ -107,6 +107,18 @@ static LogicalResult parseVerify(StringRef value, Options &options,
   return success();
 }
 
+static LogicalResult parseLaunch(StringRef value, Options &options,
+                                 Report &report) {
+  if (value == "direct")
+    options.launch = runtime::LaunchMode::Direct;
+  else if (value == "graph")
+    options.launch = runtime::LaunchMode::Graph;
+  else if (value != "auto")
+    return report.fail(Exit::Usage, "--launch=" + value +
+                                        ": expected auto, direct or graph");
+  return success();
+}
+
 static LogicalResult parseEntry(StringRef value, Options &options, Report &) {
   value.consume_front("@");
   options.entry = value.str();
@@ -200,6 +212,7 @@ static const OptionInfo infos[] = {
     {"--repeat", parseRepeat},
     {"--timeout", parseTimeout},
     {"--bench", parseBench, OptionInfo::OptionalValue},
+    {"--launch", parseLaunch},
     {"--json", &Options::json},
     {"--explain", parseExplain, OptionInfo::OptionalValue},
     {"--emit", parseStage},
@@ -474,7 +487,14 @@ Checks and measurements
                       takes longer, and reports the kernel launched last.
                       Compile time is not limited
   --bench[=N]         times N runs with cold caches (default: enough for 0.3 s,
-                      20 to 200)
+                      20 to 200), and the settled rate: runs without the host
+                      in between, as one graph, over copies of the arguments
+                      that are more than twice the cache; on devices without
+                      graphs, runs one after the other
+  --launch=auto|direct|graph
+                      how the kernels of a run are queued: one by one (direct),
+                      as one graph of the driver (graph, on cuda and hip), or
+                      as is faster. --explain prints which was used and why
   --trace=FILE.json   writes a timeline in Chrome's trace event format for
                       Perfetto and chrome://tracing: compile stages and
                       passes, loading, copies, launches, and each kernel with

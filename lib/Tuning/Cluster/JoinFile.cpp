@@ -31,7 +31,7 @@ llvm::Error tessera::tuning::readJoinFile(const std::string &file,
     return llvm::createStringError("--join-file=" + file + ": the file " +
                                    text.status().message());
   auto [positions, key] = StringRef(*text).trim().split('\n');
-  addPositions(positions.trim(), options);
+  addAddresses(positions.trim(), options);
   options.key = key.trim().str();
   return llvm::Error::success();
 }

@@ -11,13 +11,17 @@
 #include "tessera-c/Runtime.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// A program, without a device. It does not change.
 struct TesseraProgram {
   tessera::runtime::Bundle bundle;
   std::string bytes, description;
+  /// The symbols of the slots that have some, as the C API gives them.
+  std::map<const tessera::runtime::Slot *, std::vector<const char *>> symbols;
 };
 
 namespace tessera::capi {

@@ -378,11 +378,12 @@ class _Graph:
         dynamic = tuple(self._dynamic[index] if self._is_symbolic else {} for index in kept)
         # The exporter traces in a context of its own: torch.compile(dynamic=True) changes the defaults.
         defaults = torch._dynamo.config.patch(assume_static_by_default=True, specialize_float=True)
-        with torch._guards.tracing(None), defaults, torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exported = torch.export.export(gm, tuple(tensors),
-                                           dynamic_shapes=dynamic if any(dynamic) else None)
-        callee = _compile_exported(exported, target, self._options.load)
+        with torch._guards.tracing(None), defaults, torch.no_grad():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exported = torch.export.export(gm, tuple(tensors),
+                                               dynamic_shapes=dynamic if any(dynamic) else None)
+            callee = _compile_exported(exported, target, self._options.load)
         callee.sources = [kept[source] if isinstance(source, int) else source
                           for source in callee.sources]
         return callee

@@ -237,7 +237,12 @@ typedef enum TesseraElementType {
   TESSERA_F8E4M3FNUZ = 13,
   TESSERA_F8E5M2FNUZ = 14,
   /* A signed 64-bit integer. */
-  TESSERA_INDEX = 15
+  TESSERA_INDEX = 15,
+  /* Unsigned integers, in the signatures of models only: MLIR's types of their
+     programs have no sign. */
+  TESSERA_U16 = 16,
+  TESSERA_U32 = 17,
+  TESSERA_U64 = 18
 } TesseraElementType;
 
 typedef enum TesseraSlotKind {
@@ -262,6 +267,11 @@ typedef struct TesseraSlotInfo {
   int mayWrite;
   /* The type as the program prints it: "tensor<?x64xf16>". */
   const char *type;
+  /* The name of an input or output of a model; empty for other programs. */
+  const char *name;
+  /* The model's names of dynamic dimensions, one per dimension and empty where
+     there is none; null if there are none at all. */
+  const char *const *symbols;
 } TesseraSlotInfo;
 
 /* The entry points of a program. Strings and sizes are valid as long as the

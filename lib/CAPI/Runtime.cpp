@@ -380,6 +380,12 @@ capi::makeProgram(std::string bytes) {
   program->bytes = owner;
   program->description = describe(*bundle);
   program->bundle = bundle.take();
+  for (const runtime::ProgramVariant &variant : program->bundle.variants)
+    for (const runtime::Signature &entry : variant.entries)
+      for (const auto *slots : {&entry.arguments, &entry.results})
+        for (const runtime::Slot &slot : *slots)
+          for (const std::string &symbol : slot.symbols)
+            program->symbols[&slot].push_back(symbol.c_str());
   return program;
 }
 
@@ -470,7 +476,26 @@ TesseraStatus tesseraProgramGetSlotCounts(TesseraProgram *program,
   });
 }
 
-static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
+/// The element type of an argument or a result as its model has it.
+static TesseraElementType getElementType(const runtime::Slot &slot) {
+  if (slot.isUnsigned)
+    switch (slot.element) {
+    case runtime::ElementType::I8:
+      return TESSERA_U8;
+    case runtime::ElementType::I16:
+      return TESSERA_U16;
+    case runtime::ElementType::I32:
+      return TESSERA_U32;
+    case runtime::ElementType::I64:
+      return TESSERA_U64;
+    default:
+      break;
+    }
+  return static_cast<TesseraElementType>(slot.element);
+}
+
+static TesseraStatus getSlot(const TesseraProgram &program,
+                             const std::vector<runtime::Slot> &slots,
                              const char *what, size_t index,
                              TesseraSlotInfo *info) {
   if (index >= slots.size())
@@ -482,11 +507,15 @@ static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
   const runtime::Slot &slot = slots[index];
   TesseraSlotInfo own = {};
   own.kind = static_cast<TesseraSlotKind>(slot.kind);
-  own.element = static_cast<TesseraElementType>(slot.element);
+  own.element = getElementType(slot);
   own.rank = slot.shape.size();
   own.sizes = slot.shape.data();
   own.mayWrite = slot.mayWrite;
   own.type = slot.text.c_str();
+  own.name = slot.name.c_str();
+  auto symbols = program.symbols.find(&slot);
+  if (symbols != program.symbols.end())
+    own.symbols = symbols->second.data();
   if (!writeStruct(*info, own))
     return fail(
         TESSERA_INVALID_ARGUMENT,
@@ -498,7 +527,7 @@ TesseraStatus tesseraProgramGetArgument(TesseraProgram *program,
                                         const char *entry, size_t index,
                                         TesseraSlotInfo *info) {
   return withEntry(program, entry, [&](const runtime::Signature &signature) {
-    return getSlot(signature.arguments, "argument", index, info);
+    return getSlot(*program, signature.arguments, "argument", index, info);
   });
 }
 
@@ -506,7 +535,7 @@ TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
                                       const char *entry, size_t index,
                                       TesseraSlotInfo *info) {
   return withEntry(program, entry, [&](const runtime::Signature &signature) {
-    return getSlot(signature.results, "result", index, info);
+    return getSlot(*program, signature.results, "result", index, info);
   });
 }
 

@@ -11,8 +11,10 @@
 #include "tessera-c/Runtime.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// A program, without a device. It does not change.
 struct TesseraProgram {
@@ -20,6 +22,8 @@ struct TesseraProgram {
   /// The bundle as a file, which has the contents of its constants.
   std::shared_ptr<const std::string> bytes;
   std::string description;
+  /// The symbols of the slots that have some, as the C API gives them.
+  std::map<const tessera::runtime::Slot *, std::vector<const char *>> symbols;
 };
 
 namespace tessera::capi {

@@ -44,9 +44,11 @@ template <typename Archive> void visit(Archive &archive, Contents &contents) {
 }
 
 template <typename Archive> void visit(Archive &archive, Slot &slot) {
-  auto &[kind, element, shape, mayWrite, text] = slot;
+  auto &[kind, element, shape, mayWrite, text, name, symbols, isUnsigned] =
+      slot;
   int kindNumber = kind, elementNumber = static_cast<int>(element);
-  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, text);
+  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, text, name,
+           symbols, isUnsigned);
   // Numbers that stand for nothing are found by `isSound`.
   kind = static_cast<Slot::Kind>(kindNumber);
   element = static_cast<ElementType>(elementNumber);
@@ -155,6 +157,7 @@ static bool isSound(const std::vector<Slot> &slots) {
            slot.element >= ElementType::F16 &&
            slot.element <= ElementType::Index &&
            (slot.isBuffer() || slot.shape.empty()) &&
+           (slot.symbols.empty() || slot.symbols.size() == slot.shape.size()) &&
            std::all_of(slot.shape.begin(), slot.shape.end(),
                        [](int64_t size) { return size >= -1; });
   });

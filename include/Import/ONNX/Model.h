@@ -130,7 +130,8 @@ bool isModelFile(llvm::StringRef path, llvm::StringRef bytes);
 std::unique_ptr<Model> readModel(llvm::StringRef path, std::string &error);
 
 /// The same for bytes in memory. External data is looked for in the folder of
-/// `path`. `owner` keeps the bytes alive.
+/// `path`; an empty path is a model without a file, whose external data is an
+/// error. `owner` keeps the bytes alive.
 std::unique_ptr<Model> readModel(llvm::StringRef path, llvm::StringRef bytes,
                                  std::shared_ptr<const void> owner,
                                  std::string &error);

@@ -152,6 +152,26 @@ LogicalResult GraphImporter::addInput(const ValueInfo &input,
   return success();
 }
 
+DictionaryAttr GraphImporter::describe(const ValueInfo &info,
+                                       const Tensor &tensor) {
+  SmallVector<NamedAttribute> attrs = {
+      builder.getNamedAttr(nameAttr, builder.getStringAttr(info.name))};
+  if (llvm::is_contained(
+          {DataType::U8, DataType::U16, DataType::U32, DataType::U64},
+          tensor.type))
+    attrs.push_back(builder.getNamedAttr(
+        typeAttr, builder.getStringAttr(getName(tensor.type))));
+  SmallVector<StringRef> symbols(tensor.shape.size());
+  if (info.hasShape)
+    for (auto [i, size] : llvm::enumerate(tensor.shape))
+      if (ShapedType::isDynamic(size))
+        symbols[i] = info.symbols[i];
+  if (llvm::any_of(symbols, [](StringRef symbol) { return !symbol.empty(); }))
+    attrs.push_back(
+        builder.getNamedAttr(symbolsAttr, builder.getStrArrayAttr(symbols)));
+  return builder.getDictionaryAttr(attrs);
+}
+
 LogicalResult GraphImporter::addInputs() {
   for (const TensorData &data : model.graph.initializers) {
     auto constant = std::make_shared<Constant>();
@@ -164,14 +184,14 @@ LogicalResult GraphImporter::addInputs() {
   }
   SmallVector<Type> types;
   SmallVector<Location> locations;
-  SmallVector<StringRef> names;
+  SmallVector<const ValueInfo *> inputs;
   for (const ValueInfo &input : model.graph.inputs) {
     // Before version 4 of the format, all initializers are inputs, too.
     if (values.count(input.name))
       continue;
     if (failed(addInput(input, types, locations)))
       return failure();
-    names.push_back(input.name);
+    inputs.push_back(&input);
   }
   if (options.batch && !hasBatch)
     return emitError(getLocation(1, ""))
@@ -182,12 +202,12 @@ LogicalResult GraphImporter::addInputs() {
       func::FuncOp::create(builder, getLocation(1, model.graph.name), entryName,
                            builder.getFunctionType(types, {}));
   Block *block = function.addEntryBlock();
-  for (auto [name, argument, loc] :
-       llvm::zip_equal(names, block->getArguments(), locations)) {
+  for (auto [input, argument, loc] :
+       llvm::zip_equal(inputs, block->getArguments(), locations)) {
     argument.setLoc(loc);
-    values[name].value = argument;
-    function.setArgAttr(argument.getArgNumber(), "onnx.name",
-                        builder.getStringAttr(name));
+    Tensor &tensor = values[input->name];
+    tensor.value = argument;
+    function.setArgAttrs(argument.getArgNumber(), describe(*input, tensor));
   }
   builder.setInsertionPointToEnd(block);
   return success();
@@ -262,8 +282,8 @@ LogicalResult GraphImporter::addOutputs() {
   function.setFunctionType(
       builder.getFunctionType(function.getFunctionType().getInputs(), types));
   for (auto [i, output] : llvm::enumerate(model.graph.outputs))
-    function.setResultAttr(static_cast<unsigned>(i), "onnx.name",
-                           builder.getStringAttr(output.name));
+    function.setResultAttrs(static_cast<unsigned>(i),
+                            describe(output, values.at(output.name)));
   return success();
 }
 

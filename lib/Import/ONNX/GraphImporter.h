@@ -36,6 +36,8 @@ private:
   LogicalResult addInput(const ValueInfo &input, SmallVector<Type> &types,
                          SmallVector<Location> &locations);
   LogicalResult addInputs();
+  /// The attributes of an argument or a result: `nameAttr` and the others.
+  DictionaryAttr describe(const ValueInfo &info, const Tensor &tensor);
   LogicalResult importNode(const Node &node);
   LogicalResult addOutputs();
 

@@ -123,7 +123,8 @@ public:
               std::shared_ptr<const void> owner)
       : model(std::make_unique<Model>()), whole(bytes),
         owner(std::move(owner)) {
-    model->file = path.str();
+    model->file = path.empty() ? "<model>" : path.str();
+    hasFolder = !path.empty();
   }
 
   std::unique_ptr<Model> read(std::string &message) {
@@ -556,6 +557,9 @@ private:
     auto [found, isNew] = files.try_emplace(location.str());
     if (!isNew && found->second)
       return found->second;
+    if (!hasFolder)
+      return reject("has no folder, because the model is not a file; pass the "
+                    "model's path");
     if (location.empty() || location.contains('\0'))
       return reject("is not a file name");
     if (path::is_absolute(location) ||
@@ -749,6 +753,8 @@ private:
   std::shared_ptr<const void> owner;
   std::map<std::string, File> files;
   std::string error;
+  /// Whether the model is a file, so that external data has a folder.
+  bool hasFolder = false;
 };
 
 } // namespace

@@ -54,6 +54,8 @@ struct Constant {
 };
 using ConstantRef = std::shared_ptr<const Constant>;
 
+struct Quantized;
+
 /// A value of the model while it is imported.
 struct Tensor {
   DataType type = DataType::Undefined;
@@ -66,6 +68,8 @@ struct Tensor {
   /// The contents of a list of sizes of which some are not known: these are
   /// ShapedType::kDynamic. Empty for other tensors.
   Shape partial = {};
+  /// The bytes that DequantizeLinear made the tensor of; null for others.
+  std::shared_ptr<const Quantized> quantized = nullptr;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool isStatic() const { return !ShapedType::isDynamicShape(shape); }
@@ -74,6 +78,14 @@ struct Tensor {
     return isStatic() ? ShapedType::getNumElements(shape)
                       : ShapedType::kDynamic;
   }
+};
+
+/// The operands of a DequantizeLinear: int8 or uint8, a scale and a zero point
+/// for the tensor, or for each index of `axis`.
+struct Quantized {
+  Tensor integers, scale;
+  std::optional<Tensor> zero;
+  int64_t axis;
 };
 
 using ScalarBuilder = ImplicitLocOpBuilder;
@@ -241,11 +253,37 @@ private:
   std::string wrongAttribute;
 };
 
-/// An integer tensor minus its zero point (an input that may be absent), as
-/// int32. A zero point of several elements is for each row if `isRows`, or for
-/// each output channel of a filter, else for each column.
-FailureOr<Tensor> subtractZero(Lowering &l, const Tensor &input, size_t zero,
-                               bool isRows);
+/// An operand of an integer contraction, which multiplies `bytes - zero`.
+struct ByteOperand {
+  /// int8.
+  Tensor bytes;
+  /// int32; absent for zero.
+  std::optional<Tensor> zero;
+};
+
+/// The operand of an int8 or uint8 tensor and its zero point, which may be
+/// null. The matrix units of all vendors multiply bytes with signs; so 128 is
+/// subtracted of uint8 and its zero point.
+FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Tensor &integers,
+                                       const Tensor *zero);
+inline FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Quantized &x) {
+  return makeByteOperand(l, x.integers, x.zero ? &*x.zero : nullptr);
+}
+
+/// The sum of int8 over axes, in int32.
+FailureOr<Tensor> sumBytes(Lowering &l, const Tensor &bytes,
+                           ArrayRef<int64_t> axes);
+
+/// sum - zero * other, in int32, with broadcasting.
+FailureOr<Tensor> subtractProduct(Lowering &l, const Tensor &sum,
+                                  const Tensor &zero, const Tensor &other);
+
+/// factor * sum * left * right + beta * offset in `type`, of an int32 sum; it
+/// is computed in float32.
+FailureOr<Tensor> dequantizeSum(Lowering &l, const Tensor &sum,
+                                const Tensor &left, const Tensor &right,
+                                double factor, std::optional<Tensor> offset,
+                                double beta, DataType type);
 
 /// round(sum * left * right / result) + zero, limited to the type of the zero
 /// point; the factors and the zero point are inputs by their numbers. Scales of

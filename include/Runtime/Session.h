@@ -55,10 +55,10 @@ struct GuardDamage {
 
 /// The state of one run of compiled host code.
 ///
-/// The session keeps the first error: after it, launches are skipped, and
-/// allocations return null. Host code only passes device pointers on and never
-/// dereferences them, so it runs to its end, after which the caller reads the
-/// error here.
+/// The session keeps the first error: after it, launches are skipped,
+/// allocations return null, and scalars read as zero. Host code only passes
+/// device pointers on and never dereferences them, so it runs to its end, after
+/// which the caller reads the error here.
 class Session {
 public:
   /// `device` outlives the session.
@@ -128,6 +128,7 @@ public:
                       int64_t elementBytes, const char *element);
   virtual void free(void *ptr);
   virtual void *constant(const void *host, int64_t bytes);
+  virtual void read(void *host, const void *device, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless it already has one.
   void report(std::string message);
@@ -247,6 +248,11 @@ void tessera_rt_free(void *ptr);
 /// same constant (address and size) always has the same copy, which host code
 /// must not free. Null after an error.
 void *tessera_rt_constant(const void *host, int64_t bytes);
+
+/// Waits for the device, and copies a scalar of device memory to the host: a
+/// condition or the number of iterations of a loop. Zero after an error, and
+/// while the memory of a run is planned.
+void tessera_rt_read(void *host, const void *device, int64_t bytes);
 
 /// Called when a runtime check of host code failed.
 void tessera_rt_report(const char *message);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 using namespace tessera::runtime;
 
@@ -268,6 +269,14 @@ void *Session::constant(const void *host, int64_t bytes) {
   return nullptr;
 }
 
+void Session::read(void *host, const void *device, int64_t bytes) {
+  auto size = static_cast<size_t>(bytes);
+  if (firstError.ok())
+    fail(target.copyToHost(host, device, size));
+  if (!firstError.ok())
+    std::memset(host, 0, size);
+}
+
 //===----------------------------------------------------------------------===//
 // The current session
 //===----------------------------------------------------------------------===//
@@ -359,6 +368,10 @@ void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }
 
 void *tessera_rt_constant(const void *host, int64_t bytes) {
   return requireSession("tessera_rt_constant").constant(host, bytes);
+}
+
+void tessera_rt_read(void *host, const void *device, int64_t bytes) {
+  requireSession("tessera_rt_read").read(host, device, bytes);
 }
 
 void tessera_rt_report(const char *message) {

@@ -90,3 +90,19 @@ func.func @buffers(%n: index) -> (memref<?xf32>, memref<4xf32>) {
   %w = memref.get_global @weights : memref<4xf32>
   return %a, %w : memref<?xf32>, memref<4xf32>
 }
+
+// -----
+
+// A scalar of the device is read by the runtime, into the stack.
+// CHECK-DAG:   llvm.func @tessera_rt_read(!llvm.ptr, !llvm.ptr, i64)
+// CHECK-LABEL: llvm.func @read
+// CHECK:         %[[STACK:.+]] = llvm.intr.stacksave
+// CHECK:         %[[SLOT:.+]] = llvm.alloca %{{.+}} x f16
+// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(2 : i64)
+// CHECK:         llvm.call @tessera_rt_read(%[[SLOT]], %{{.+}}, %[[BYTES]])
+// CHECK:         llvm.load %[[SLOT]] : !llvm.ptr -> f16
+// CHECK:         llvm.intr.stackrestore %[[STACK]]
+func.func @read(%m: memref<f16>) -> f16 {
+  %x = memref.load %m[] : memref<f16>
+  return %x : f16
+}

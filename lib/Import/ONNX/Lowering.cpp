@@ -260,9 +260,15 @@ Value Lowering::materialize(const Tensor &tensor) {
             .insert(name.empty() ? "weight" : name, std::move(blob));
     elements = DenseResourceElementsAttr::get(type, handle);
   }
-  // All users follow the position of the first one, in one block.
+  // All users follow the position of the first one: in the function's block,
+  // ahead of the loop or branch that the node is in.
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(&importer.function.getBody().front());
+  Block *top = &importer.function.getBody().front(),
+        *current = b.getInsertionBlock();
+  if (current == top)
+    b.setInsertionPointToEnd(top);
+  else
+    b.setInsertionPoint(top->findAncestorOpInBlock(*current->getParentOp()));
   constant.value =
       arith::ConstantOp::create(b, type, cast<TypedAttr>(elements));
   return constant.value;
@@ -343,6 +349,19 @@ const TensorData *Lowering::getTensor(StringRef name) {
   const NodeAttribute *attribute =
       findAttribute(name, NodeAttribute::Kind::Tensor);
   return attribute ? attribute->tensor.get() : nullptr;
+}
+
+const Graph *Lowering::getGraph(StringRef name) {
+  const NodeAttribute *attribute =
+      findAttribute(name, NodeAttribute::Kind::Graph);
+  return attribute ? attribute->graph.get() : nullptr;
+}
+
+FailureOr<SmallVector<Tensor>> Lowering::importGraph(const Graph &graph,
+                                                     ArrayRef<Tensor> inputs,
+                                                     Block *block) {
+  return importer.importNested(graph, inputs, block ? block : importer.block,
+                               b.getLoc());
 }
 
 LogicalResult Lowering::normalizeAxis(int64_t &axis, int64_t rank) {

@@ -129,6 +129,7 @@ public:
   SmallVector<int64_t> getInts(StringRef name);
   std::vector<float> getFloats(StringRef name);
   const TensorData *getTensor(StringRef name);
+  const Graph *getGraph(StringRef name);
   /// An axis from an attribute or input, from 0.
   LogicalResult normalizeAxis(int64_t &axis, int64_t rank);
 
@@ -164,6 +165,11 @@ public:
   Tensor makeTensor(Value value, DataType type);
   /// Fails if a tensor of the shape does not fit the address space.
   LogicalResult checkShape(ArrayRef<int64_t> shape);
+
+  /// Imports a graph of the node into a block, by default that of the node.
+  FailureOr<SmallVector<Tensor>> importGraph(const Graph &graph,
+                                             ArrayRef<Tensor> inputs,
+                                             Block *block = nullptr);
 
   /// A constant of a type's width, from numbers.
   Tensor makeInts(ArrayRef<int64_t> values, ArrayRef<int64_t> shape,
@@ -320,6 +326,7 @@ ArrayRef<Operator> getMatmulOperators();
 ArrayRef<Operator> getReductionOperators();
 ArrayRef<Operator> getNormalizationOperators();
 ArrayRef<Operator> getQuantizationOperators();
+ArrayRef<Operator> getControlFlowOperators();
 
 /// Null if there is none.
 const Operator *findOperator(StringRef name);

@@ -33,7 +33,8 @@ static const std::map<StringRef, const Operator *> &getOperators() {
           getIndexingOperators(), getConvolutionOperators(),
           getMatmulOperators(), getReductionOperators(),
           getNormalizationOperators(), getQuantizationOperators(),
-          getControlFlowOperators()})
+          getControlFlowOperators(), getAttentionOperators(),
+          getLossOperators(), getScatterOperators()})
       for (const Operator &op : part)
         all[op.name] = &op;
     return all;

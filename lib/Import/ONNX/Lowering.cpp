@@ -1158,3 +1158,25 @@ FailureOr<Tensor> Lowering::reduce(const Tensor &input, ArrayRef<int64_t> axes,
       });
   return reshape(makeTensor(generic.getResult(0), sumType), result);
 }
+
+Tensor mlir::tessera::onnx::generate(
+    Lowering &l, ArrayRef<OpFoldResult> sizes, DataType type,
+    ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+    function_ref<Value(ScalarBuilder &, ArrayRef<Value>, ValueRange)> body) {
+  auto rank = static_cast<unsigned>(sizes.size());
+  Value init = l.makeEmpty(sizes, l.getElementType(type));
+  SmallVector<AffineMap> all(maps);
+  all.push_back(l.b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      l.b, init.getType(), inputs, init, all, iterators,
+      [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+        ScalarBuilder b(loc, nested);
+        SmallVector<Value> indices;
+        for (unsigned d = 0; d < rank; ++d)
+          indices.push_back(linalg::IndexOp::create(b, d));
+        linalg::YieldOp::create(b, body(b, indices, arguments.drop_back()));
+      });
+  return l.makeTensor(generic.getResult(0), type);
+}

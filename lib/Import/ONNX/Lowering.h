@@ -259,6 +259,21 @@ private:
   std::string wrongAttribute;
 };
 
+/// Builds each element of a result by `body`, which gets the loops' indices and
+/// the elements of `inputs` by their maps.
+Tensor generate(
+    Lowering &l, ArrayRef<OpFoldResult> sizes, DataType type,
+    ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+    function_ref<Value(ScalarBuilder &, ArrayRef<Value>, ValueRange)> body);
+
+/// Softmax or its logarithm over axes, in the type of `x`.
+FailureOr<Tensor> softmax(Lowering &l, const Tensor &x, ArrayRef<int64_t> axes,
+                          bool isLog);
+
+/// MatMul as numpy defines it, in `sumType`.
+FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
+                                  DataType sumType);
+
 /// An operand of an integer contraction, which multiplies `bytes - zero`.
 struct ByteOperand {
   /// int8.
@@ -327,6 +342,9 @@ ArrayRef<Operator> getReductionOperators();
 ArrayRef<Operator> getNormalizationOperators();
 ArrayRef<Operator> getQuantizationOperators();
 ArrayRef<Operator> getControlFlowOperators();
+ArrayRef<Operator> getAttentionOperators();
+ArrayRef<Operator> getLossOperators();
+ArrayRef<Operator> getScatterOperators();
 
 /// Null if there is none.
 const Operator *findOperator(StringRef name);

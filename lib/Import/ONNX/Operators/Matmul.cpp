@@ -30,9 +30,9 @@ static Tensor multiply(Lowering &l, const Tensor &left, const Tensor &right,
   return l.makeTensor(op->getResult(0), sumType);
 }
 
-/// MatMul as numpy defines it, in `sumType`.
-static FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
-                                         DataType sumType) {
+FailureOr<Tensor> mlir::tessera::onnx::multiplyBatches(Lowering &l, Tensor a,
+                                                       Tensor c,
+                                                       DataType sumType) {
   if (a.rank() == 0 || c.rank() == 0)
     return l.fail("its inputs must not be scalars");
   bool isRow = a.rank() == 1, isColumn = c.rank() == 1;

@@ -35,6 +35,8 @@ enum class DirectReason {
   FewLaunches,
   FirstRun,
   Captured,
+  /// Host code reads a scalar of the device.
+  ReadsScalars,
   LaunchesVary,
   ManyUpdates,
   UnknownArguments,

@@ -57,10 +57,10 @@ struct GuardDamage {
 
 /// The state of one run of compiled host code.
 ///
-/// The session keeps the first error: after it, launches are skipped, and
-/// allocations return null. Host code only passes device pointers on and never
-/// dereferences them, so it runs to its end, after which the caller reads the
-/// error here.
+/// The session keeps the first error: after it, launches are skipped,
+/// allocations return null, and scalars read as zero. Host code only passes
+/// device pointers on and never dereferences them, so it runs to its end, after
+/// which the caller reads the error here.
 class Session {
 public:
   /// `device` outlives the session.
@@ -162,6 +162,7 @@ public:
   void *data(int64_t index, int64_t bytes);
   void passValue(int64_t value);
   void reachCheckpoint(int64_t step, bool isEnd);
+  virtual void read(void *host, const void *device, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless it already has one.
   void report(std::string message);
@@ -300,6 +301,10 @@ void *tessera_rt_data(int64_t index, int64_t bytes);
 /// next checkpoint, and reaches the begin (0) or the end (1) of a step.
 void tessera_rt_checkpoint_value(int64_t value);
 void tessera_rt_checkpoint(int64_t step, int64_t isEnd);
+/// Waits for the device, and copies a scalar of device memory to the host: a
+/// condition or the number of iterations of a loop. Zero after an error, and
+/// while the memory of a run is planned.
+void tessera_rt_read(void *host, const void *device, int64_t bytes);
 
 /// Called when a runtime check of host code failed.
 void tessera_rt_report(const char *message);

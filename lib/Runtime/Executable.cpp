@@ -816,7 +816,8 @@ bool Executable::runConcurrently(const std::vector<Operand> &operands,
   if (!status.ok())
     return true;
   const RunPlan *plan = findPlan();
-  if (!plan)
+  // To read scalars, the run has to enter the queue.
+  if (!plan || plan->readsScalars)
     return false;
   status = checkWorkspace(*plan, options);
   if (!status.ok())

@@ -117,6 +117,12 @@ void *PlanSession::allocate(int64_t alignment, int64_t bytes) {
   return toAddress(address);
 }
 
+void PlanSession::read(void *host, const void *, int64_t bytes) {
+  // Nothing has been computed. Loops that depend on a scalar end for zero.
+  std::memset(host, 0, static_cast<size_t>(bytes));
+  plan.readsScalars = true;
+}
+
 int PlanSession::findBlock(uint64_t address) const {
   auto found = std::lower_bound(addresses.begin(), addresses.end(), address);
   if (found == addresses.end() || *found != address)
@@ -359,4 +365,14 @@ void *RunSession::constant(const void *host, int64_t bytes) {
   Expected<void *> copy = program.copyConstant(host, bytes);
   fail(copy.status());
   return copy.ok() ? *copy : nullptr;
+}
+
+void RunSession::read(void *host, const void *from, int64_t bytes) {
+  if (status().ok() && queue && device().isCapturing(*queue))
+    fail(Status(StatusCode::InvalidArgument,
+                "host code reads a scalar of the device (a condition or a "
+                "number of iterations), which a captured graph cannot do"));
+  if (status().ok())
+    fail(submitter.flush());
+  Session::read(host, from, bytes);
 }

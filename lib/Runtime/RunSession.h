@@ -68,6 +68,7 @@ public:
   void *allocate(int64_t alignment, int64_t bytes) override;
   void free(void *ptr) override;
   void *constant(const void *host, int64_t bytes) override;
+  void read(void *host, const void *device, int64_t bytes) override;
 
   /// The block that begins at an address and has not been freed, or -1.
   int findBlock(uint64_t address) const;
@@ -141,6 +142,7 @@ public:
   void *allocate(int64_t alignment, int64_t bytes) override;
   void free(void *ptr) override;
   void *constant(const void *host, int64_t bytes) override;
+  void read(void *host, const void *device, int64_t bytes) override;
 
 private:
   /// A tensor map of the last run: its request, and its bytes. A map

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 using namespace tessera::runtime;
 
@@ -356,6 +357,16 @@ void Session::reachCheckpoint(int64_t step, bool isEnd) {
     fail(checkpointHook(step, isEnd, values));
 }
 
+void Session::read(void *host, const void *device, int64_t bytes) {
+  auto size = static_cast<size_t>(bytes);
+  if (firstError.ok() && submission && submission->isInRun)
+    fail(submission->submitter.flush());
+  if (firstError.ok())
+    fail(target.copyToHost(host, device, size));
+  if (!firstError.ok())
+    std::memset(host, 0, size);
+}
+
 //===----------------------------------------------------------------------===//
 // The current session
 //===----------------------------------------------------------------------===//
@@ -459,6 +470,10 @@ void tessera_rt_checkpoint_value(int64_t value) {
 
 void tessera_rt_checkpoint(int64_t step, int64_t isEnd) {
   requireSession("tessera_rt_checkpoint").reachCheckpoint(step, isEnd != 0);
+}
+
+void tessera_rt_read(void *host, const void *device, int64_t bytes) {
+  requireSession("tessera_rt_read").read(host, device, bytes);
 }
 
 void tessera_rt_report(const char *message) {

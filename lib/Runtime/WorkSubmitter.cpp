@@ -34,6 +34,8 @@ const char *tessera::runtime::describe(DirectReason reason) {
     return "it was the first run with these sizes in this queue";
   case DirectReason::Captured:
     return "the queue is being captured";
+  case DirectReason::ReadsScalars:
+    return "host code reads a scalar of the device";
   case DirectReason::LaunchesVary:
     return "runs with the same sizes launch different kernels";
   case DirectReason::ManyUpdates:
@@ -115,6 +117,13 @@ Status WorkSubmitter::queueAll(DirectReason reason) {
   }
   work.clear();
   return status;
+}
+
+Status WorkSubmitter::flush() {
+  if (!isRecording)
+    return Status::success();
+  kept->obstacle = DirectReason::ReadsScalars;
+  return queueAll(kept->obstacle);
 }
 
 Status WorkSubmitter::launch(LoadedKernel &kernel,

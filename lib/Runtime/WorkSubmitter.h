@@ -76,6 +76,9 @@ public:
   Status launch(LoadedKernel &kernel, const LaunchRequest &request);
   /// Likewise a copy on the device.
   Status copy(void *to, const void *from, size_t bytes);
+  /// Queues what was recorded, since host code waits for it, and the rest of
+  /// the run one by one.
+  Status flush();
   /// Submits what was recorded.
   Status submit();
   /// Forgets what was recorded.

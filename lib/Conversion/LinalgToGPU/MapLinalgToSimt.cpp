@@ -752,10 +752,41 @@ static bool isInKernel(Operation *op) {
          op->getParentOfType<gpu::GPUFuncOp>();
 }
 
-/// Stops at a load or store on the host, but for memory on its stack.
+/// Whether a condition is false if all scalars that host code reads are zero.
+static bool isFalseForZeros(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return isFalseForZeros(both.getLhs()) || isFalseForZeros(both.getRhs());
+  return condition.getDefiningOp<memref::LoadOp>() != nullptr;
+}
+
+/// A loop whose condition depends on device memory must end where nothing has
+/// been computed: host code runs once to plan its memory, and runs to its end
+/// after an error.
+static LogicalResult checkWhile(scf::WhileOp loop) {
+  auto reads = [](Operation *op) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    return load && !load.getMemRef().getDefiningOp<memref::AllocaOp>() &&
+                   !isInKernel(load)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  if (!loop->walk(reads).wasInterrupted() ||
+      isFalseForZeros(loop.getConditionOp().getCondition()))
+    return success();
+  return loop.emitError()
+         << "reads device memory, but its condition may be true if all of it "
+            "is zero: let the condition be an element that is read, or its "
+            "conjunction with others";
+}
+
+/// Stops at a load or store on the host, but for memory on its stack and reads
+/// of scalars.
 static WalkResult checkHostAccess(Operation *op) {
   if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
     return WalkResult::skip();
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return failed(checkWhile(loop)) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
   Value memory;
   if (auto load = dyn_cast<memref::LoadOp>(op))
     memory = load.getMemRef();
@@ -767,6 +798,11 @@ static WalkResult checkHostAccess(Operation *op) {
     memory = view.getViewSource();
   if (memory.getDefiningOp<memref::AllocaOp>())
     return WalkResult::advance();
+  // A condition, or the bound of a loop.
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    if (load.getMemRefType().hasStaticShape() &&
+        load.getMemRefType().getNumElements() == 1)
+      return WalkResult::advance();
   op->emitError()
       << (isa<memref::LoadOp>(op) ? "reads" : "writes")
       << " an element in host code, but the data is in device memory: use "

@@ -104,3 +104,19 @@ func.func @data() -> memref<4xf32> {
   %0 = memref.get_global @__tessera_data_3 : memref<4xf32>
   return %0 : memref<4xf32>
 }
+
+// -----
+
+// A scalar of the device is read by the runtime, into the stack.
+// CHECK-DAG:   llvm.func @tessera_rt_read(!llvm.ptr, !llvm.ptr, i64)
+// CHECK-LABEL: llvm.func @read
+// CHECK:         %[[STACK:.+]] = llvm.intr.stacksave
+// CHECK:         %[[SLOT:.+]] = llvm.alloca %{{.+}} x f16
+// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(2 : i64)
+// CHECK:         llvm.call @tessera_rt_read(%[[SLOT]], %{{.+}}, %[[BYTES]])
+// CHECK:         llvm.load %[[SLOT]] : !llvm.ptr -> f16
+// CHECK:         llvm.intr.stackrestore %[[STACK]]
+func.func @read(%m: memref<f16>) -> f16 {
+  %x = memref.load %m[] : memref<f16>
+  return %x : f16
+}

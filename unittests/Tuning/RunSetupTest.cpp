@@ -182,9 +182,9 @@ TEST(JoinFileTest, ThereAndBack) {
   EXPECT_EQ(llvm::toString(writeJoinFile(file, "10.0.0.1:80,[::1]:81", "key")),
             "");
   JoinOptions options;
-  options.positions = {"first:1"};
+  options.addresses = {"first:1"};
   EXPECT_EQ(llvm::toString(readJoinFile(file, options)), "");
-  EXPECT_EQ(options.positions,
+  EXPECT_EQ(options.addresses,
             (std::vector<std::string>{"first:1", "10.0.0.1:80", "[::1]:81"}));
   EXPECT_EQ(options.key, "key");
   // Other users must not read the key.
@@ -192,7 +192,7 @@ TEST(JoinFileTest, ThereAndBack) {
   EXPECT_TRUE(StringRef(llvm::toString(readJoinFile(file, options)))
                   .starts_with("--join-file=" + file +
                                ": the file can be read by other users"));
-  EXPECT_EQ(options.positions.size(), 3u);
+  EXPECT_EQ(options.addresses.size(), 3u);
   EXPECT_FALSE(llvm::sys::fs::remove_directories(folder));
 }
 

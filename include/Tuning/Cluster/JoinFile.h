@@ -13,7 +13,7 @@ namespace tessera::tuning {
 
 /// Writes the addresses of a run, separated by commas, and its key to a file
 /// that only its owner can read. An existing file is replaced.
-llvm::Error writeJoinFile(const std::string &file, llvm::StringRef positions,
+llvm::Error writeJoinFile(const std::string &file, llvm::StringRef addresses,
                           llvm::StringRef key);
 
 /// Reads such a file: adds its addresses to the options, and sets the key. An

@@ -13,9 +13,9 @@ using namespace tessera::tuning;
 using llvm::StringRef;
 
 llvm::Error tessera::tuning::writeJoinFile(const std::string &file,
-                                           StringRef positions, StringRef key) {
+                                           StringRef addresses, StringRef key) {
   ::tessera::runtime::Status status =
-      ::tessera::runtime::writePrivateFile(file, {positions, "\n", key, "\n"});
+      ::tessera::runtime::writePrivateFile(file, {addresses, "\n", key, "\n"});
   return status.ok() ? llvm::Error::success()
                      : llvm::createStringError(status.message());
 }
@@ -30,8 +30,8 @@ llvm::Error tessera::tuning::readJoinFile(const std::string &file,
   if (!text.ok())
     return llvm::createStringError("--join-file=" + file + ": the file " +
                                    text.status().message());
-  auto [positions, key] = StringRef(*text).trim().split('\n');
-  addPositions(positions.trim(), options);
+  auto [addresses, key] = StringRef(*text).trim().split('\n');
+  addAddresses(addresses.trim(), options);
   options.key = key.trim().str();
   return llvm::Error::success();
 }

@@ -70,13 +70,13 @@ listenForHosts(RunOptions &options, llvm::raw_ostream &messages) {
     return cluster.takeError();
   messages << "other hosts join with: gpu-tune join ";
   if (options.joinFile.empty()) {
-    messages << (*cluster)->getPositions() << " --key-file=FILE\n";
+    messages << (*cluster)->getAddresses() << " --key-file=FILE\n";
     return cluster;
   }
   messages << "--join-file=" << options.joinFile << " ("
-           << (*cluster)->getPositions() << ")\n";
+           << (*cluster)->getAddresses() << ")\n";
   if (llvm::Error error = writeJoinFile(
-          options.joinFile, (*cluster)->getPositions(), options.key))
+          options.joinFile, (*cluster)->getAddresses(), options.key))
     return std::move(error);
   return cluster;
 }
@@ -102,7 +102,7 @@ RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
   }
   if (ranks)
     // MPI does not encrypt: a key that all ranks have is not sent.
-    ranks->announce(cluster->getPositions() + "\n" +
+    ranks->announce(cluster->getAddresses() + "\n" +
                     (options.isOwnKey ? "" : options.key));
   mlir::MLIRContext context;
   std::vector<Task> tasks;
@@ -171,11 +171,11 @@ RunEnd tessera::tuning::joinRankZero(JoinOptions options,
                                      const std::string &keyFile, Ranks &ranks,
                                      llvm::raw_ostream &messages) {
   std::string heard = ranks.hear();
-  auto [positions, key] = StringRef(heard).split('\n');
+  auto [addresses, key] = StringRef(heard).split('\n');
   // Rank 0 has reported the reason.
-  if (positions.empty())
+  if (addresses.empty())
     return RunEnd::Done;
-  addPositions(positions, options);
+  addAddresses(addresses, options);
   options.key = key.str();
   if (options.key.empty()) {
     llvm::Expected<std::string> own = readKey(keyFile);

@@ -23,7 +23,7 @@ using namespace tessera::runtime;
 //===----------------------------------------------------------------------===//
 
 /// The last character is the version of the format.
-static constexpr std::string_view magic = "\x7fTessera2";
+static constexpr std::string_view bundleMagic = "\x7fTessera2";
 static constexpr size_t checksumBytes = 8;
 
 namespace tessera::runtime {
@@ -72,7 +72,8 @@ template <typename Archive> void visit(Archive &archive, Bundle &bundle) {
 } // namespace tessera::runtime
 
 bool tessera::runtime::isBundle(std::string_view bytes) {
-  return bytes.substr(0, magic.size() - 1) == magic.substr(0, magic.size() - 1);
+  return bytes.substr(0, bundleMagic.size() - 1) ==
+         bundleMagic.substr(0, bundleMagic.size() - 1);
 }
 
 std::string tessera::runtime::writeBundle(const Bundle &bundle) {
@@ -81,7 +82,7 @@ std::string tessera::runtime::writeBundle(const Bundle &bundle) {
   Bundle copy = bundle;
   visit(writer, copy);
   uint64_t checksum = getChecksum(writer.bytes);
-  std::string bytes(magic);
+  std::string bytes(bundleMagic);
   bytes.append(reinterpret_cast<const char *>(&checksum), sizeof(checksum));
   return bytes + writer.bytes;
 }
@@ -113,10 +114,10 @@ Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
   };
   if (!isBundle(bytes))
     return fail("not a Tessera bundle");
-  if (bytes.substr(0, magic.size()) != magic)
+  if (bytes.substr(0, bundleMagic.size()) != bundleMagic)
     return fail("the bundle was written by another version of Tessera in a "
                 "different format; rebuild it");
-  bytes.remove_prefix(magic.size());
+  bytes.remove_prefix(bundleMagic.size());
   uint64_t checksum = 0;
   if (bytes.size() >= checksumBytes)
     std::memcpy(&checksum, bytes.data(), checksumBytes);

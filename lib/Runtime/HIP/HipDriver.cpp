@@ -44,11 +44,11 @@ static std::string explainNoDevice() {
 }
 
 namespace {
-struct LoadedDriver {
+struct LoadedHipDriver {
   HipDriver driver;
   std::string reason;
 
-  LoadedDriver() {
+  LoadedHipDriver() {
     void *library = openLibrary();
     if (!library)
       return;
@@ -117,5 +117,5 @@ private:
 } // namespace
 
 const HipDriver *tessera::runtime::getHipDriver(std::string *why) {
-  return getLoadedDriver<LoadedDriver>(why);
+  return getLoadedDriver<LoadedHipDriver>(why);
 }

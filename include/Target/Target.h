@@ -11,14 +11,25 @@
 #include "TargetInfo/Chip.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
+#include <optional>
 
 namespace mlir::tessera {
 
 /// Moves the contents of the `gpu.module`s of `module` to a separate module for
 /// translation. Two kernels with the same name are an error.
 FailureOr<OwningOpRef<ModuleOp>> gatherKernels(ModuleOp module);
+
+/// The same for a GPU whose dynamic workgroup memory is an external array
+/// without a size in address space 3, as NVPTX and AMDGPU expect it.
+FailureOr<OwningOpRef<ModuleOp>> gatherGpuKernels(ModuleOp module);
+
+/// The LLVM intrinsic that computes the function `name` of C's library of
+/// mathematics ("fabs", for every float type), if the GPU back ends have code
+/// for it.
+std::optional<llvm::Intrinsic::ID> findMathIntrinsic(llvm::StringRef name);
 
 /// Translates a module in the LLVM dialect to LLVM IR for `machine`. Errors are
 /// diagnostics.

@@ -188,8 +188,6 @@ struct BlockLoads {
   /// The row pitch must be a multiple of this.
   int64_t pitchMultiple;
   int64_t mostRows;
-  /// Prefetch distance in loop iterations; 0 disables prefetching.
-  int64_t prefetchIterations;
 };
 
 /// The measured rates of a chip that the default schedule uses. Times are in
@@ -266,6 +264,9 @@ struct SchedulePolicy {
   /// The defaults with a matrix unit where block loads read both operands: a
   /// step is one fragment.
   std::optional<ScheduleDefaults> blockDefaults = std::nullopt;
+  /// The number of loop iterations by which block loads are prefetched. 0:
+  /// they are not prefetched.
+  int64_t blockPrefetchIterations = 0;
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.
   std::array<int64_t, 2> largeWorkgroup = {0, 0};

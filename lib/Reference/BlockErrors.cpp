@@ -424,12 +424,6 @@ void BlockComparison::compareAll(const char *kind, int64_t height,
   }
 }
 
-static std::string formatShort(double value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.2g", value);
-  return text;
-}
-
 void BlockComparison::compare() {
   std::string sums = ", sums of " + std::to_string(losses.bits) + " bits: ";
   size_t rank = reference.shape.size();

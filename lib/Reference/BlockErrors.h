@@ -16,6 +16,9 @@ namespace mlir::tessera::reference {
 void compareBlocks(function_ref<double(int64_t)> got, const Array &reference,
                    const CompareOptions &options, Comparison &result);
 
+/// A number with two digits, for messages: "0.0012".
+std::string formatShort(double value);
+
 } // namespace mlir::tessera::reference
 
 #endif // LIB_REFERENCE_BLOCKERRORS_H

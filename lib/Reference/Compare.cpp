@@ -50,7 +50,7 @@ std::string tessera::reference::formatNumber(double value) {
   return text;
 }
 
-static std::string formatShort(double value) {
+std::string tessera::reference::formatShort(double value) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.2g", value);
   return text;

@@ -13,9 +13,7 @@
 
 using namespace tessera::execution;
 
-static std::string escape(StringRef text) {
-  return compiler::tuning::escapeHtml(text);
-}
+using mlir::tessera::tuning::escapeHtml;
 
 static constexpr const char style[] = R"(
 body { font: 14px/1.4 sans-serif; margin: 1em; color: #222; background: #fff; }
@@ -75,7 +73,7 @@ static void writeStage(const StageText &stage,
                        llvm::raw_ostream &os) {
   size_t sourceLines = stages.front().lines.size();
   os << "<div class=\"stage\" id=\"stage-" << stage.id << "\"><h2>"
-     << escape(stage.title) << "</h2>\n<div class=\"code\">\n";
+     << escapeHtml(stage.title) << "</h2>\n<div class=\"code\">\n";
   for (auto [i, line] : llvm::enumerate(stage.lines)) {
     std::string target;
     if (stage.id != "source") {
@@ -98,7 +96,7 @@ static void writeStage(const StageText &stage,
     } else {
       os << "><span class=\"n\">" << i + 1 << "</span>";
     }
-    os << escape(line.text) << "</div>\n";
+    os << escapeHtml(line.text) << "</div>\n";
   }
   os << "</div></div>\n";
 }
@@ -110,7 +108,7 @@ static void writeTimes(const llvm::json::Object &root, llvm::raw_ostream &os) {
   if (const llvm::json::Array *stages = root.getArray("compile"))
     for (const llvm::json::Value &value : *stages)
       if (const llvm::json::Object *stage = value.getAsObject())
-        os << "<tr><td>" << escape(stage->getString("stage").value_or(""))
+        os << "<tr><td>" << escapeHtml(stage->getString("stage").value_or(""))
            << "</td><td>"
            << llvm::formatv("{0:f3}", stage->getNumber("ms").value_or(0))
            << "</td></tr>\n";
@@ -123,7 +121,7 @@ static void writeTimes(const llvm::json::Object &root, llvm::raw_ostream &os) {
     llvm::sort(names);
     for (StringRef name : names)
       if (std::optional<double> number = bench->getNumber(name))
-        os << "<tr><td>" << escape(name) << "</td><td>"
+        os << "<tr><td>" << escapeHtml(name) << "</td><td>"
            << llvm::formatv("{0}", llvm::json::Value(*number))
            << "</td></tr>\n";
     os << "</table>\n";
@@ -137,14 +135,14 @@ tessera::execution::writeHtmlReport(const ProgramOptions &options,
                                     StringRef explained, Report &report) {
   const llvm::json::Object &root = report.root;
   auto get = [&](StringRef name) {
-    return escape(root.getString(name).value_or(""));
+    return escapeHtml(root.getString(name).value_or(""));
   };
   std::string page;
   llvm::raw_string_ostream os(page);
   os << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "
         "charset=\"utf-8\">\n"
-     << "<title>" << escape(options.file) << "</title>\n<style>" << style
-     << "</style>\n</head>\n<body>\n<h1>" << escape(options.file) << " for "
+     << "<title>" << escapeHtml(options.file) << "</title>\n<style>" << style
+     << "</style>\n</head>\n<body>\n<h1>" << escapeHtml(options.file) << " for "
      << get("target") << ":" << get("chip") << "</h1>\n";
   os << "<nav>";
   for (auto [id, title] : {std::pair("stages", "Stages"),
@@ -159,10 +157,10 @@ tessera::execution::writeHtmlReport(const ProgramOptions &options,
     writeStage(stage, stages, os);
   os << "</div></section>\n<section id=\"explain\"><h2>Compiled "
         "code</h2>\n<pre>"
-     << escape(explained) << "</pre></section>\n";
+     << escapeHtml(explained) << "</pre></section>\n";
   writeTimes(root, os);
   os << "<section id=\"data\"><h2>Data</h2>\n<pre>"
-     << escape(
+     << escapeHtml(
             llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object(root)))
                 .str())
      << "</pre></section>\n<script>" << script

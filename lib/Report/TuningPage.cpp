@@ -32,7 +32,7 @@ using namespace tessera::tuning;
 using namespace mlir::tessera::tuning;
 using llvm::raw_ostream;
 
-static constexpr const char style[] = R"(
+static constexpr const char tuningStyle[] = R"(
 :root { color-scheme: light dark; --ink: #222; --paper: #fff; --faint: #ddd;
   --soft: #666; --dot: #1f6fb2; --slow: #8a6d00; --best: #b3261e; --own: #7b3fa0; --library: #1b7f4b; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #16181b; --faint: #3a3d42;
@@ -82,9 +82,7 @@ static std::string formatHint(size_t number, const Record &record) {
   return "#" + std::to_string(number) + " " + formatTime(record.median);
 }
 
-static std::string escape(StringRef text) {
-  return mlir::tessera::tuning::escapeHtml(text);
-}
+using mlir::tessera::tuning::escapeHtml;
 
 //===----------------------------------------------------------------------===//
 // Tables
@@ -126,17 +124,17 @@ static void writeBest(const Summary &summary, raw_ostream &os) {
      << (best.isFinal ? ", of the final comparison" : ", of the search")
      << "</td>";
   writeTimeCells(summary, best, os);
-  os << "<td></td><td><code>" << escape(getSchedule(best))
+  os << "<td></td><td><code>" << escapeHtml(getSchedule(best))
      << "</code></td></tr>\n";
   if (summary.own) {
     os << "<tr><td>the compiler's own choice</td>";
     writeTimeCells(summary, *summary.own, os);
     writeSpeedupCell(summary.overOwn, summary.ownNearness, os);
-    os << "<td><code>" << escape(getSchedule(*summary.own))
+    os << "<td><code>" << escapeHtml(getSchedule(*summary.own))
        << "</code></td></tr>\n";
   }
   if (summary.library) {
-    os << "<tr><td>" << escape(summary.library->library) << "</td>";
+    os << "<tr><td>" << escapeHtml(summary.library->library) << "</td>";
     writeTimeCells(summary, *summary.library, os);
     writeSpeedupCell(summary.overLibrary, summary.libraryNearness, os);
     os << "<td></td></tr>\n";
@@ -168,7 +166,7 @@ static void writeLeaders(const Summary &summary, raw_ostream &os) {
   for (auto [number, record] : llvm::ArrayRef(leaders).take_front(shown)) {
     os << "<tr><td class=\"n\">" << number << "</td>";
     writeTimeCells(summary, *record, os);
-    os << "<td><code>" << escape(getSchedule(*record)) << "</code>"
+    os << "<td><code>" << escapeHtml(getSchedule(*record)) << "</code>"
        << (record->schedule.empty() ? ", the compiler's own choice" : "")
        << "</td></tr>\n";
   }
@@ -192,12 +190,13 @@ static void writeFailures(const Summary &summary, raw_ostream &os) {
           first.push_back(&record);
     for (const Record *record : llvm::ArrayRef(first).take_front(most))
       os << "<details><summary>" << times[record->error] << " times: "
-         << escape(StringRef(record->error)
-                       .trim()
-                       .split('\n')
-                       .first.take_front(160))
-         << "</summary><pre>" << escape(record->error) << "</pre><p>first with "
-         << "<code>" << escape(getSchedule(*record))
+         << escapeHtml(StringRef(record->error)
+                           .trim()
+                           .split('\n')
+                           .first.take_front(160))
+         << "</summary><pre>" << escapeHtml(record->error)
+         << "</pre><p>first with "
+         << "<code>" << escapeHtml(getSchedule(*record))
          << "</code></p></details>\n";
     if (first.size() > most)
       os << "<p>and " << first.size() - most << " other messages</p>";
@@ -236,11 +235,12 @@ static void writeEnvironments(const Summary &summary, raw_ostream &os) {
     os << "<tr>";
     std::apply(
         [&](const auto &...texts) {
-          ((os << "<td>" << escape(texts) << "</td>"), ...);
+          ((os << "<td>" << escapeHtml(texts) << "</td>"), ...);
         },
         key);
-    os << "<td class=\"n\">" << use.count << "</td><td>" << escape(use.first)
-       << "</td><td>" << escape(use.last) << "</td></tr>\n";
+    os << "<td class=\"n\">" << use.count << "</td><td>"
+       << escapeHtml(use.first) << "</td><td>" << escapeHtml(use.last)
+       << "</td></tr>\n";
   }
   os << "</table>\n";
 }
@@ -357,7 +357,7 @@ static void writeParameters(const Summary &summary, raw_ostream &os) {
                    isBest ? "best" : getStyle(*point.record),
                    formatHint(point.number, *point.record));
     }
-    os << "<div data-chart=\"parameter\" data-parameter=\"" << escape(name)
+    os << "<div data-chart=\"parameter\" data-parameter=\"" << escapeHtml(name)
        << "\">\n";
     chart.write(os);
     os << "</div>\n";
@@ -365,13 +365,13 @@ static void writeParameters(const Summary &summary, raw_ostream &os) {
   os << "</div>\n";
   if (!fixed.empty())
     os << "<p>The same in all of them: <code>"
-       << escape(llvm::join(fixed, ", ")) << "</code></p>\n";
+       << escapeHtml(llvm::join(fixed, ", ")) << "</code></p>\n";
 }
 
 static void writeRoofline(const Summary &summary, raw_ostream &os) {
   os << "<h3>Roofline</h3>\n";
   auto none = [&](StringRef why) {
-    os << "<p>No roofline: " << escape(why) << ".</p>\n";
+    os << "<p>No roofline: " << escapeHtml(why) << ".</p>\n";
   };
   const TaskText &text = summary.text;
   if (!summary.best)
@@ -425,7 +425,7 @@ static void writeRoofline(const Summary &summary, raw_ostream &os) {
   os << "</div>\n<p>" << llvm::format("%.1f", intensity) << " FLOP/B, at most "
      << formatRate(most) << " by its " << (byMemory ? "memory" : "arithmetic")
      << "; the best reaches " << llvm::format("%.1f", 100 * rate / most)
-     << " % of that (roof: " << escape(roof->source);
+     << " % of that (roof: " << escapeHtml(roof->source);
   if (roof->bytes <= 0)
     os << ", memory bandwidth unknown";
   os << ").</p>\n";
@@ -494,9 +494,10 @@ static void writeModel(const Summary &summary, raw_ostream &os) {
 static void writeTask(const Summary &summary, size_t number, raw_ostream &os) {
   const TaskText &text = summary.text;
   os << "<section class=\"task\" id=\"task-" << number << "\"><h2>"
-     << escape(text.description.empty() ? text.key : text.description) << " on "
-     << escape(summary.task.target) << ":" << escape(summary.task.chip)
-     << "</h2>\n<p>Task " << escape(text.key);
+     << escapeHtml(text.description.empty() ? text.key : text.description)
+     << " on " << escapeHtml(summary.task.target) << ":"
+     << escapeHtml(summary.task.chip) << "</h2>\n<p>Task "
+     << escapeHtml(text.key);
   if (text.operations > 0)
     os << llvm::format(", %.4g FLOP", text.operations);
   if (text.bytes > 0)
@@ -511,7 +512,7 @@ static void writeTask(const Summary &summary, size_t number, raw_ostream &os) {
   writeFailures(summary, os);
   writeClocks(summary, os);
   writeEnvironments(summary, os);
-  os << "<details><summary>Program</summary><pre>" << escape(text.text)
+  os << "<details><summary>Program</summary><pre>" << escapeHtml(text.text)
      << "</pre></details>\n</section>\n";
 }
 
@@ -522,8 +523,8 @@ static void writeRuns(ArrayRef<Run> runs, raw_ostream &os) {
         "began</th><th>command</th><th>settings</th></tr>\n";
   for (const Run &run : runs)
     os << "<tr><td class=\"n\">" << run.number << "</td><td>"
-       << escape(run.when) << "</td><td><code>" << escape(run.command)
-       << "</code></td><td><code>" << escape(run.settings)
+       << escapeHtml(run.when) << "</td><td><code>" << escapeHtml(run.command)
+       << "</code></td><td><code>" << escapeHtml(run.settings)
        << "</code></td></tr>\n";
   os << "</table></section>\n";
 }
@@ -536,13 +537,15 @@ std::string tessera::tuning::writeTuningPage(StringRef title,
   os << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "
         "charset=\"utf-8\">\n<meta name=\"viewport\" "
         "content=\"width=device-width\">\n<title>"
-     << escape(title) << "</title>\n<style>" << style
-     << "</style>\n</head>\n<body>\n<h1>" << escape(title) << "</h1>\n<nav>";
+     << escapeHtml(title) << "</title>\n<style>" << tuningStyle
+     << "</style>\n</head>\n<body>\n<h1>" << escapeHtml(title)
+     << "</h1>\n<nav>";
   for (auto [i, summary] : llvm::enumerate(summaries))
     os << "<a href=\"#task-" << i + 1 << "\">"
-       << escape(summary.text.description.empty() ? summary.task.key
-                                                  : summary.text.description)
-       << " on " << escape(formatLocation(summary)) << "</a><br>\n";
+       << escapeHtml(summary.text.description.empty()
+                         ? summary.task.key
+                         : summary.text.description)
+       << " on " << escapeHtml(formatLocation(summary)) << "</a><br>\n";
   os << "</nav>\n";
   for (auto [i, summary] : llvm::enumerate(summaries))
     writeTask(summary, i + 1, os);

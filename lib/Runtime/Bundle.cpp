@@ -25,7 +25,7 @@ using namespace tessera::runtime;
 //===----------------------------------------------------------------------===//
 
 /// The last character is the version of the format.
-static constexpr std::string_view magic = "\x7fTessera3";
+static constexpr std::string_view bundleMagic = "\x7fTessera3";
 static constexpr size_t checksumBytes = 8;
 /// Contents of constants begin at multiples of this.
 static constexpr size_t contentsAlignment = 256;
@@ -89,7 +89,8 @@ template <typename Archive> void visit(Archive &archive, Bundle &bundle) {
 } // namespace tessera::runtime
 
 bool tessera::runtime::isBundle(std::string_view bytes) {
-  return bytes.substr(0, magic.size() - 1) == magic.substr(0, magic.size() - 1);
+  return bytes.substr(0, bundleMagic.size() - 1) ==
+         bundleMagic.substr(0, bundleMagic.size() - 1);
 }
 
 /// Calls `use` for each constant that has contents.
@@ -136,12 +137,12 @@ std::string tessera::runtime::writeBundle(const Bundle &bundle) {
   std::string fields(reinterpret_cast<const char *>(&size), sizeof(size));
   fields += writer.bytes;
   uint64_t checksum = getChecksum(fields);
-  size_t begin = magic.size() + checksumBytes + fields.size();
+  size_t begin = bundleMagic.size() + checksumBytes + fields.size();
   if (end != 0)
     begin = alignContents(begin);
   std::string bytes;
   bytes.reserve(begin + end);
-  bytes += magic;
+  bytes += bundleMagic;
   bytes.append(reinterpret_cast<const char *>(&checksum), sizeof(checksum));
   bytes += fields;
   for (size_t index = 0; index < all.size(); ++index) {
@@ -228,11 +229,11 @@ tessera::runtime::readBundle(std::string_view bytes,
   };
   if (!isBundle(bytes))
     return fail("not a Tessera bundle");
-  if (bytes.substr(0, magic.size()) != magic)
+  if (bytes.substr(0, bundleMagic.size()) != bundleMagic)
     return fail("the bundle was written by another version of Tessera in a "
                 "different format; rebuild it");
   std::string_view whole = bytes;
-  bytes.remove_prefix(magic.size());
+  bytes.remove_prefix(bundleMagic.size());
   uint64_t checksum = 0, size = 0;
   bool hasHead = bytes.size() >= checksumBytes + sizeof(size);
   if (hasHead) {
@@ -254,7 +255,7 @@ tessera::runtime::readBundle(std::string_view bytes,
           bundle.variants.begin(), bundle.variants.end(),
           [](const ProgramVariant &variant) { return isSound(variant); }))
     return fail("corrupt bundle: does not contain a program");
-  size_t begin = magic.size() + checksumBytes + sizeof(size) + size;
+  size_t begin = bundleMagic.size() + checksumBytes + sizeof(size) + size;
   size_t last = begin;
   if (!list.empty())
     begin = alignContents(begin);

@@ -12,9 +12,16 @@
 #ifndef TESSERA_LIB_RUNTIME_DRIVERLIBRARY_H
 #define TESSERA_LIB_RUNTIME_DRIVERLIBRARY_H
 
+#include <cstdint>
 #include <string>
 
 namespace tessera::runtime {
+
+/// A result of a driver's functions, and its name in the driver's header.
+struct NamedResult {
+  int64_t code;
+  const char *name;
+};
 
 enum class DriverLibraryState { Loaded, NotFound, Broken };
 

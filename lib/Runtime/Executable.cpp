@@ -368,6 +368,17 @@ static Expected<size_t> countBytes(const Slot &slot, const int64_t *sizes) {
   return static_cast<size_t>(bits / 8 + (bits % 8 != 0));
 }
 
+/// The bytes of argument `index` after it was bound. `words` is its memref
+/// descriptor: two pointers and an offset precede the sizes.
+static Expected<size_t> countBoundBytes(size_t index, const Slot &slot,
+                                        const uint64_t *words) {
+  Expected<size_t> bytes =
+      countBytes(slot, reinterpret_cast<const int64_t *>(words + 3));
+  if (!bytes.ok())
+    return reject(index, slot, bytes.status().message());
+  return bytes;
+}
+
 /// Row-major strides, also of arrays without elements, whose sizes may have any
 /// value: their multiplication wraps, and nothing is addressed by them.
 static int64_t nextStride(int64_t stride, int64_t size) {
@@ -440,10 +451,9 @@ public:
   Status copyIn(size_t index, const Operand &operand) {
     const Slot &slot = executable.signature.arguments[index];
     uint64_t *first = &executable.words[executable.firstWords[index]];
-    Expected<size_t> bytes =
-        countBytes(slot, reinterpret_cast<const int64_t *>(first + 3));
+    Expected<size_t> bytes = countBoundBytes(index, slot, first);
     if (!bytes.ok())
-      return reject(index, slot, bytes.status().message());
+      return bytes.status();
     void *memory = nullptr;
     if (Status status = executable.device.allocate(*bytes, &memory);
         !status.ok())
@@ -493,10 +503,9 @@ public:
   Status use(size_t index, const Operand &operand) {
     const Slot &slot = executable.signature.arguments[index];
     uint64_t *first = &executable.words[executable.firstWords[index]];
-    Expected<size_t> bytes =
-        countBytes(slot, reinterpret_cast<const int64_t *>(first + 3));
+    Expected<size_t> bytes = countBoundBytes(index, slot, first);
     if (!bytes.ok())
-      return reject(index, slot, bytes.status().message());
+      return bytes.status();
     if (*bytes == 0)
       return Status::success();
     MemoryObject kind = operand.kind == MemoryKind::ClMem

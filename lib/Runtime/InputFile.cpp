@@ -18,9 +18,9 @@ using namespace tessera::runtime;
 
 namespace {
 /// A descriptor, closed at the end unless it is standard input.
-struct Descriptor {
+struct InputDescriptor {
   int file;
-  ~Descriptor() {
+  ~InputDescriptor() {
     if (file > STDIN_FILENO)
       close(file);
   }
@@ -33,7 +33,7 @@ Expected<std::string> tessera::runtime::readInputFile(const std::string &path) {
   };
   bool isStandard = path == "-";
   // A pipe without a writer would have `open` wait for one.
-  Descriptor input = {
+  InputDescriptor input = {
       isStandard
           ? STDIN_FILENO
           : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};

@@ -30,7 +30,7 @@ using namespace tessera::runtime;
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "the data is copied as it is");
 
-static const char magic[] = "\x93NUMPY";
+static const char npyMagic[] = "\x93NUMPY";
 static constexpr size_t magicBytes = 6;
 
 size_t tessera::runtime::npyElementBytes(const std::string &descr) {
@@ -203,7 +203,7 @@ static bool countBytes(const std::vector<int64_t> &shape, size_t elementBytes,
   return true;
 }
 
-static std::string formatShape(const std::vector<int64_t> &shape) {
+static std::string formatTuple(const std::vector<int64_t> &shape) {
   std::string text = "(";
   for (size_t dim = 0; dim < shape.size(); ++dim)
     text += (dim ? ", " : "") + std::to_string(shape[dim]);
@@ -242,7 +242,7 @@ Expected<NpyArray> tessera::runtime::readNpy(const std::string &path) {
   auto readPrefix = [&](size_t from, size_t to) {
     return std::fread(prefix + from, 1, to - from, file.get()) == to - from;
   };
-  if (!readPrefix(0, 8) || std::memcmp(prefix, magic, magicBytes) != 0)
+  if (!readPrefix(0, 8) || std::memcmp(prefix, npyMagic, magicBytes) != 0)
     return fail("not a .npy file: it does not start with \\x93NUMPY");
   int major = prefix[6], minor = prefix[7];
   if ((major != 1 && major != 2) || minor != 0)
@@ -289,13 +289,13 @@ Expected<NpyArray> tessera::runtime::readNpy(const std::string &path) {
 
   size_t bytes = 0;
   if (!countBytes(array.shape, elementBytes, bytes))
-    return fail("the shape " + formatShape(array.shape) +
+    return fail("the shape " + formatTuple(array.shape) +
                 " has more elements than memory can hold");
   uint64_t present = fileBytes - dataStart;
   if (present != bytes)
     return fail(format("the shape %s of '%s' needs %zu bytes of data, but the "
                        "file has %llu",
-                       formatShape(array.shape).c_str(), array.descr.c_str(),
+                       formatTuple(array.shape).c_str(), array.descr.c_str(),
                        bytes, static_cast<unsigned long long>(present)));
   // A vector can only report the lack of memory by an exception: ask before.
   if (!std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes + 1]))
@@ -320,18 +320,18 @@ Status tessera::runtime::writeNpy(const std::string &path,
     if (dim < 0)
       return Status(StatusCode::InvalidArgument,
                     path + ": negative dimension in shape " +
-                        formatShape(shape));
+                        formatTuple(shape));
   std::string header =
       "{'descr': '" + descr +
-      "', 'fortran_order': False, 'shape': " + formatShape(shape) + ", }";
+      "', 'fortran_order': False, 'shape': " + formatTuple(shape) + ", }";
   // Data starts at a multiple of 64 bytes.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   if (!countBytes(shape, elementBytes, bytes) || header.size() > 0xFFFF)
     return Status(StatusCode::InvalidArgument,
-                  path + ": the shape is too large: " + formatShape(shape));
+                  path + ": the shape is too large: " + formatTuple(shape));
 
-  std::string start(magic, magicBytes);
+  std::string start(npyMagic, magicBytes);
   start += {'\x01', '\x00', static_cast<char>(header.size() & 0xFF),
             static_cast<char>(header.size() >> 8)};
   start += header;

@@ -24,7 +24,7 @@ using namespace tessera::runtime;
 
 namespace {
 /// The path of a file that is being written, where a signal's handler finds it.
-struct Slot {
+struct OutputSlot {
   enum State { Free, Taken, Set };
   std::atomic<int> state;
   char path[PATH_MAX];
@@ -32,7 +32,7 @@ struct Slot {
 } // namespace
 
 /// More are written at the same time, but not removed by a signal.
-static Slot slots[32];
+static OutputSlot slots[32];
 static std::atomic<bool> isShuttingDown;
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<bool>::is_always_lock_free,
@@ -40,8 +40,8 @@ static_assert(std::atomic<int>::is_always_lock_free &&
 
 void tessera::runtime::removeUnfinishedFiles() {
   isShuttingDown = true;
-  for (Slot &slot : slots)
-    if (slot.state == Slot::Set)
+  for (OutputSlot &slot : slots)
+    if (slot.state == OutputSlot::Set)
       ::unlink(slot.path);
 }
 
@@ -52,25 +52,25 @@ public:
   explicit Unfinished(const std::string &path) {
     if (path.size() >= PATH_MAX)
       return;
-    for (Slot &candidate : slots) {
-      int expected = Slot::Free;
-      if (!candidate.state.compare_exchange_strong(expected, Slot::Taken))
+    for (OutputSlot &candidate : slots) {
+      int expected = OutputSlot::Free;
+      if (!candidate.state.compare_exchange_strong(expected, OutputSlot::Taken))
         continue;
       slot = &candidate;
       std::memcpy(slot->path, path.c_str(), path.size() + 1);
-      slot->state = Slot::Set;
+      slot->state = OutputSlot::Set;
       return;
     }
   }
   ~Unfinished() {
     if (slot)
-      slot->state = Slot::Free;
+      slot->state = OutputSlot::Free;
   }
   Unfinished(const Unfinished &) = delete;
   Unfinished &operator=(const Unfinished &) = delete;
 
 private:
-  Slot *slot = nullptr;
+  OutputSlot *slot = nullptr;
 };
 } // namespace
 
@@ -95,7 +95,7 @@ static bool writeParts(int file,
   return true;
 }
 
-static Status fail(const std::string &path) {
+static Status cannotWrite(const std::string &path) {
   return Status(StatusCode::Internal,
                 "cannot write '" + path + "': " + std::strerror(errno));
 }
@@ -126,9 +126,9 @@ static Status replaceFile(const std::string &path, const std::string &target,
   // O_EXCL: neither a file nor a link of that name is followed.
   int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0)
-    return fail(path);
+    return cannotWrite(path);
   auto giveUp = [&] {
-    Status status = fail(path);
+    Status status = cannotWrite(path);
     ::unlink(own.c_str());
     return status;
   };
@@ -153,9 +153,9 @@ tessera::runtime::writeFile(const std::string &path,
   if (target.empty()) {
     int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     bool isWritten = file >= 0 && writeParts(file, parts);
-    Status status = isWritten ? Status::success() : fail(path);
+    Status status = isWritten ? Status::success() : cannotWrite(path);
     if (file >= 0 && ::close(file) && isWritten)
-      return fail(path);
+      return cannotWrite(path);
     return status;
   }
   return replaceFile(path, target, parts, mode, /*keepsMode=*/true);

@@ -11,31 +11,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "SpirvModule.h"
+#include "SpirvOpcodes.h"
 
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
 using namespace tessera::runtime;
-
-namespace {
-enum : uint32_t {
-  spirvMagic = 0x07230203,
-  headerWords = 5,
-  opEntryPoint = 15,
-  opExecutionMode = 16,
-  opCapability = 17,
-  opTypeInt = 21,
-  opTypeFloat = 22,
-  opTypePointer = 32,
-  opFunction = 54,
-  opFunctionParameter = 55,
-  opDecorate = 71,
-  decorationAlignment = 44,
-  modeLocalSize = 17,
-  modeSubgroupSize = 35,
-};
-} // namespace
 
 /// The words of the first module in `words`: up to the next one. 0 where an
 /// instruction ends beyond the last word.

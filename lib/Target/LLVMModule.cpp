@@ -124,6 +124,44 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
   return gathered;
 }
 
+FailureOr<OwningOpRef<ModuleOp>>
+mlir::tessera::gatherGpuKernels(ModuleOp module) {
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
+  if (failed(kernels))
+    return failure();
+  for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
+    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+    if (global.getAddrSpace() == 3 && array && array.getNumElements() == 0) {
+      global.setLinkage(LLVM::Linkage::External);
+      // Aligned for every access there is.
+      global.setAlignment(128);
+    }
+  }
+  return kernels;
+}
+
+std::optional<llvm::Intrinsic::ID>
+mlir::tessera::findMathIntrinsic(llvm::StringRef name) {
+  static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
+      {"fabs", llvm::Intrinsic::fabs},
+      {"ceil", llvm::Intrinsic::ceil},
+      {"floor", llvm::Intrinsic::floor},
+      {"trunc", llvm::Intrinsic::trunc},
+      {"rint", llvm::Intrinsic::roundeven},
+      {"round", llvm::Intrinsic::round},
+      {"sqrt", llvm::Intrinsic::sqrt},
+      {"fma", llvm::Intrinsic::fma},
+      {"fmax", llvm::Intrinsic::maxnum},
+      {"fmin", llvm::Intrinsic::minnum},
+      {"copysign", llvm::Intrinsic::copysign},
+  };
+  const auto *found = llvm::find_if(
+      functions, [&](const auto &entry) { return entry.first == name; });
+  if (found == std::end(functions))
+    return std::nullopt;
+  return found->second;
+}
+
 /// An intrinsic that back ends of this kind do not have, at which LLVM would
 /// end the process; empty if there is none.
 static llvm::StringRef findForeignIntrinsic(const llvm::Module &module,

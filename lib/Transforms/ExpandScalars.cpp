@@ -71,8 +71,8 @@ static Type withElement(Type type, Type element) {
 namespace {
 
 /// Builds arithmetic on i32 and f32, scalar or vector like `shape`.
-struct Emitter {
-  Emitter(OpBuilder &builder, Location loc, Type shape)
+struct NarrowEmitter {
+  NarrowEmitter(OpBuilder &builder, Location loc, Type shape)
       : b(loc, builder), i32(withElement(shape, b.getI32Type())),
         f32(withElement(shape, b.getF32Type())),
         i8(withElement(shape, b.getI8Type())) {}
@@ -115,7 +115,7 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
 
   /// Converts a float with f16's exponent bits, whose subnormals are subnormal
   /// in f16 as well, to f16 by integer operations only.
-  static Value extendToHalf(Emitter &e, const Format &format, Value bits,
+  static Value extendToHalf(NarrowEmitter &e, const Format &format, Value bits,
                             Type type) {
     assert(format.mantissaBits == 2 && format.bias >= 15 && format.bias <= 16);
     Value magnitude = e.bitAnd(bits, 0x7f);
@@ -143,7 +143,7 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
         getFormat(getElementTypeOrSelf(op.getIn().getType()));
     if (!format)
       return rewriter.notifyMatchFailure(op, "not of an 8-bit float");
-    Emitter e(rewriter, op.getLoc(), op.getType());
+    NarrowEmitter e(rewriter, op.getLoc(), op.getType());
     Value bits = arith::ExtUIOp::create(
         e.b, e.i32, arith::BitcastOp::create(e.b, e.i8, op.getIn()));
     Type to = getElementTypeOrSelf(op.getType());
@@ -199,7 +199,7 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
         getFormat(getElementTypeOrSelf(op.getType()));
     if (!format)
       return rewriter.notifyMatchFailure(op, "not of an 8-bit float");
-    Emitter e(rewriter, op.getLoc(), op.getType());
+    NarrowEmitter e(rewriter, op.getLoc(), op.getType());
     Type from = getElementTypeOrSelf(op.getIn().getType());
     Value in = op.getIn();
     if (from.isF64())

@@ -126,6 +126,12 @@ public:
     hasher.update(bytes);
     return *this;
   }
+  Digest &add(llvm::ArrayRef<double> numbers) {
+    add(int64_t(numbers.size()));
+    for (double number : numbers)
+      add(number);
+    return *this;
+  }
   Digest &add(double number) {
     // There are two zeros, which compare equal.
     return add(llvm::bit_cast<int64_t>(number == 0 ? 0.0 : number));
@@ -512,9 +518,7 @@ llvm::Expected<bool> Database::add(const Record &given) {
     addTo(digest, record.task, record.environment);
     digest.add(useFormerNames(record.schedule));
     digest.add(useFormerNames(record.chosen)).add(outcome);
-    digest.add(record.error).add(int64_t(record.times.size()));
-    for (double time : record.times)
-      digest.add(time);
+    digest.add(record.error).add(record.times);
     digest.add(record.median).add(record.low).add(record.high);
     digest.add(record.clockBefore).add(record.clockAfter);
     digest.add(record.compileTime).add(record.expected);
@@ -569,9 +573,7 @@ llvm::Expected<bool> Database::add(const Baseline &given) {
       return environment.takeError();
     Digest digest;
     addTo(digest, baseline.task, baseline.environment);
-    digest.add(baseline.library).add(int64_t(baseline.times.size()));
-    for (double time : baseline.times)
-      digest.add(time);
+    digest.add(baseline.library).add(baseline.times);
     digest.add(baseline.median).add(baseline.low).add(baseline.high);
     digest.add(baseline.when).add(*identity);
     std::string name = digest.get(), times = formatTimes(baseline.times);

@@ -50,31 +50,31 @@ std::string tuning::getTimestamp() {
   return std::string(text, size);
 }
 
-static llvm::Error fail(const llvm::Twine &message) {
+static llvm::Error invalid(const llvm::Twine &message) {
   return llvm::createStringError(message);
 }
 
 /// Validates the members that a record and a baseline have in common.
 template <typename T> static llvm::Error validateTimes(const T &entry) {
   if (entry.task.key.empty())
-    return fail("missing task");
+    return invalid("missing task");
   for (auto [name, value] : {std::pair("median", entry.median),
                              {"low", entry.low},
                              {"high", entry.high}})
     if (!std::isfinite(value) || value < 0)
-      return fail(llvm::Twine("'") + name + "' is not a time");
+      return invalid(llvm::Twine("'") + name + "' is not a time");
   for (auto [i, time] : llvm::enumerate(entry.times))
     if (!std::isfinite(time) || time < 0)
-      return fail("'times[" + llvm::Twine(i) + "]' is not a time");
+      return invalid("'times[" + llvm::Twine(i) + "]' is not a time");
   return llvm::Error::success();
 }
 
 /// A time that stands for how fast something is.
 template <typename T> static llvm::Error validateMedian(const T &entry) {
   if (entry.median <= 0)
-    return fail("'median' is not positive");
+    return invalid("'median' is not positive");
   if (entry.low > entry.median || entry.median > entry.high)
-    return fail("'median' is not between 'low' and 'high'");
+    return invalid("'median' is not between 'low' and 'high'");
   return llvm::Error::success();
 }
 
@@ -84,7 +84,7 @@ llvm::Error tuning::validate(const Record &record) {
   for (auto [name, value] : {std::pair("compile_ms", record.compileTime),
                              {"expected_ms", record.expected}})
     if (!std::isfinite(value) || value < 0)
-      return fail(llvm::Twine("'") + name + "' is not a time");
+      return invalid(llvm::Twine("'") + name + "' is not a time");
   if (record.outcome != Outcome::Measured)
     return llvm::Error::success();
   return validateMedian(record);

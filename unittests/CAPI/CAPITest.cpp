@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CAPITestUtils.h"
 #include "tessera-c/Compiler.h"
 
 #include <gtest/gtest.h>
@@ -66,21 +67,6 @@ TesseraProgram *compile(const std::string &source, const char *target = "cpu",
             TESSERA_OK)
       << tesseraGetLastError();
   return program;
-}
-
-TesseraDevice *openCpu() {
-  TesseraDevice *device = nullptr;
-  EXPECT_EQ(tesseraDeviceOpen("cpu", 0, &device), TESSERA_OK);
-  return device;
-}
-
-TesseraExecutable *load(TesseraProgram *program, const char *entry,
-                        TesseraDevice *device) {
-  TesseraExecutable *executable = nullptr;
-  EXPECT_EQ(tesseraExecutableCreate(program, entry, device, &executable),
-            TESSERA_OK)
-      << tesseraGetLastError();
-  return executable;
 }
 
 /// A program whose entry point is loaded on the CPU.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CAPITestUtils.h"
 #include "tessera-c/Runtime.h"
 
 #include <gtest/gtest.h>
@@ -38,19 +39,6 @@ TesseraProgram *loadProgram() {
             TESSERA_OK)
       << tesseraGetLastError();
   return program;
-}
-TesseraDevice *openCpu() {
-  TesseraDevice *device = nullptr;
-  EXPECT_EQ(tesseraDeviceOpen("cpu", 0, &device), TESSERA_OK);
-  return device;
-}
-TesseraExecutable *prepare(TesseraProgram *program, const char *entry,
-                           TesseraDevice *device) {
-  TesseraExecutable *executable = nullptr;
-  EXPECT_EQ(tesseraExecutableCreate(program, entry, device, &executable),
-            TESSERA_OK)
-      << tesseraGetLastError();
-  return executable;
 }
 
 /// Small integers, so that all sums are exact in f32.
@@ -116,7 +104,7 @@ void onThreads(int count, const std::function<void(int)> &body) {
 TEST(Concurrency, ThreadsShareAnExecutable) {
   TesseraProgram *program = loadProgram();
   TesseraDevice *device = openCpu();
-  TesseraExecutable *multiply = prepare(program, "multiply", device);
+  TesseraExecutable *multiply = load(program, "multiply", device);
   tesseraProgramDestroy(program);
   std::atomic<int> wrong = 0, runs = 0;
   onThreads(6, [&](int number) {
@@ -154,7 +142,7 @@ TEST(Concurrency, ThreadsShareSeveralDevices) {
   constexpr int numThreads = 6, numRuns = 12;
   onThreads(numThreads, [&](int number) {
     TesseraDevice *device = devices[number % numDevices];
-    TesseraExecutable *cube = prepare(program, "cube", device);
+    TesseraExecutable *cube = load(program, "cube", device);
     for (int run = 0; run < numRuns; ++run) {
       std::vector<float> a = makeMatrix(cubeSize, cubeSize, number + run);
       TesseraBuffer *input = nullptr;
@@ -195,8 +183,8 @@ TEST(Concurrency, ThingsAreMadeAndDestroyedMeanwhile) {
     for (int round = 0; round < 6; ++round, ++rounds) {
       TesseraProgram *program = number % 2 ? loadProgram() : shared;
       TesseraDevice *own = number % 3 ? device : openCpu();
-      TesseraExecutable *multiply = prepare(program, "multiply", own),
-                        *cube = prepare(program, "cube", own);
+      TesseraExecutable *multiply = load(program, "multiply", own),
+                        *cube = load(program, "cube", own);
       wrong += runMultiply(multiply, 20, 21, 22 + round, number);
       tesseraExecutableDestroy(multiply);
       TesseraBuffer *input = nullptr;

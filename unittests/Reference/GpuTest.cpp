@@ -11,7 +11,53 @@ using namespace mlir::tessera::reference;
 
 namespace {
 
-class GpuTest : public ReferenceTest {};
+class GpuTest : public ReferenceTest {
+protected:
+  /// Runs a @main with `parameters` that launches one workgroup of `threads`
+  /// threads. `body` is the kernel: %tx is the thread's index, and %c0 and %c1
+  /// are constants. `attributions` is the workgroup(...) clause or empty.
+  Outcome runWorkgroup(StringRef parameters, int64_t threads, StringRef body,
+                       MutableArrayRef<Array> args,
+                       StringRef attributions = "") {
+    return runSource(("func.func @main(" + parameters + R"() {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %threads = arith.constant )" +
+                      Twine(threads) + R"( : index
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+                 threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %c1, %sz = %c1)
+                 )" + attributions +
+                      " {" + body + R"(
+        gpu.terminator
+      }
+      return
+    })")
+                         .str(),
+                     args);
+  }
+
+  /// Row i of `a`, which has `length` unsigned columns, times column j of `b`,
+  /// which has 16 signed columns.
+  static int32_t mixedSignDot(const Array &a, int64_t i, const Array &b,
+                              int64_t j, int64_t length) {
+    int32_t sum = 0;
+    for (int64_t k = 0; k < length; ++k)
+      sum += static_cast<uint8_t>(a.integers()[i * length + k]) *
+             static_cast<int8_t>(b.integers()[k * 16 + j]);
+    return sum;
+  }
+
+  /// Expects that the outcome is a success and that element (i, j) of the
+  /// row-major `actual` is expected(i, j).
+  void expectElements(const Outcome &outcome, const Array &actual, int64_t rows,
+                      int64_t columns,
+                      llvm::function_ref<double(int64_t, int64_t)> expected) {
+    ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        EXPECT_EQ(actual.getDouble(i * columns + j), expected(i, j));
+  }
+};
 
 TEST_F(GpuTest, VThreadExample) {
   SmallVector<Array> args = {integers(f16(), {32, 16}, 1),
@@ -120,21 +166,12 @@ TEST_F(GpuTest, BarrierAndWorkgroupMemory) {
 }
 
 TEST_F(GpuTest, DivergentBarrier) {
-  Outcome outcome = runSource(R"(
-    func.func @main() {
-      %c1 = arith.constant 1 : index
-      %c4 = arith.constant 4 : index
-      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-                 threads(%tx, %ty, %tz) in (%sx = %c4, %sy = %c1, %sz = %c1) {
+  Outcome outcome = runWorkgroup("", 4, R"(
         %few = arith.cmpi slt, %tx, %c1 : index
         scf.if %few {
           gpu.barrier
-        }
-        gpu.terminator
-      }
-      return
-    })",
-                              {});
+        })",
+                                 {});
   EXPECT_EQ(outcome.status, Status::Failed);
   EXPECT_EQ(outcome.message, "not all threads of the workgroup reach this "
                              "barrier: 1 of 4 do");
@@ -143,13 +180,9 @@ TEST_F(GpuTest, DivergentBarrier) {
 TEST_F(GpuTest, BarrierInVThread) {
   // One barrier for all vthreads: the second reads what the first wrote.
   SmallVector<Array> args = {Array::zeros(f32(), {4})};
-  Outcome outcome = runSource(R"(
-    func.func @main(%out: memref<4xf32>) {
-      %c1 = arith.constant 1 : index
-      %c2 = arith.constant 2 : index
-      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-                 threads(%tx, %ty, %tz) in (%sx = %c2, %sy = %c1, %sz = %c1)
-                 workgroup(%w : memref<4xf32, #gpu.address_space<workgroup>>) {
+  Outcome outcome = runWorkgroup(
+      "%out: memref<4xf32>", 2, R"(
+        %c2 = arith.constant 2 : index
         tessera.vthread (%v) in (2) {
           %c3 = arith.constant 3 : index
           %t = arith.muli %tx, %c2 : index
@@ -162,12 +195,8 @@ TEST_F(GpuTest, BarrierInVThread) {
           %y = memref.load %w[%j] : memref<4xf32, #gpu.address_space<workgroup>>
           memref.store %y, %out[%i] : memref<4xf32>
           tessera.yield
-        }
-        gpu.terminator
-      }
-      return
-    })",
-                              args);
+        })",
+      args, "workgroup(%w : memref<4xf32, #gpu.address_space<workgroup>>)");
   ASSERT_TRUE(outcome.succeeded()) << diagnostics;
   for (int64_t i = 0; i < 4; ++i)
     EXPECT_EQ(args[0].getDouble(i), 3 - i);
@@ -177,14 +206,10 @@ TEST_F(GpuTest, SubgroupMma) {
   SmallVector<Array> args = {
       integers(f16(), {16, 16}, 1), integers(f16(), {16, 16}, 2),
       integers(f32(), {16, 16}, 3), Array::zeros(f32(), {16, 16})};
-  Outcome outcome = runSource(R"(
-    func.func @main(%a: memref<16x16xf16>, %b: memref<16x16xf16>,
-                    %c: memref<16x16xf32>, %d: memref<16x16xf32>) {
-      %c1 = arith.constant 1 : index
-      %c32 = arith.constant 32 : index
-      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-                 threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
-        %c0 = arith.constant 0 : index
+  Outcome outcome =
+      runWorkgroup("%a: memref<16x16xf16>, %b: memref<16x16xf16>, "
+                   "%c: memref<16x16xf32>, %d: memref<16x16xf32>",
+                   32, R"(
         %two = arith.constant 2.0 : f32
         %A = gpu.subgroup_mma_load_matrix %a[%c0, %c0] {leadDimension = 16 : index}
             : memref<16x16xf16> -> !gpu.mma_matrix<16x16xf16, "AOp">
@@ -200,18 +225,12 @@ TEST_F(GpuTest, SubgroupMma) {
             : (!gpu.mma_matrix<16x16xf32, "COp">, !gpu.mma_matrix<16x16xf32, "COp">)
             -> !gpu.mma_matrix<16x16xf32, "COp">
         gpu.subgroup_mma_store_matrix %E, %d[%c0, %c0] {leadDimension = 16 : index}
-            : !gpu.mma_matrix<16x16xf32, "COp">, memref<16x16xf32>
-        gpu.terminator
-      }
-      return
-    })",
-                              args);
-  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
-  for (int64_t i = 0; i < 16; ++i)
-    for (int64_t j = 0; j < 16; ++j)
-      EXPECT_EQ(args[3].getDouble(i * 16 + j),
-                2 * (args[2].getDouble(i * 16 + j) +
-                     dot(args[0], i * 16, 1, args[1], j * 16, 1, 16)));
+            : !gpu.mma_matrix<16x16xf32, "COp">, memref<16x16xf32>)",
+                   args);
+  expectElements(outcome, args[3], 16, 16, [&](int64_t i, int64_t j) {
+    return 2 * (args[2].getDouble(i * 16 + j) +
+                dot(args[0], i * 16, 1, args[1], j * 16, 1, 16));
+  });
 }
 
 TEST_F(GpuTest, AffineLoopsInStep) {
@@ -219,13 +238,9 @@ TEST_F(GpuTest, AffineLoopsInStep) {
   SmallVector<Array> args = {integers(f16(), {32, 48}, 1),
                              integers(f16(), {48, 16}, 2),
                              Array::zeros(f32(), {32, 16})};
-  Outcome outcome = runSource(R"(
-    func.func @main(%a: memref<32x48xf16>, %b: memref<48x16xf16>, %c: memref<32x16xf32>) {
-      %c1 = arith.constant 1 : index
-      %c64 = arith.constant 64 : index
-      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-                 threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
-        %c0 = arith.constant 0 : index
+  Outcome outcome = runWorkgroup(
+      "%a: memref<32x48xf16>, %b: memref<48x16xf16>, %c: memref<32x16xf32>", 64,
+      R"(
         %row = affine.apply affine_map<(d0) -> ((d0 floordiv 32) * 16)>(%tx)
         %z = gpu.subgroup_mma_load_matrix %c[%row, %c0] {leadDimension = 16 : index}
             : memref<32x16xf32> -> !gpu.mma_matrix<16x16xf32, "COp">
@@ -242,30 +257,20 @@ TEST_F(GpuTest, AffineLoopsInStep) {
           affine.yield %n : !gpu.mma_matrix<16x16xf32, "COp">
         }
         gpu.subgroup_mma_store_matrix %r, %c[%row, %c0] {leadDimension = 16 : index}
-            : !gpu.mma_matrix<16x16xf32, "COp">, memref<32x16xf32>
-        gpu.terminator
-      }
-      return
-    })",
-                              args);
-  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
-  for (int64_t i = 0; i < 32; ++i)
-    for (int64_t j = 0; j < 16; ++j)
-      EXPECT_EQ(args[2].getDouble(i * 16 + j),
-                dot(args[0], i * 48, 1, args[1], j, 16, 48));
+            : !gpu.mma_matrix<16x16xf32, "COp">, memref<32x16xf32>)",
+      args);
+  expectElements(outcome, args[2], 32, 16, [&](int64_t i, int64_t j) {
+    return dot(args[0], i * 48, 1, args[1], j, 16, 48);
+  });
 }
 
 TEST_F(GpuTest, UnsignedSubgroupMma) {
   SmallVector<Array> args = {integers(i8(), {16, 16}, 1, -128, 127),
                              integers(i8(), {16, 16}, 2, -128, 127),
                              Array::zeros(i32(), {16, 16})};
-  Outcome outcome = runSource(R"(
-    func.func @main(%a: memref<16x16xi8>, %b: memref<16x16xi8>, %d: memref<16x16xi32>) {
-      %c1 = arith.constant 1 : index
-      %c32 = arith.constant 32 : index
-      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-                 threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
-        %c0 = arith.constant 0 : index
+  Outcome outcome = runWorkgroup(
+      "%a: memref<16x16xi8>, %b: memref<16x16xi8>, %d: memref<16x16xi32>", 32,
+      R"(
         %zero = arith.constant 0 : i32
         %A = gpu.subgroup_mma_load_matrix %a[%c0, %c0] {leadDimension = 16 : index}
             : memref<16x16xi8> -> !gpu.mma_matrix<16x16xui8, "AOp">
@@ -276,21 +281,13 @@ TEST_F(GpuTest, UnsignedSubgroupMma) {
             : !gpu.mma_matrix<16x16xui8, "AOp">, !gpu.mma_matrix<16x16xsi8, "BOp">
             -> !gpu.mma_matrix<16x16xi32, "COp">
         gpu.subgroup_mma_store_matrix %D, %d[%c0, %c0] {leadDimension = 16 : index}
-            : !gpu.mma_matrix<16x16xi32, "COp">, memref<16x16xi32>
-        gpu.terminator
-      }
-      return
-    })",
-                              args);
+            : !gpu.mma_matrix<16x16xi32, "COp">, memref<16x16xi32>)",
+      args);
   ASSERT_TRUE(outcome.succeeded()) << diagnostics;
   for (int64_t i = 0; i < 16; ++i)
-    for (int64_t j = 0; j < 16; ++j) {
-      int32_t sum = 0;
-      for (int64_t k = 0; k < 16; ++k)
-        sum += static_cast<uint8_t>(args[0].integers()[i * 16 + k]) *
-               static_cast<int8_t>(args[1].integers()[k * 16 + j]);
-      EXPECT_EQ(args[2].integers()[i * 16 + j], sum);
-    }
+    for (int64_t j = 0; j < 16; ++j)
+      EXPECT_EQ(args[2].integers()[i * 16 + j],
+                mixedSignDot(args[0], i, args[1], j, 16));
 }
 
 TEST_F(GpuTest, LoopsInStep) {
@@ -371,11 +368,9 @@ TEST_F(GpuTest, OutOfBoundsReadsAreZero) {
       return
     })",
                               args);
-  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
-  for (int64_t i = 0; i < 9; ++i)
-    for (int64_t j = 0; j < 5; ++j)
-      EXPECT_EQ(args[1].getDouble(i * 5 + j),
-                i < 4 ? 99 : args[0].getDouble(i * 6 + j));
+  expectElements(outcome, args[1], 9, 5, [&](int64_t i, int64_t j) {
+    return i < 4 ? 99 : args[0].getDouble(i * 6 + j);
+  });
 }
 
 TEST_F(GpuTest, BrokenPromise) {
@@ -428,10 +423,7 @@ TEST_F(GpuTest, FragmentOperations) {
   for (int64_t i = 0; i < 16; ++i) {
     int32_t largest = INT32_MIN;
     for (int64_t j = 0; j < 16; ++j) {
-      int32_t sum = 0;
-      for (int64_t k = 0; k < 32; ++k)
-        sum += static_cast<uint8_t>(args[0].integers()[i * 32 + k]) *
-               static_cast<int8_t>(args[1].integers()[k * 16 + j]);
+      int32_t sum = mixedSignDot(args[0], i, args[1], j, 32);
       int32_t expected =
           i >= j ? sum + static_cast<int32_t>(args[2].integers()[j]) : 0;
       EXPECT_EQ(args[3].integers()[i * 16 + j], expected);
@@ -490,11 +482,9 @@ TEST_F(GpuTest, KernelInModule) {
       }
     })",
                               args);
-  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
-  for (int64_t i = 0; i < 20; ++i)
-    for (int64_t j = 0; j < 18; ++j)
-      EXPECT_EQ(args[2].getDouble(i * 18 + j),
-                dot(args[0], i * 24, 1, args[1], j, 18, 24));
+  expectElements(outcome, args[2], 20, 18, [&](int64_t i, int64_t j) {
+    return dot(args[0], i * 24, 1, args[1], j, 18, 24);
+  });
 }
 
 TEST_F(GpuTest, ContractWithEpilogue) {
@@ -521,35 +511,28 @@ TEST_F(GpuTest, ContractWithEpilogue) {
     })",
                               args);
   ASSERT_TRUE(outcome.succeeded()) << diagnostics;
-  for (int64_t i = 0; i < 21; ++i)
-    for (int64_t j = 0; j < 17; ++j)
-      EXPECT_EQ(outcome.results[0].getDouble(i * 17 + j),
-                std::max(0.0, dot(args[0], i * 33, 1, args[1], j * 33, 1, 33) +
-                                  args[2].getDouble(j)));
+  expectElements(
+      outcome, outcome.results[0], 21, 17, [&](int64_t i, int64_t j) {
+        return std::max(0.0, dot(args[0], i * 33, 1, args[1], j * 33, 1, 33) +
+                                 args[2].getDouble(j));
+      });
 }
 
 TEST_F(GpuTest, Shuffles) {
   SmallVector<Array> args = {integers(f32(), {64}, 1),
                              Array::zeros(f32(), {64}),
                              Array::zeros(f32(), {64})};
-  Outcome outcome = runSource(R"(
-    func.func @main(%in: memref<64xf32>, %out: memref<64xf32>, %sums: memref<64xf32>) {
-      %c1 = arith.constant 1 : index
-      %c64 = arith.constant 64 : index
-      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-                 threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+  Outcome outcome = runWorkgroup(
+      "%in: memref<64xf32>, %out: memref<64xf32>, %sums: memref<64xf32>", 64,
+      R"(
         %x = memref.load %in[%tx] : memref<64xf32>
         %five = arith.constant 5 : i32
         %width = arith.constant 32 : i32
         %y, %valid = gpu.shuffle xor %x, %five, %width : f32
         memref.store %y, %out[%tx] : memref<64xf32>
         %s = gpu.subgroup_reduce add %x : (f32) -> f32
-        memref.store %s, %sums[%tx] : memref<64xf32>
-        gpu.terminator
-      }
-      return
-    })",
-                              args);
+        memref.store %s, %sums[%tx] : memref<64xf32>)",
+      args);
   ASSERT_TRUE(outcome.succeeded()) << diagnostics;
   double sums[2] = {0, 0};
   for (int64_t i = 0; i < 64; ++i)

@@ -95,29 +95,18 @@ void addressKernel(void **args, const tessera_workgroup *group) {
   argument<void **>(args, 0)[group->blockId[0]] = group->workgroupMemory;
 }
 
-class CpuDeviceTest : public testing::Test {
+class CpuDeviceTest : public CpuKernelTest {
 protected:
   void SetUp() override { open("3"); }
 
   void open(const char *threads) {
-    setenv("TESSERA_CPU_THREADS", threads, 1);
-    Expected<std::unique_ptr<Device>> opened = openDevice("cpu");
-    unsetenv("TESSERA_CPU_THREADS");
-    ASSERT_TRUE(opened.ok()) << opened.status().message();
-    device = opened.take();
-    KernelImage image;
-    image.name = "test";
-    auto add = [&](const char *name, tessera_cpu_kernel kernel) {
-      image.functions.emplace_back(name, reinterpret_cast<void *>(kernel));
-    };
-    add("ids", idKernel);
-    add("prefix_sum", prefixSumKernel);
-    add("divergent", divergentKernel);
-    add("early_exit", earlyExitKernel);
-    add("peek", peekKernel);
-    add("lone_barrier", loneBarrierKernel);
-    add("address", addressKernel);
-    ASSERT_TRUE(device->loadImage(image).ok());
+    CpuKernelTest::open(threads, {{"ids", idKernel},
+                                  {"prefix_sum", prefixSumKernel},
+                                  {"divergent", divergentKernel},
+                                  {"early_exit", earlyExitKernel},
+                                  {"peek", peekKernel},
+                                  {"lone_barrier", loneBarrierKernel},
+                                  {"address", addressKernel}});
   }
 
   using Shape = LaunchShape;
@@ -125,8 +114,6 @@ protected:
   Status launch(const char *kernel, Shape shape, Args... values) {
     return launchWith(*device, kernel, shape, values...);
   }
-
-  std::unique_ptr<Device> device;
 };
 
 //===----------------------------------------------------------------------===//

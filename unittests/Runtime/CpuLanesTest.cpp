@@ -97,25 +97,14 @@ void accessKernel(void **args, const tessera_workgroup *group) {
                      4, argument<int64_t>(args, 1), 1);
 }
 
-class CpuLanesTest : public testing::Test {
+class CpuLanesTest : public CpuKernelTest {
 protected:
   void SetUp() override {
-    setenv("TESSERA_CPU_THREADS", "2", 1);
-    Expected<std::unique_ptr<Device>> opened = openDevice("cpu");
-    unsetenv("TESSERA_CPU_THREADS");
-    ASSERT_TRUE(opened.ok()) << opened.status().message();
-    device = opened.take();
-    KernelImage image;
-    image.name = "test";
-    auto add = [&](const char *name, tessera_cpu_kernel kernel) {
-      image.functions.emplace_back(name, reinterpret_cast<void *>(kernel));
-    };
-    add("exchange", exchangeKernel);
-    add("divergent", divergentKernel);
-    add("multiply", multiplyKernel);
-    add("copy", copyKernel);
-    add("access", accessKernel);
-    ASSERT_TRUE(device->loadImage(image).ok());
+    open("2", {{"exchange", exchangeKernel},
+               {"divergent", divergentKernel},
+               {"multiply", multiplyKernel},
+               {"copy", copyKernel},
+               {"access", accessKernel}});
   }
 
   template <typename... Args>
@@ -131,8 +120,6 @@ protected:
     EXPECT_EQ(status.code(), StatusCode::LaunchFailed);
     return status.message();
   }
-
-  std::unique_ptr<Device> device;
 };
 
 TEST_F(CpuLanesTest, LanesExchangeValues) {

@@ -138,20 +138,8 @@ TEST_F(FakeHipTest, AFailedOpeningCleansUp) {
 TEST_F(FakeHipTest, Memory) {
   open();
   EXPECT_EQ(state.current, 0);
-  EXPECT_EQ(device->info().freeBytes, size_t(256) << 20);
-  char host[100], back[100];
-  std::memset(host, 'x', sizeof(host));
-  void *ptr = nullptr, *again = nullptr;
-  ASSERT_TRUE(device->allocate(100, &ptr).ok());
-  ASSERT_TRUE(device->copyToDevice(ptr, host, 100).ok());
-  ASSERT_TRUE(device->fill(ptr, 'y', 1).ok());
-  ASSERT_TRUE(device->copyToHost(back, ptr, 100).ok());
-  EXPECT_EQ(back[0], 'y');
-  EXPECT_EQ(back[99], 'x');
-  ASSERT_TRUE(device->free(ptr).ok());
-  ASSERT_TRUE(device->allocate(90, &again).ok());
-  EXPECT_EQ(again, ptr);
-  EXPECT_EQ(state.allocations, 1);
+  testMemory(state.allocations);
+  void *ptr = nullptr;
   Status status = device->allocate(1 << 30, &ptr);
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
   EXPECT_EQ(status.message(),

@@ -7,12 +7,17 @@
 #ifndef TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H
 #define TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H
 
+#include "Runtime/CpuKernel.h"
 #include "Runtime/Device.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 
 /// Whether a message has a part; shows the message if not.
 inline testing::AssertionResult contains(const std::string &text,
@@ -86,6 +91,48 @@ protected:
   tessera::runtime::Status launchSmall(Shape shape) {
     return launchWith(*device, "small", shape, int64_t(1234567890123),
                       int32_t(-5));
+  }
+
+  /// Copies to memory and back, and allocates memory again that was freed:
+  /// `allocations` counts the driver's, and the fake has 256 MiB.
+  void testMemory(const int &allocations) {
+    EXPECT_EQ(device->info().freeBytes, size_t(256) << 20);
+    char host[100], back[100];
+    std::memset(host, 'x', sizeof(host));
+    void *ptr = nullptr, *again = nullptr;
+    ASSERT_TRUE(device->allocate(100, &ptr).ok());
+    ASSERT_TRUE(device->copyToDevice(ptr, host, 100).ok());
+    ASSERT_TRUE(device->fill(ptr, 'y', 1).ok());
+    ASSERT_TRUE(device->copyToHost(back, ptr, 100).ok());
+    EXPECT_EQ(back[0], 'y');
+    EXPECT_EQ(back[99], 'x');
+    ASSERT_TRUE(device->free(ptr).ok());
+    ASSERT_TRUE(device->allocate(90, &again).ok());
+    EXPECT_EQ(again, ptr);
+    EXPECT_EQ(allocations, 1);
+  }
+
+  std::unique_ptr<tessera::runtime::Device> device;
+};
+
+/// A fixture of tests with kernels on the CPU.
+class CpuKernelTest : public testing::Test {
+protected:
+  /// Opens a device of this many threads and loads `kernels`.
+  void open(const char *threads,
+            std::initializer_list<std::pair<const char *, tessera_cpu_kernel>>
+                kernels) {
+    setenv("TESSERA_CPU_THREADS", threads, 1);
+    tessera::runtime::Expected<std::unique_ptr<tessera::runtime::Device>>
+        opened = tessera::runtime::openDevice("cpu");
+    unsetenv("TESSERA_CPU_THREADS");
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    device = opened.take();
+    tessera::runtime::KernelImage image;
+    image.name = "test";
+    for (auto [name, kernel] : kernels)
+      image.functions.emplace_back(name, reinterpret_cast<void *>(kernel));
+    ASSERT_TRUE(device->loadImage(image).ok());
   }
 
   std::unique_ptr<tessera::runtime::Device> device;

@@ -90,6 +90,10 @@ private:
                             const tuning::Environment &environment) const;
   /// The environment of a compile worker.
   tuning::Environment getEnvironment(const Compiler &compiler) const;
+  /// Records that a candidate, or the compiler's own choice, does not compile;
+  /// in the second case gives up its task because of `why`.
+  void failToCompile(Pending work, const Compiler &compiler,
+                     const std::string &error, const std::string &why);
   void giveUp(size_t task, const std::string &why);
   /// Gives up a task whose candidates were compared with wrong numbers, and
   /// marks their records.

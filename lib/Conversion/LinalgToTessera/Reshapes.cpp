@@ -18,8 +18,8 @@ static bool haveStaticStrides(ArrayRef<int64_t> sizes) {
 }
 
 /// The coordinates of element `linear` in dimensions of `sizes`.
-static SmallVector<AffineExpr> delinearize(AffineExpr linear,
-                                           ArrayRef<int64_t> sizes) {
+static SmallVector<AffineExpr> delinearizeExpr(AffineExpr linear,
+                                               ArrayRef<int64_t> sizes) {
   SmallVector<AffineExpr> coordinates(sizes.size());
   for (size_t i = sizes.size(); i-- > 1;) {
     coordinates[i] = linear % sizes[i];
@@ -36,14 +36,14 @@ static AffineExpr findDelinearized(ArrayRef<AffineExpr> coordinates,
     return coordinates[0];
   auto last = dyn_cast<AffineBinaryOpExpr>(coordinates.back());
   if (!last || last.getKind() != AffineExprKind::Mod ||
-      delinearize(last.getLHS(), sizes) != coordinates)
+      delinearizeExpr(last.getLHS(), sizes) != coordinates)
     return {};
   return last.getLHS();
 }
 
 /// The number of the element at `coordinates` in dimensions of `sizes`.
-static AffineExpr linearize(ArrayRef<AffineExpr> coordinates,
-                            ArrayRef<int64_t> sizes) {
+static AffineExpr linearizeExprs(ArrayRef<AffineExpr> coordinates,
+                                 ArrayRef<int64_t> sizes) {
   if (AffineExpr whole = findDelinearized(coordinates, sizes))
     return whole;
   AffineExpr linear = coordinates[0];
@@ -65,7 +65,7 @@ std::optional<Source> mlir::tessera::lookThroughReshape(const Source &use) {
       ArrayRef<int64_t> sizes = shape.slice(group.front(), group.size());
       if (!haveStaticStrides(sizes))
         return {};
-      llvm::append_range(exprs, delinearize(expr, sizes));
+      llvm::append_range(exprs, delinearizeExpr(expr, sizes));
     }
   } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     ArrayRef<int64_t> shape = expand.getResultType().getShape();
@@ -74,7 +74,7 @@ std::optional<Source> mlir::tessera::lookThroughReshape(const Source &use) {
       if (!haveStaticStrides(sizes))
         return {};
       exprs.push_back(
-          linearize(results.slice(group.front(), group.size()), sizes));
+          linearizeExprs(results.slice(group.front(), group.size()), sizes));
     }
   } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     if (!slice.hasUnitStride())

@@ -171,7 +171,8 @@ static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
 namespace {
 
 struct ConvertTesseraToCPUPass
-    : public tessera::impl::ConvertTesseraToCPUBase<ConvertTesseraToCPUPass> {
+    : public mlir::tessera::impl::ConvertTesseraToCPUBase<
+          ConvertTesseraToCPUPass> {
   using ConvertTesseraToCPUBase::ConvertTesseraToCPUBase;
 
   void runOnOperation() override {

@@ -59,7 +59,8 @@ void NvidiaTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
 namespace {
 
 struct ConvertTesseraToNVVMPass
-    : public tessera::impl::ConvertTesseraToNVVMBase<ConvertTesseraToNVVMPass> {
+    : public mlir::tessera::impl::ConvertTesseraToNVVMBase<
+          ConvertTesseraToNVVMPass> {
   using ConvertTesseraToNVVMBase::ConvertTesseraToNVVMBase;
   void runOnOperation() override {
     FailureOr<const Chip *> found = getChip(getOperation(), "cuda");

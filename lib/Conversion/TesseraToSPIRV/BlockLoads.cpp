@@ -317,7 +317,7 @@ static Value emitWith(OpBuilder &builder, Value value, scf::ForOp loop,
 
 /// Prefetches the blocks that `op` will load some iterations later.
 static void emitPrefetch(LoadOp op, const Chip &chip) {
-  int64_t iterations = chip.blockLoads->prefetchIterations;
+  int64_t iterations = chip.policy.blockPrefetchIterations;
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   if (iterations == 0 || !loop)
     return;

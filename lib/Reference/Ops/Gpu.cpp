@@ -144,6 +144,20 @@ static bool addMemory(Scope &scope, ArrayRef<BlockArgument> attributions,
   return true;
 }
 
+/// A launch with the extents of `op`.
+template <typename LaunchOpT>
+static std::shared_ptr<Launch> startLaunch(LaunchOpT op, Scope &scope) {
+  auto launch = std::make_shared<Launch>();
+  launch->op = op;
+  launch->gridDim = {scope.slot(op.getGridSizeX()),
+                     scope.slot(op.getGridSizeY()),
+                     scope.slot(op.getGridSizeZ())};
+  launch->blockDim = {scope.slot(op.getBlockSizeX()),
+                      scope.slot(op.getBlockSizeY()),
+                      scope.slot(op.getBlockSizeZ())};
+  return launch;
+}
+
 static InstrPtr makeLaunch(std::shared_ptr<Launch> launch) {
   return makeInstr([launch = std::move(launch)](Frame &frame) {
     return launch->run(frame);
@@ -153,14 +167,7 @@ static InstrPtr makeLaunch(std::shared_ptr<Launch> launch) {
 static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
   if (op.hasClusterSize())
     return nullptr;
-  auto launch = std::make_shared<Launch>();
-  launch->op = op;
-  launch->gridDim = {scope.slot(op.getGridSizeX()),
-                     scope.slot(op.getGridSizeY()),
-                     scope.slot(op.getGridSizeZ())};
-  launch->blockDim = {scope.slot(op.getBlockSizeX()),
-                      scope.slot(op.getBlockSizeY()),
-                      scope.slot(op.getBlockSizeZ())};
+  std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->owned = scope.compileFunction(op.getBody().front());
   launch->kernel = launch->owned.get();
   launch->hasIndexArguments = true;
@@ -182,14 +189,7 @@ static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
           op, op.getKernelAttr());
   if (!kernel)
     return nullptr;
-  auto launch = std::make_shared<Launch>();
-  launch->op = op;
-  launch->gridDim = {scope.slot(op.getGridSizeX()),
-                     scope.slot(op.getGridSizeY()),
-                     scope.slot(op.getGridSizeZ())};
-  launch->blockDim = {scope.slot(op.getBlockSizeX()),
-                      scope.slot(op.getBlockSizeY()),
-                      scope.slot(op.getBlockSizeZ())};
+  std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->kernel = scope.program.getFunction(kernel);
   if (!launch->kernel)
     return nullptr;

@@ -42,7 +42,7 @@ static std::string explainCpuIncompatible(const std::string &code,
   return wanted == 2 ? "the CPU lacks AVX-512" : "the CPU lacks AVX2";
 }
 
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
+static int rateCpuFit(const ProgramVariant &variant, const DeviceInfo &device) {
   int level = getLevel(variant.chip);
   return level < 0 && variant.chip != device.chip ? 1 : 2 + level;
 }
@@ -53,4 +53,4 @@ static std::string listCpu(std::vector<DeviceInfo> &devices) {
 }
 
 const RuntimeBackend tessera::runtime::cpuBackend = {
-    "cpu", listCpu, openCpuDevice, explainCpuIncompatible, rateFit};
+    "cpu", listCpu, openCpuDevice, explainCpuIncompatible, rateCpuFit};

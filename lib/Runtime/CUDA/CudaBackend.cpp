@@ -50,7 +50,7 @@ static std::string explainCudaIncompatible(const std::string &code,
                             : "machine code runs on its own generation only";
 }
 
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &) {
+static int rateCudaFit(const ProgramVariant &variant, const DeviceInfo &) {
   // Code for one chip alone may use all of its features.
   auto code = CudaChip::parse(variant.chip);
   return code ? 2 * code->level + code->isSpecific : 0;
@@ -69,7 +69,7 @@ const RuntimeBackend tessera::runtime::cudaBackend = {
       });
     },
     explainCudaIncompatible,
-    rateFit,
+    rateCudaFit,
     /*openNative=*/nullptr,
     [](Device &device, const LibraryMatmul &matmul) {
       return prepareBlasLt(device, matmul, getCublasLt());

@@ -682,7 +682,7 @@ DriverResult CudaDevice::graphSetCopy(void *instance, void *node, void *to,
 //===----------------------------------------------------------------------===//
 
 /// The version of the kernel-mode driver, "580.159.03"; empty when unknown.
-static std::string getKernelDriverVersion() {
+static std::string getNvidiaDriverVersion() {
   std::FILE *file = std::fopen("/proc/driver/nvidia/version", "r");
   if (!file)
     return "";
@@ -737,7 +737,7 @@ struct CudaApi {
     driver.driverGetVersion(&version);
     info.driver = describeVersions(
         format("CUDA %d.%d", version / 1000, version % 1000 / 10),
-        getKernelDriverVersion());
+        getNvidiaDriverVersion());
     return Status::success();
   }
 };

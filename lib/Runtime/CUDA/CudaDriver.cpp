@@ -24,11 +24,11 @@ std::string CudaDriver::describe(const char *call, CUresult result) const {
 }
 
 namespace {
-struct LoadedDriver {
+struct LoadedCudaDriver {
   CudaDriver driver;
   std::string reason;
 
-  LoadedDriver() {
+  LoadedCudaDriver() {
     void *library = nullptr;
     openDriverLibrary("libcuda.so.1", library, reason);
     if (!library)
@@ -51,5 +51,5 @@ struct LoadedDriver {
 } // namespace
 
 const CudaDriver *tessera::runtime::getCudaDriver(std::string *why) {
-  return getLoadedDriver<LoadedDriver>(why);
+  return getLoadedDriver<LoadedCudaDriver>(why);
 }

@@ -12,7 +12,7 @@
 
 using namespace tessera::runtime;
 
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &) {
+static int rateHipFit(const ProgramVariant &variant, const DeviceInfo &) {
   // The code that settles more features.
   auto code = parseTargetId(variant.chip);
   return code ? 1 + static_cast<int>(code->features.size()) : 0;
@@ -31,7 +31,7 @@ const RuntimeBackend tessera::runtime::hipBackend = {
       });
     },
     explainTargetIncompatible,
-    rateFit,
+    rateHipFit,
     /*openNative=*/nullptr,
     [](Device &device, const LibraryMatmul &matmul) {
       return prepareBlasLt(device, matmul, getHipblasLt(device.info()));

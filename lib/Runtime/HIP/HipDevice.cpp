@@ -546,7 +546,7 @@ static std::string findTargetId(const std::vector<char> &properties) {
 
 /// The version of the kernel's driver where it is one of ROCm's own, "6.12.12";
 /// empty for that of the kernel itself.
-static std::string getKernelDriverVersion() {
+static std::string getAmdDriverVersion() {
   for (const char *path :
        {"/sys/module/amdgpu/version", "/sys/module/hydcu/version"}) {
     std::FILE *file = std::fopen(path, "r");
@@ -606,7 +606,7 @@ struct HipApi {
     info.driver =
         describeVersions(format("HIP %d.%d.%d", version / 10000000,
                                 version / 100000 % 100, version % 100000),
-                         getKernelDriverVersion());
+                         getAmdDriverVersion());
     return Status::success();
   }
 };

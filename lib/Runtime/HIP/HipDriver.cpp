@@ -44,11 +44,11 @@ static std::string explainNoDevice() {
 }
 
 namespace {
-struct LoadedDriver {
+struct LoadedHipDriver {
   HipDriver driver;
   std::string reason;
 
-  LoadedDriver() {
+  LoadedHipDriver() {
     void *library = openLibrary();
     if (!library)
       return;
@@ -121,5 +121,5 @@ private:
 } // namespace
 
 const HipDriver *tessera::runtime::getHipDriver(std::string *why) {
-  return getLoadedDriver<LoadedDriver>(why);
+  return getLoadedDriver<LoadedHipDriver>(why);
 }

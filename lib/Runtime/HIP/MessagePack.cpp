@@ -31,9 +31,9 @@ std::string_view MessagePackValue::getString(std::string_view key) const {
 }
 
 namespace {
-class Reader {
+class MessagePackReader {
 public:
-  explicit Reader(std::string_view bytes) : rest(bytes) {}
+  explicit MessagePackReader(std::string_view bytes) : rest(bytes) {}
 
   bool read(MessagePackValue &value, int depth);
 
@@ -49,7 +49,7 @@ private:
 };
 } // namespace
 
-bool Reader::takeNumber(unsigned bytes, uint64_t &number) {
+bool MessagePackReader::takeNumber(unsigned bytes, uint64_t &number) {
   if (rest.size() < bytes)
     return false;
   number = 0;
@@ -59,7 +59,7 @@ bool Reader::takeNumber(unsigned bytes, uint64_t &number) {
   return true;
 }
 
-bool Reader::takeText(uint64_t count, std::string_view &text) {
+bool MessagePackReader::takeText(uint64_t count, std::string_view &text) {
   if (rest.size() < count)
     return false;
   text = rest.substr(0, count);
@@ -67,8 +67,8 @@ bool Reader::takeText(uint64_t count, std::string_view &text) {
   return true;
 }
 
-bool Reader::readInteger(unsigned bytes, bool isSigned,
-                         MessagePackValue &value) {
+bool MessagePackReader::readInteger(unsigned bytes, bool isSigned,
+                                    MessagePackValue &value) {
   uint64_t number = 0;
   if (!takeNumber(bytes, number))
     return false;
@@ -79,12 +79,13 @@ bool Reader::readInteger(unsigned bytes, bool isSigned,
   return true;
 }
 
-bool Reader::readString(uint64_t count, MessagePackValue &value) {
+bool MessagePackReader::readString(uint64_t count, MessagePackValue &value) {
   value.kind = MessagePackValue::String;
   return takeText(count, value.string);
 }
 
-bool Reader::readArray(uint64_t count, MessagePackValue &value, int depth) {
+bool MessagePackReader::readArray(uint64_t count, MessagePackValue &value,
+                                  int depth) {
   value.kind = MessagePackValue::Array;
   for (uint64_t index = 0; index < count; ++index)
     if (!read(value.array.emplace_back(), depth))
@@ -92,7 +93,8 @@ bool Reader::readArray(uint64_t count, MessagePackValue &value, int depth) {
   return true;
 }
 
-bool Reader::readMap(uint64_t count, MessagePackValue &value, int depth) {
+bool MessagePackReader::readMap(uint64_t count, MessagePackValue &value,
+                                int depth) {
   value.kind = MessagePackValue::Map;
   for (uint64_t index = 0; index < count; ++index) {
     MessagePackValue key;
@@ -105,7 +107,7 @@ bool Reader::readMap(uint64_t count, MessagePackValue &value, int depth) {
   return true;
 }
 
-bool Reader::read(MessagePackValue &value, int depth) {
+bool MessagePackReader::read(MessagePackValue &value, int depth) {
   uint64_t format = 0, count = 0;
   if (depth == 0 || !takeNumber(1, format))
     return false;
@@ -178,7 +180,7 @@ std::optional<MessagePackValue>
 tessera::runtime::readMessagePack(std::string_view bytes) {
   constexpr int maxDepth = 16;
   MessagePackValue value;
-  if (!Reader(bytes).read(value, maxDepth))
+  if (!MessagePackReader(bytes).read(value, maxDepth))
     return std::nullopt;
   return value;
 }

@@ -14,7 +14,7 @@
 
 using namespace tessera::runtime;
 
-static constexpr std::string_view magic = "__CLANG_OFFLOAD_BUNDLE__";
+static constexpr std::string_view offloadMagic = "__CLANG_OFFLOAD_BUNDLE__";
 static constexpr std::string_view compressedMagic = "CCOB";
 /// The triple with its empty environment; the kind for code objects from ABI
 /// version 4 on.
@@ -22,7 +22,7 @@ static constexpr std::string_view entryPrefix = "hipv4-amdgcn-amd-amdhsa--";
 static constexpr std::string_view hostEntry = "host-x86_64-unknown-linux-gnu-";
 static constexpr size_t codeAlignment = 4096;
 
-static Status invalid(std::string message) {
+static Status invalidBundle(std::string message) {
   return Status(StatusCode::InvalidArgument, std::move(message));
 }
 
@@ -31,7 +31,7 @@ static bool startsWith(std::string_view text, std::string_view prefix) {
 }
 
 bool tessera::runtime::isOffloadBundle(std::string_view bytes) {
-  return startsWith(bytes, magic) || startsWith(bytes, compressedMagic);
+  return startsWith(bytes, offloadMagic) || startsWith(bytes, compressedMagic);
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,11 +54,12 @@ static Status checkPair(const TargetId &left, const TargetId &right) {
     return result;
   };
   if (left.str() == right.str())
-    return invalid("a bundle contains one code object per target, but " +
-                   left.str() + " appears twice");
+    return invalidBundle("a bundle contains one code object per target, but " +
+                         left.str() + " appears twice");
   if (names(left) != names(right))
-    return invalid("a bundle's targets " + left.str() + " and " + right.str() +
-                   " set different features; set the same features in both");
+    return invalidBundle(
+        "a bundle's targets " + left.str() + " and " + right.str() +
+        " set different features; set the same features in both");
   return Status::success();
 }
 
@@ -69,9 +70,10 @@ tessera::runtime::writeOffloadBundle(const std::vector<BundleEntry> &entries) {
   for (const BundleEntry &entry : entries) {
     std::optional<TargetId> target = parseTargetId(entry.target);
     if (!target)
-      return invalid("'" + entry.target +
-                     "' is not a valid AMD target ID (expected e.g. gfx90a or "
-                     "gfx90a:xnack-)");
+      return invalidBundle(
+          "'" + entry.target +
+          "' is not a valid AMD target ID (expected e.g. gfx90a or "
+          "gfx90a:xnack-)");
     for (const TargetId &other : targets)
       if (Status status = checkPair(other, *target); !status.ok())
         return status;
@@ -82,10 +84,10 @@ tessera::runtime::writeOffloadBundle(const std::vector<BundleEntry> &entries) {
   auto align = [](size_t offset) {
     return (offset + codeAlignment - 1) / codeAlignment * codeAlignment;
   };
-  size_t headerBytes = magic.size() + 8;
+  size_t headerBytes = offloadMagic.size() + 8;
   for (const std::string &id : ids)
     headerBytes += 24 + id.size();
-  std::string bytes(magic);
+  std::string bytes(offloadMagic);
   appendNumber(bytes, ids.size());
   size_t offset = align(headerBytes);
   std::vector<size_t> offsets;
@@ -155,16 +157,17 @@ static std::string getTarget(std::string_view id) {
 Expected<std::vector<BundleEntry>>
 tessera::runtime::readOffloadBundle(std::string_view bytes) {
   if (startsWith(bytes, compressedMagic))
-    return invalid("the offload bundle is compressed; rebuild it without "
-                   "-compress (--no-offload-compress)");
-  if (!startsWith(bytes, magic))
-    return invalid("not an offload bundle: it does not start with " +
-                   std::string(magic));
-  Cursor cursor(bytes.substr(magic.size()));
+    return invalidBundle("the offload bundle is compressed; rebuild it without "
+                         "-compress (--no-offload-compress)");
+  if (!startsWith(bytes, offloadMagic))
+    return invalidBundle("not an offload bundle: it does not start with " +
+                         std::string(offloadMagic));
+  Cursor cursor(bytes.substr(offloadMagic.size()));
   auto cut = [&] {
-    return invalid(format("truncated offload bundle: its %zu bytes are fewer "
-                          "than its header declares",
-                          bytes.size()));
+    return invalidBundle(
+        format("truncated offload bundle: its %zu bytes are fewer "
+               "than its header declares",
+               bytes.size()));
   };
   uint64_t count = 0;
   if (!cursor.take(count))
@@ -202,6 +205,6 @@ tessera::runtime::selectBundleEntry(const std::vector<BundleEntry> &entries,
   }
   if (best)
     return *best;
-  return invalid("no code object of the bundle runs on " + device +
-                 "; it contains " + (held.empty() ? "none" : held));
+  return invalidBundle("no code object of the bundle runs on " + device +
+                       "; it contains " + (held.empty() ? "none" : held));
 }

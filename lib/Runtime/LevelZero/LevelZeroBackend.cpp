@@ -11,7 +11,7 @@
 using namespace tessera::runtime;
 
 static Expected<std::unique_ptr<Device>>
-openNative(const NativeDevice &native) {
+openNativeLevelZero(const NativeDevice &native) {
   return openByDriver(
       "Level Zero", getLevelZeroDriver, [&](const auto &driver) {
         return openLevelZeroDeviceOn(
@@ -35,4 +35,4 @@ const RuntimeBackend tessera::runtime::levelZeroBackend = {
     },
     explainReportedIncompatible,
     rateReportedFit,
-    openNative};
+    openNativeLevelZero};

@@ -36,7 +36,7 @@ using namespace tessera::runtime;
 
 namespace {
 
-constexpr size_t stagingBytes = 4 << 20;
+constexpr size_t levelZeroStagingBytes = 4 << 20;
 constexpr size_t allocationAlignment = 256;
 /// The number of unfinished notes by which one list may wait for another.
 constexpr uint32_t maxNotes = 16;
@@ -165,8 +165,9 @@ Status LevelZeroDevice::open(ze_context_handle_t callers) {
         result.failed())
       return fail(result.call, static_cast<ze_result_t>(result.code));
   ze_host_mem_alloc_desc_t hostDesc;
-  if (ze_result_t result = driver.memAllocHost(context, &hostDesc, stagingBytes,
-                                               allocationAlignment, &staging))
+  if (ze_result_t result =
+          driver.memAllocHost(context, &hostDesc, levelZeroStagingBytes,
+                              allocationAlignment, &staging))
     return fail("zeMemAllocHost", result);
   const ze_device_compute_properties_t &limits = capabilities.compute;
   const int64_t grid[3] = {limits.maxGroupCountX, limits.maxGroupCountY,
@@ -392,8 +393,8 @@ DriverResult LevelZeroDevice::memFree(void *ptr) {
 
 DriverResult LevelZeroDevice::queueCopyIn(void *to, const void *from,
                                           size_t bytes) {
-  for (size_t at = 0; at < bytes; at += stagingBytes) {
-    size_t size = std::min(stagingBytes, bytes - at);
+  for (size_t at = 0; at < bytes; at += levelZeroStagingBytes) {
+    size_t size = std::min(levelZeroStagingBytes, bytes - at);
     std::memcpy(staging, static_cast<const char *>(from) + at, size);
     DriverResult result =
         queued("zeCommandListAppendMemoryCopy",
@@ -409,8 +410,8 @@ DriverResult LevelZeroDevice::queueCopyIn(void *to, const void *from,
 
 DriverResult LevelZeroDevice::queueCopyOut(void *to, const void *from,
                                            size_t bytes) {
-  for (size_t at = 0; at < bytes; at += stagingBytes) {
-    size_t size = std::min(stagingBytes, bytes - at);
+  for (size_t at = 0; at < bytes; at += levelZeroStagingBytes) {
+    size_t size = std::min(levelZeroStagingBytes, bytes - at);
     DriverResult result =
         queued("zeCommandListAppendMemoryCopy",
                driver.appendMemoryCopy(list, staging,

@@ -13,15 +13,8 @@
 
 using namespace tessera::runtime;
 
-namespace {
 /// The results of the Level Zero Specification 1.17, "ze_result_t".
-struct NamedResult {
-  ze_result_t code;
-  const char *name;
-};
-} // namespace
-
-static const NamedResult results[] = {
+static const NamedResult levelZeroResults[] = {
     {0, "ZE_RESULT_SUCCESS"},
     {1, "ZE_RESULT_NOT_READY"},
     {0x70000001, "ZE_RESULT_ERROR_DEVICE_LOST"},
@@ -87,7 +80,7 @@ static const NamedResult results[] = {
 };
 
 std::string LevelZeroDriver::describe(const char *call, ze_result_t result) {
-  for (const NamedResult &known : results)
+  for (const NamedResult &known : levelZeroResults)
     if (known.code == result)
       return std::string(call) + ": " + known.name;
   char number[16];
@@ -119,14 +112,16 @@ bool tessera::runtime::loadLevelZeroDriver(const char *library,
 }
 
 namespace {
-struct LoadedDriver {
+struct LoadedLevelZeroDriver {
   LevelZeroDriver driver;
   std::string reason;
 
-  LoadedDriver() { loadLevelZeroDriver("libze_loader.so.1", driver, reason); }
+  LoadedLevelZeroDriver() {
+    loadLevelZeroDriver("libze_loader.so.1", driver, reason);
+  }
 };
 } // namespace
 
 const LevelZeroDriver *tessera::runtime::getLevelZeroDriver(std::string *why) {
-  return getLoadedDriver<LoadedDriver>(why);
+  return getLoadedDriver<LoadedLevelZeroDriver>(why);
 }

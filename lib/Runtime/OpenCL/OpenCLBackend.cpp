@@ -11,7 +11,7 @@
 using namespace tessera::runtime;
 
 static Expected<std::unique_ptr<Device>>
-openNative(const NativeDevice &native) {
+openNativeOpenCL(const NativeDevice &native) {
   return openByDriver("OpenCL", getOpenCLDriver, [&](const auto &driver) {
     return openOpenCLDeviceOn(driver, static_cast<cl_context>(native.context),
                               static_cast<cl_device_id>(native.device));
@@ -32,4 +32,4 @@ const RuntimeBackend tessera::runtime::openCLBackend = {
     },
     explainReportedIncompatible,
     rateReportedFit,
-    openNative};
+    openNativeOpenCL};

@@ -10,16 +10,9 @@
 
 using namespace tessera::runtime;
 
-namespace {
 /// The results of the OpenCL Specification, appendix "Error Codes", and of the
 /// loader (cl_khr_icd).
-struct NamedResult {
-  cl_int code;
-  const char *name;
-};
-} // namespace
-
-static const NamedResult results[] = {
+static const NamedResult openCLResults[] = {
     {-1, "CL_DEVICE_NOT_FOUND"},
     {-2, "CL_DEVICE_NOT_AVAILABLE"},
     {-3, "CL_COMPILER_NOT_AVAILABLE"},
@@ -70,7 +63,7 @@ static const NamedResult results[] = {
 };
 
 std::string OpenCLDriver::describe(const char *call, cl_int result) {
-  for (const NamedResult &known : results)
+  for (const NamedResult &known : openCLResults)
     if (known.code == result)
       return std::string(call) + ": " + known.name;
   return std::string(call) + ": error " + std::to_string(result);
@@ -86,11 +79,11 @@ void OpenCLExtensions::find(const OpenCLDriver &driver,
 }
 
 namespace {
-struct LoadedDriver {
+struct LoadedOpenCLDriver {
   OpenCLDriver driver;
   std::string reason;
 
-  LoadedDriver() {
+  LoadedOpenCLDriver() {
     void *library = nullptr;
     openDriverLibrary("libOpenCL.so.1", library, reason);
     if (!library)
@@ -107,5 +100,5 @@ struct LoadedDriver {
 } // namespace
 
 const OpenCLDriver *tessera::runtime::getOpenCLDriver(std::string *why) {
-  return getLoadedDriver<LoadedDriver>(why);
+  return getLoadedDriver<LoadedOpenCLDriver>(why);
 }

@@ -13,6 +13,7 @@
 #include "MatrixMultiply.h"
 
 #include "../Format.h"
+#include "../SpirvOpcodes.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -20,19 +21,6 @@
 using namespace tessera::runtime;
 
 namespace {
-enum : uint32_t {
-  headerWords = 5,
-  opUndef = 1,
-  opTypeInt = 21,
-  opTypeFloat = 22,
-  opConstant = 43,
-  opConstantComposite = 44,
-  opConstantNull = 46,
-  opFunction = 54,
-  opFunctionEnd = 56,
-  opTypeCooperativeMatrix = 4456,
-  opCooperativeMatrixMulAdd = 4459,
-};
 
 struct MatrixType {
   ComponentType component;

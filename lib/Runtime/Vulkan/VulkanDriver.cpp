@@ -105,11 +105,11 @@ std::string tessera::runtime::findVulkanFunctions(PFN_vkGetInstanceProcAddr get,
 }
 
 namespace {
-struct LoadedDriver {
+struct LoadedVulkanDriver {
   VulkanDriver driver;
   std::string reason;
 
-  LoadedDriver() {
+  LoadedVulkanDriver() {
     void *library = nullptr;
     openDriverLibrary("libvulkan.so.1", library, reason);
     if (!library)
@@ -174,5 +174,5 @@ struct LoadedDriver {
 } // namespace
 
 const VulkanDriver *tessera::runtime::getVulkanDriver(std::string *why) {
-  return getLoadedDriver<LoadedDriver>(why);
+  return getLoadedDriver<LoadedVulkanDriver>(why);
 }

@@ -13,6 +13,7 @@
 #include "VulkanSelfTest.h"
 
 #include "../Format.h"
+#include "../SpirvOpcodes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -192,36 +193,6 @@ TestOperands tessera::runtime::makeTestOperands(const MatrixMultiply &matmul) {
 namespace {
 
 enum : uint32_t {
-  opExtension = 10,
-  opMemoryModel = 14,
-  opEntryPoint = 15,
-  opExecutionMode = 16,
-  opCapability = 17,
-  opTypeVoid = 19,
-  opTypeInt = 21,
-  opTypeFloat = 22,
-  opTypeRuntimeArray = 29,
-  opTypeStruct = 30,
-  opTypePointer = 32,
-  opTypeFunction = 33,
-  opConstant = 43,
-  opFunction = 54,
-  opFunctionEnd = 56,
-  opVariable = 59,
-  opLoad = 61,
-  opAccessChain = 65,
-  opDecorate = 71,
-  opMemberDecorate = 72,
-  opConvertUToPtr = 120,
-  opIAdd = 128,
-  opLabel = 248,
-  opReturn = 253,
-  opTypeCooperativeMatrix = 4456,
-  opCooperativeMatrixLoad = 4457,
-  opCooperativeMatrixStore = 4458,
-  opCooperativeMatrixMulAdd = 4459,
-};
-enum : uint32_t {
   capabilityShader = 1,
   capabilityFloat16 = 9,
   capabilityFloat64 = 10,
@@ -242,7 +213,6 @@ enum : uint32_t {
   addressingPhysicalStorageBuffer64 = 5348,
   memoryModelVulkan = 3,
   executionGLCompute = 5,
-  modeLocalSize = 17,
   decorationBlock = 2,
   decorationArrayStride = 6,
   decorationOffset = 35,

@@ -60,21 +60,7 @@ static void defineExtent(llvm::Function &function, bool ofWorkgroup) {
 /// Defines the functions of AMD's device library that have an LLVM intrinsic,
 /// since the library itself is not at hand. An error names any other function:
 /// those of f32 that need the library have become polynomials before.
-static LogicalResult defineDeviceFunctions(ModuleOp module,
-                                           llvm::Module &code) {
-  static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
-      {"fabs", llvm::Intrinsic::fabs},
-      {"ceil", llvm::Intrinsic::ceil},
-      {"floor", llvm::Intrinsic::floor},
-      {"trunc", llvm::Intrinsic::trunc},
-      {"rint", llvm::Intrinsic::roundeven},
-      {"round", llvm::Intrinsic::round},
-      {"sqrt", llvm::Intrinsic::sqrt},
-      {"fma", llvm::Intrinsic::fma},
-      {"fmax", llvm::Intrinsic::maxnum},
-      {"fmin", llvm::Intrinsic::minnum},
-      {"copysign", llvm::Intrinsic::copysign},
-  };
+static LogicalResult defineAmdFunctions(ModuleOp module, llvm::Module &code) {
   // Their f64 forms have no code.
   static const std::pair<StringRef, llvm::Intrinsic::ID> functionsOfF32[] = {
       {"exp", llvm::Intrinsic::exp},     {"exp2", llvm::Intrinsic::exp2},
@@ -96,12 +82,13 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
              << "target hip does not support the function '" << name << "'";
     llvm::Type *type = function.getReturnType();
     StringRef base = name.rsplit('_').first;
-    auto isCalled = [&](const auto &entry) { return entry.first == base; };
-    const auto *found = llvm::find_if(functions, isCalled);
-    bool exists = found != std::end(functions);
-    if (!exists && type->isFloatTy()) {
-      found = llvm::find_if(functionsOfF32, isCalled);
-      exists = found != std::end(functionsOfF32);
+    std::optional<llvm::Intrinsic::ID> intrinsic = findMathIntrinsic(base);
+    if (!intrinsic && type->isFloatTy()) {
+      const auto *found = llvm::find_if(functionsOfF32, [&](const auto &entry) {
+        return entry.first == base;
+      });
+      if (found != std::end(functionsOfF32))
+        intrinsic = found->second;
     }
     llvm::IRBuilder<> builder(
         llvm::BasicBlock::Create(code.getContext(), "", &function));
@@ -109,8 +96,8 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
     for (llvm::Argument &argument : function.args())
       arguments.push_back(&argument);
     llvm::Value *result;
-    if (exists)
-      result = builder.CreateIntrinsic(found->second, {type}, arguments);
+    if (intrinsic)
+      result = builder.CreateIntrinsic(*intrinsic, {type}, arguments);
     else if (base == "rsqrt")
       result = builder.CreateFDiv(
           llvm::ConstantFP::get(type, 1.0),
@@ -167,20 +154,11 @@ static void placeVariables(llvm::Module &code) {
 /// The kernels as `machine`'s optimized LLVM IR.
 static LogicalResult makeModule(ModuleOp module, IRModule &code,
                                 llvm::TargetMachine &machine) {
-  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
   if (failed(kernels))
     return failure();
-  // Dynamic workgroup memory is an external array without a size; aligned for
-  // every access there is.
-  for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
-    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
-    if (global.getAddrSpace() == 3 && array && array.getNumElements() == 0) {
-      global.setLinkage(LLVM::Linkage::External);
-      global.setAlignment(128);
-    }
-  }
   if (failed(translate(**kernels, code, machine)) ||
-      failed(defineDeviceFunctions(module, code.get())))
+      failed(defineAmdFunctions(module, code.get())))
     return failure();
   placeVariables(code.get());
   relaxAtomics(code.get());

@@ -66,7 +66,7 @@ enum class Family {
   Wmma12,
 };
 
-struct Row {
+struct AmdRow {
   Family family;
   int64_t m, n, k;
   const char *a, *b, *acc;
@@ -81,7 +81,7 @@ static constexpr unsigned AllMfma = Gfx908 | Gfx90a | Gfx942 | Gfx950;
 
 /// The larger shape is better: it performs more work per issue, and reuses each
 /// operand that it reads from registers more often.
-static const Row rows[] = {
+static const AmdRow amdRows[] = {
     // CDNA4 doubles K. V_MFMA_F32_32X32X16_F16, V_MFMA_F32_16X16X32_F16, and
     // all of CDNA: V_MFMA_F32_32X32X8_F16, V_MFMA_F32_16X16X16_F16.
     {Family::Mfma, 32, 32, 16, "f16", "f16", "f32", Gfx950},
@@ -239,7 +239,7 @@ static void setNameAndTypes(MatrixInstruction &row, llvm::StringRef family,
     row.name += "." + b.str();
 }
 
-static MatrixInstruction makeInstruction(const Row &from) {
+static MatrixInstruction makeInstruction(const AmdRow &from) {
   MatrixInstruction row;
   row.m = from.m;
   row.n = from.n;
@@ -338,7 +338,7 @@ Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
     chip.transposingReadBits = 16;
   }
   setAmdSchedules(chip, of);
-  for (const Row &row : rows)
+  for (const AmdRow &row : amdRows)
     if (row.chips & of.bit)
       chip.instructions.push_back(makeInstruction(row));
   if (of.bit == Gfx906)

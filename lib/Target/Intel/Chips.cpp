@@ -134,8 +134,7 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
                                  /*mostWidth=*/int64_t(1) << 24,
                                  /*widthMultiple=*/4,
                                  /*pitchMultiple=*/16,
-                                 /*mostRows=*/int64_t(1) << 24,
-                                 /*prefetchIterations=*/2};
+                                 /*mostRows=*/int64_t(1) << 24};
   }
   setIntelSchedules(chip);
   std::vector<MatrixInstruction> others = std::move(chip.instructions);

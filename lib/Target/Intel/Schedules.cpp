@@ -17,8 +17,10 @@ void mlir::tessera::setIntelSchedules(Chip &chip) {
   policy.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
                                : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
   policy.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
-  if (wide)
+  if (wide) {
     // 32x64 accumulators take 128 registers, the operands of 64 bytes of K 96.
     policy.blockDefaults = ScheduleDefaults{{256, 256}, {32, 64}, 64, 0};
+    policy.blockPrefetchIterations = 2;
+  }
   policy.simt = {256, 1, 8 * chip.processors, 4};
 }

@@ -35,18 +35,6 @@ static constexpr llvm::StringLiteral blocksExtension = "SPV_INTEL_2d_block_io";
 
 namespace {
 
-/// "SPIR-V Specification", section 3.42; the last one is its extension's, as is
-/// its capability.
-enum Opcode : uint32_t {
-  OpName = 5,
-  OpExtension = 10,
-  OpCapability = 17,
-  OpFunction = 54,
-  OpFunctionEnd = 56,
-  OpFunctionCall = 57,
-  OpDecorate = 71,
-  OpSubgroupMatrixMultiplyAccumulateINTEL = 6237,
-};
 constexpr uint32_t decorationLinkageAttributes = 41;
 constexpr uint32_t capabilityLinkage = 5,
                    capabilitySubgroup2DBlockIOINTEL = 6228,

@@ -41,7 +41,7 @@ struct Shape {
 };
 
 /// One instruction of that shape.
-struct Row {
+struct NvidiaRow {
   const char *shape;
   const char *a, *b, *acc;
   int64_t since;
@@ -160,7 +160,7 @@ static const Shape shapes[] = {
 
 // Best first for each combination of types: the larger shape performs more work
 // per issue.
-static const Row rows[] = {
+static const NvidiaRow nvidiaRows[] = {
     {"m16n8k16", "f16", "f16", "f32", 80},
     {"m16n8k8", "f16", "f16", "f32", 75},
     {"m8n8k4", "f16", "f16", "f32", 70},
@@ -449,7 +449,7 @@ Chip mlir::tessera::makeNvidiaChip(const NvidiaChipRow &of) {
   chip.registersPerWorkgroup = 64 * 1024;
   chip.processors = of.processors;
   setNvidiaSchedules(chip, of);
-  for (const Row &row : rows) {
+  for (const NvidiaRow &row : nvidiaRows) {
     if (row.since > of.level)
       continue;
     for (const Shape &shape : shapes)

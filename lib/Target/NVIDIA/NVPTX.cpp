@@ -23,50 +23,34 @@ using namespace mlir::tessera;
 /// Defines the functions of NVIDIA's device library that have an LLVM
 /// intrinsic, since the library itself is not at hand. An error names any other
 /// function: those of f32 that need the library have become polynomials before.
-static LogicalResult defineDeviceFunctions(ModuleOp module,
+static LogicalResult defineNvidiaFunctions(ModuleOp module,
                                            llvm::Module &code) {
-  static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
-      {"__nv_fabs", llvm::Intrinsic::fabs},
-      {"__nv_ceil", llvm::Intrinsic::ceil},
-      {"__nv_floor", llvm::Intrinsic::floor},
-      {"__nv_trunc", llvm::Intrinsic::trunc},
-      {"__nv_rint", llvm::Intrinsic::roundeven},
-      {"__nv_round", llvm::Intrinsic::round},
-      {"__nv_sqrt", llvm::Intrinsic::sqrt},
-      {"__nv_fma", llvm::Intrinsic::fma},
-      {"__nv_fmax", llvm::Intrinsic::maxnum},
-      {"__nv_fmin", llvm::Intrinsic::minnum},
-      {"__nv_copysign", llvm::Intrinsic::copysign},
-  };
   for (llvm::Function &function : code) {
-    StringRef name = function.getName();
-    if (!function.isDeclaration() || !name.starts_with("__nv_"))
+    StringRef name = function.getName(), base = name;
+    if (!function.isDeclaration() || !base.consume_front("__nv_"))
       continue;
     llvm::Type *type = function.getReturnType();
-    StringRef base = name;
     if (type->isFloatTy())
       base.consume_back("f");
-    const auto *found = llvm::find_if(
-        functions, [&](const auto &entry) { return entry.first == base; });
     llvm::IRBuilder<> builder(
         llvm::BasicBlock::Create(code.getContext(), "", &function));
     SmallVector<llvm::Value *> arguments;
     for (llvm::Argument &argument : function.args())
       arguments.push_back(&argument);
     llvm::Value *result;
-    if (found != std::end(functions))
-      result = builder.CreateIntrinsic(found->second, {type}, arguments);
-    else if (base == "__nv_rsqrt")
+    if (std::optional<llvm::Intrinsic::ID> found = findMathIntrinsic(base))
+      result = builder.CreateIntrinsic(*found, {type}, arguments);
+    else if (base == "rsqrt")
       result = builder.CreateFDiv(
           llvm::ConstantFP::get(type, 1.0),
           builder.CreateIntrinsic(llvm::Intrinsic::sqrt, {type}, arguments));
-    else if (base == "__nv_exp2" && type->isFloatTy())
+    else if (base == "exp2" && type->isFloatTy())
       result = builder.CreateIntrinsic(llvm::Intrinsic::nvvm_ex2_approx, {type},
                                        arguments);
-    else if (base == "__nv_abs" || base == "__nv_llabs")
+    else if (base == "abs" || base == "llabs")
       result = builder.CreateIntrinsic(llvm::Intrinsic::abs, {type},
                                        {arguments[0], builder.getFalse()});
-    else if (base == "__nv_fmod")
+    else if (base == "fmod")
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else
       return emitErrorAtCall(module, name)
@@ -142,21 +126,12 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
   if (!machine)
     return failure();
 
-  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
   if (failed(kernels))
     return failure();
-  // Dynamic workgroup memory is an external array without a size; aligned for
-  // every access there is.
-  for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
-    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
-    if (global.getAddrSpace() == 3 && array && array.getNumElements() == 0) {
-      global.setLinkage(LLVM::Linkage::External);
-      global.setAlignment(128);
-    }
-  }
   IRModule code(module);
   if (failed(translate(**kernels, code, *machine)) ||
-      failed(defineDeviceFunctions(module, code.get())) ||
+      failed(defineNvidiaFunctions(module, code.get())) ||
       failed(code.optimize(*machine)))
     return failure();
   hideNegations(code.get());

@@ -37,7 +37,7 @@
 
 using namespace mlir::tessera;
 
-static const ReportedProfile profiles[] = {
+static const ReportedProfile openCLProfiles[] = {
     // A generic device: the minimum that GPUs with subgroups support.
     {"simt", "s16-w65536-t1024-f16-f64"},
     // The minimum that PoCL reports on any CPU; its workgroup memory depends on
@@ -47,8 +47,8 @@ static const ReportedProfile profiles[] = {
     {"rusticl", "s8-w32768-t1024-f16"},
 };
 
-static std::unique_ptr<Chip> parse(llvm::StringRef name,
-                                   llvm::StringRef description) {
+static std::unique_ptr<Chip> parseOpenCLChip(llvm::StringRef name,
+                                             llvm::StringRef description) {
   std::unique_ptr<Chip> chip = parseReportedChip("opencl", name, description);
   if (!chip)
     return nullptr;
@@ -86,8 +86,9 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
 
 static void addOpenCLChips(std::vector<Chip> &chips) {
   addIntelChips(chips);
-  for (const ReportedProfile &profile : profiles)
-    chips.push_back(std::move(*parse(profile.name, profile.description)));
+  for (const ReportedProfile &profile : openCLProfiles)
+    chips.push_back(
+        std::move(*parseOpenCLChip(profile.name, profile.description)));
 }
 
 namespace mlir::tessera {
@@ -97,10 +98,10 @@ const TargetInfo &getOpenCLTarget() {
     target.aliases = {"level-zero"};
     target.addChips = addOpenCLChips;
     target.findDescribedChip = [](llvm::StringRef name) {
-      return findReportedChip("opencl", name, profiles, parse);
+      return findReportedChip("opencl", name, openCLProfiles, parseOpenCLChip);
     };
     target.getReportedDescription = [](llvm::StringRef name) {
-      return getDescription(profiles, name);
+      return getDescription(openCLProfiles, name);
     };
     return target;
   }();

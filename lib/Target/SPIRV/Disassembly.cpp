@@ -32,15 +32,6 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// "SPIR-V Specification", section 3.42.
-enum Opcode : uint32_t {
-  OpNop = 0,
-  OpCapability = 17,
-  OpTypeFloat = 22,
-  OpTypeFunction = 33,
-  OpGroupDecorate = 74,
-  OpCompositeConstruct = 80,
-};
 constexpr uint32_t capabilityShader = 1;
 
 /// How an operand is printed.

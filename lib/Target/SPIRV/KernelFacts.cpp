@@ -17,8 +17,6 @@ using spirv::Decoration;
 using spirv::Opcode;
 
 namespace {
-/// "SPIR-V Specification", section 3.42; upstream's opcodes have no such one.
-constexpr uint32_t OpDecorateString = 5632;
 /// With the usual number of registers per hardware thread, an execution unit
 /// runs 8 threads.
 constexpr int64_t usualRegisters = 128, usualThreads = 8;

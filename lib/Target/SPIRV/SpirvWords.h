@@ -25,6 +25,26 @@ namespace mlir::tessera {
 /// Words before the first instruction.
 constexpr size_t spirvHeaderWords = 5;
 
+/// The opcodes of "SPIR-V Specification", section 3.42, that code on words
+/// uses; upstream's enumeration lacks some of them. The last one is that of
+/// SPV_INTEL_subgroup_matrix_multiply_accumulate, as is its capability.
+enum SpirvOpcode : uint32_t {
+  OpNop = 0,
+  OpName = 5,
+  OpExtension = 10,
+  OpCapability = 17,
+  OpTypeFloat = 22,
+  OpTypeFunction = 33,
+  OpFunction = 54,
+  OpFunctionEnd = 56,
+  OpFunctionCall = 57,
+  OpDecorate = 71,
+  OpGroupDecorate = 74,
+  OpCompositeConstruct = 80,
+  OpDecorateString = 5632,
+  OpSubgroupMatrixMultiplyAccumulateINTEL = 6237,
+};
+
 /// The text in the words from `words[0]` on.
 inline StringRef readSpirvText(ArrayRef<uint32_t> words) {
   StringRef text(reinterpret_cast<const char *>(words.data()),

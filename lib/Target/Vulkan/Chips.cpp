@@ -15,7 +15,7 @@
 
 using namespace mlir::tessera;
 
-static const ReportedProfile profiles[] = {
+static const ReportedProfile vulkanProfiles[] = {
     // Mesa's lavapipe since 26.0, and before that: on the CPU, 8 lanes.
     {"lavapipe", "s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-m8n8k8.f32.f16-"
                  "m8n8k8.u32.u8-m8n8k8.s32.s8"},
@@ -28,8 +28,8 @@ static const ReportedProfile profiles[] = {
      "m16n16k32.u32.u8-m16n8k32.u32.u8-m16n16k32.s32.s8-m16n8k32.s32.s8"},
 };
 
-static std::unique_ptr<Chip> parse(llvm::StringRef name,
-                                   llvm::StringRef description) {
+static std::unique_ptr<Chip> parseVulkanChip(llvm::StringRef name,
+                                             llvm::StringRef description) {
   std::unique_ptr<Chip> chip = parseReportedChip("vulkan", name, description);
   if (!chip)
     return nullptr;
@@ -42,8 +42,9 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
 }
 
 static void addVulkanChips(std::vector<Chip> &chips) {
-  for (const ReportedProfile &profile : profiles)
-    chips.push_back(std::move(*parse(profile.name, profile.description)));
+  for (const ReportedProfile &profile : vulkanProfiles)
+    chips.push_back(
+        std::move(*parseVulkanChip(profile.name, profile.description)));
 }
 
 namespace mlir::tessera {
@@ -52,10 +53,10 @@ const TargetInfo &getVulkanTarget() {
     TargetInfo target{"vulkan"};
     target.addChips = addVulkanChips;
     target.findDescribedChip = [](llvm::StringRef name) {
-      return findReportedChip("vulkan", name, profiles, parse);
+      return findReportedChip("vulkan", name, vulkanProfiles, parseVulkanChip);
     };
     target.getReportedDescription = [](llvm::StringRef name) {
-      return getDescription(profiles, name);
+      return getDescription(vulkanProfiles, name);
     };
     return target;
   }();

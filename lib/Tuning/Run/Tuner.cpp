@@ -118,6 +118,18 @@ std::string Tuner::describeDevice(const Measurer &measurer) const {
                        : text;
 }
 
+void Tuner::failToCompile(Pending work, const Compiler &compiler,
+                          const std::string &error, const std::string &why) {
+  ++counts.failed;
+  bool isOwn = !work.point;
+  size_t task = work.task;
+  tuning::Record record =
+      makeRecord(work, Outcome::NotCompiled, error, getEnvironment(compiler));
+  finish(std::move(work), std::move(record));
+  if (isOwn)
+    giveUp(task, why);
+}
+
 void Tuner::lose(Compiler &compiler, bool isLate) {
   std::string how = compiler.child->end(/*isGone=*/!isLate);
   if (compiler.work) {
@@ -128,13 +140,7 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
                                compileLimit)
                      .str()
                : "the compiler died: " + how;
-    ++counts.failed;
-    bool isOwn = !work.point;
-    size_t task = work.task;
-    finish(work, makeRecord(work, Outcome::NotCompiled, error,
-                            getEnvironment(compiler)));
-    if (isOwn)
-      giveUp(task, error);
+    failToCompile(std::move(work), compiler, error, error);
   } else if (++compiler.failures >= mostFailures) {
     if (compiler.host) {
       progress.say("error: could not start a compile worker on host " +
@@ -296,13 +302,8 @@ void Tuner::handle(Compiler &compiler, Message message) {
   work.compileTime = message.head.getNumber("ms").value_or(0);
   work.bundle = std::move(message.bytes);
   if (!error.empty()) {
-    ++counts.failed;
-    bool isOwn = !work.point;
-    size_t task = work.task;
-    finish(work, makeRecord(work, Outcome::NotCompiled, error,
-                            getEnvironment(compiler)));
-    if (isOwn)
-      giveUp(task, "it does not compile: " + error);
+    failToCompile(std::move(work), compiler, error,
+                  "it does not compile: " + error);
     return;
   }
   ++counts.compiled;

@@ -549,14 +549,23 @@ static LogicalResult lowerPad(Lowering &l) {
   return success();
 }
 
-static LogicalResult lowerExpand(Lowering &l) {
-  SmallVector<int64_t> wanted;
-  if (failed(l.getInts(1, "the shape", wanted)))
+/// The constant shape that input `index` holds.
+static FailureOr<SmallVector<int64_t>> getStaticShape(Lowering &l,
+                                                      unsigned index) {
+  SmallVector<int64_t> shape;
+  if (failed(l.getInts(index, "the shape", shape)))
     return failure();
-  if (llvm::any_of(wanted, [](int64_t size) { return size < 0; }))
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
     return l.fail("its shape has a negative size");
+  return shape;
+}
+
+static LogicalResult lowerExpand(Lowering &l) {
+  FailureOr<SmallVector<int64_t>> wanted = getStaticShape(l, 1);
+  if (failed(wanted))
+    return failure();
   FailureOr<Shape> shape =
-      l.broadcast({l.getInput(0).shape, Shape(wanted.begin(), wanted.end())});
+      l.broadcast({l.getInput(0).shape, Shape(wanted->begin(), wanted->end())});
   return failed(shape) ? failure()
                        : l.setResult(l.expand(l.getInput(0), *shape));
 }
@@ -594,21 +603,17 @@ static LogicalResult lowerTile(Lowering &l) {
 }
 
 static LogicalResult lowerConstantOfShape(Lowering &l) {
-  SmallVector<int64_t> shape;
-  if (failed(l.getInts(0, "the shape", shape)))
-    return failure();
-  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
-    return l.fail("its shape has a negative size");
-  if (failed(l.checkShape(shape)))
+  FailureOr<SmallVector<int64_t>> shape = getStaticShape(l, 0);
+  if (failed(shape) || failed(l.checkShape(*shape)))
     return failure();
   const TensorData *value = l.getTensor("value");
   if (!value) {
-    l.setResult(0, l.makeSplat(DataType::F32, shape, 0));
+    l.setResult(0, l.makeSplat(DataType::F32, *shape, 0));
     return success();
   }
   if (value->bytes.size() != getByteWidth(value->type))
     return l.fail("value must have one element");
-  l.setResult(0, l.makeConstant(value->type, shape, value->bytes.str(),
+  l.setResult(0, l.makeConstant(value->type, *shape, value->bytes.str(),
                                 /*isSplat=*/true));
   return success();
 }

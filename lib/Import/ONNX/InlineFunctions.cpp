@@ -16,7 +16,7 @@ using llvm::StringRef;
 using llvm::Twine;
 
 /// Functions that call functions: more are a cycle, in all likelihood.
-static constexpr unsigned mostNested = 32;
+static constexpr unsigned mostNestedCalls = 32;
 /// Nodes of all calls together. Functions that call each other twice may need
 /// exponentially many.
 static constexpr size_t mostNodes = size_t(1) << 20;
@@ -146,10 +146,10 @@ bool Inliner::inlineCalls(std::vector<Node> &nodes, unsigned depth) {
       continue;
     }
     const Function &function = *found->second;
-    if (depth == mostNested)
+    if (depth == mostNestedCalls)
       return fail("the function " + quote(function.name) +
                   " calls itself, or functions are nested more than " +
-                  Twine(mostNested) + " deep");
+                  Twine(mostNestedCalls) + " deep");
     numNodes += countNodes(function.nodes) + 1;
     if (numNodes > mostNodes)
       return fail("the calls of functions have more than " + Twine(mostNodes) +

@@ -11,7 +11,7 @@ using namespace mlir::tessera::onnx;
 
 namespace {
 /// The numbers by which the positions of keys are limited.
-struct Window {
+struct AttentionWindow {
   bool isCausal;
   int64_t left, right;
 };
@@ -53,7 +53,7 @@ static FailureOr<Tensor> repeatHeads(Lowering &l, const Tensor &x,
 /// What is added to the scores, as float32: 0 or minus infinity, and the mask.
 static FailureOr<std::optional<Tensor>> makeBias(Lowering &l,
                                                  const Tensor &scores,
-                                                 const Window &window,
+                                                 const AttentionWindow &window,
                                                  int64_t past) {
   bool hasMask = l.hasInput(3), hasLengths = l.hasInput(6);
   bool isLimited = window.isCausal || window.left >= 0 || window.right >= 0;
@@ -219,9 +219,9 @@ static LogicalResult lowerAttention(Lowering &l) {
         }
         return y;
       });
-  Window window = {l.getInt("is_causal", 0) != 0,
-                   l.getInt("left_window_size", -1),
-                   l.getInt("right_window_size", -1)};
+  AttentionWindow window = {l.getInt("is_causal", 0) != 0,
+                            l.getInt("left_window_size", -1),
+                            l.getInt("right_window_size", -1)};
   if (failed(scaled))
     return failure();
   FailureOr<std::optional<Tensor>> bias = makeBias(l, *scaled, window, past);

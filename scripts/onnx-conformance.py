@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs ONNX's own node tests through gpu-runner and counts the results.
+"""Runs ONNX's own node tests and counts the results.
 
-  scripts/onnx-conformance.py --runner=build/dev/bin/gpu-runner [--target=cpu] [--filter=REGEX]
+  scripts/onnx-conformance.py [--runner=build/dev/bin/gpu-runner] [--target=cpu] [--filter=REGEX]
                               [--out=DIR] [--expect=FILE] [--list=FILE]
 
-Needs the PyPI packages onnx and numpy. Each test is one model with inputs and expected outputs; they
-run in one process of gpu-runner (--batch), which is restarted after a crash. A test whose shapes,
+Needs the PyPI packages onnx and numpy. Each test is one model with inputs and expected outputs. They
+run through tessera.onnx.Backend if the Python package can be imported, else or with --runner in one
+process of gpu-runner (--batch); the process is restarted after a crash. A test whose shapes,
 axes or pads are inputs of the graph is tried as it is, and then with its integer and small inputs
 as initializers ("passed, inputs fixed").
 
@@ -18,8 +19,10 @@ as initializers ("passed, inputs fixed").
 
 import argparse
 import collections
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -94,10 +97,14 @@ class Case:
         words += [f"--out={i}={self.folder}/out{i}.npy" for i in range(len(self.expected))]
         return " ".join(words)
 
-    def compare(self):
+    def compare(self, outputs=None):
+        """The first difference of the outputs, or of those that gpu-runner wrote; None if they are right."""
         for i, want in enumerate(self.expected):
             want = np.asarray(want)
-            got = read_array(os.path.join(self.folder, f"out{i}.npy"), want)
+            got = (read_array(os.path.join(self.folder, f"out{i}.npy"), want) if outputs is None
+                   else np.asarray(outputs[i]))
+            if outputs is not None and got.dtype != want.dtype:
+                return f"output {i} is of {got.dtype}, not {want.dtype}"
             if got.shape != want.shape:
                 return f"output {i} has the shape {got.shape}, not {want.shape}"
             if want.dtype.name == "bfloat16":
@@ -134,9 +141,75 @@ def run_batch(cases, options):
     return results
 
 
+def run_in_process(case, backend):
+    """Verdict and message of a test that runs through a backend in this process."""
+    inputs = [numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v
+              for v in case.case.data_sets[0][0]]
+    try:
+        rep = backend.prepare(case.case.model)
+        why = case.compare(rep.run(inputs))
+    except Exception as error:
+        return classify(case, 1, str(error))
+    if why:
+        return "wrong", why
+    return ("passed, inputs fixed" if rep.fixed else "passed"), ""
+
+
+def run_backend(cases, options):
+    """Verdict and message of each test. They run in child processes, one after the other."""
+    import tessera.onnx
+
+    backend = type("Backend", (tessera.onnx.Backend,), {"target": options.target})
+    verdicts, begin = {}, 0
+    while begin < len(cases):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            with open(writer, "w") as pipe:
+                for case in cases[begin:]:
+                    signal.alarm(60)
+                    pipe.write(json.dumps(run_in_process(case, backend)) + "\n")
+                    pipe.flush()
+            os._exit(0)
+        os.close(writer)
+        with open(reader) as pipe:
+            for line in pipe:
+                verdicts[cases[begin].name] = tuple(json.loads(line))
+                begin += 1
+        _, status = os.waitpid(child, 0)
+        if begin < len(cases):
+            # The process ended within this test.
+            verdicts[cases[begin].name] = "crashed", f"the process ended with status {status}"
+            begin += 1
+    return verdicts
+
+
+def run_runner(cases, folder, options):
+    """Verdict and message of each test, through gpu-runner."""
+    results = run_batch(cases, options)
+    verdicts = {case.name: classify(case, *results[case.name]) for case in cases}
+    again = [Case(c.case, folder, fixed=True) for c in cases if verdicts[c.name][0] == "not constant"]
+    again = [c for c in again if not c.why]
+    results = run_batch(again, options)
+    for case in again:
+        verdict, why = classify(case, *results[case.name])
+        verdicts[case.name] = ("passed, inputs fixed", "") if verdict == "passed" else (verdict, why)
+    return verdicts
+
+
+def has_package():
+    try:
+        import tessera.onnx  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 def classify(case, status, text):
-    errors = [line for line in text.splitlines() if "error" in line or line.startswith("  node")]
-    first = re.sub(r"^.*?error: ", "", errors[0]) if errors else text[:200]
+    errors = [line for line in text.splitlines()
+              if "error" in line or line.startswith(("  node", "<model>:"))]
+    first = re.sub(r"^(.*?error: |<model>:(\d+:\d+:)? )", "", errors[0]) if errors else text[:200]
     if status == 0:
         why = case.compare()
         return ("wrong", why) if why else ("passed", "")
@@ -146,7 +219,7 @@ def classify(case, status, text):
         return "unsupported", " ".join(errors[1:2]).strip() or first
     if "must be constant" in text:
         return "not constant", first
-    if "model.onnx" in text:
+    if "model.onnx" in text or "<model>" in text:
         return "rejected", first
     return "failed", first
 
@@ -154,29 +227,23 @@ def classify(case, status, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runner", required=True)
+    parser.add_argument("--runner")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--filter", default="")
     parser.add_argument("--out")
     parser.add_argument("--list")
     parser.add_argument("--expect")
     options = parser.parse_args()
+    if not options.runner and not has_package():
+        parser.error("the Python package tessera cannot be imported: pass --runner, or install it")
     warnings.simplefilter("ignore")
     folder = options.out or tempfile.mkdtemp(prefix="onnx-conformance-")
     known = [c for c in collect_testcases(None) if re.search(options.filter, c.name)]
     cases = [Case(c, folder) for c in known]
     verdicts = {c.name: ("unsupported", c.why) for c in cases if c.why}
     runnable = [c for c in cases if not c.why]
-    results = run_batch(runnable, options)
-    for case in runnable:
-        verdicts[case.name] = classify(case, *results[case.name])
-    again = [Case(c.case, folder, fixed=True) for c in runnable
-             if verdicts[c.name][0] == "not constant"]
-    again = [c for c in again if not c.why]
-    results = run_batch(again, options)
-    for case in again:
-        verdict, why = classify(case, *results[case.name])
-        verdicts[case.name] = ("passed, inputs fixed", "") if verdict == "passed" else (verdict, why)
+    verdicts.update(run_runner(runnable, folder, options) if options.runner
+                    else run_backend(runnable, options))
     counts = collections.Counter(verdict for verdict, _ in verdicts.values())
     if options.list:
         with open(options.list, "w") as file:

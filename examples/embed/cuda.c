@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A C program that has a CUDA stream and device memory of its own, and runs a
-   matmul on them: without copies, and without waiting. It checks the result, and
-   compares the time of a launch through Tessera with a bare cuLaunchKernel.
+   matmul on them: without copies, and without waiting. It checks the result,
+   and compares the time of a launch through Tessera with a bare cuLaunchKernel.
 
-       cc cuda.c -I../../include -I/usr/local/cuda/include -L../../build/dev/lib \
-          -ltessera -lcuda -o cuda
+       cc cuda.c -I../../include -I/usr/local/cuda/include -L../../build/dev/lib
+   \ -ltessera -lcuda -o cuda
        ./cuda
 */
 #include "tessera-c/Compiler.h"
@@ -19,7 +19,8 @@
 static const char source[] =
     "func.func @multiply(%a: memref<256x128xf32, #gpu.address_space<global>>,\n"
     "                    %b: memref<128x192xf32, #gpu.address_space<global>>,\n"
-    "                    %c: memref<256x192xf32, #gpu.address_space<global>>) {\n"
+    "                    %c: memref<256x192xf32, #gpu.address_space<global>>) "
+    "{\n"
     "  linalg.matmul\n"
     "      ins(%a, %b : memref<256x128xf32, #gpu.address_space<global>>,\n"
     "                   memref<128x192xf32, #gpu.address_space<global>>)\n"
@@ -126,7 +127,7 @@ int main(void) {
   arguments[0] = onDevice(deviceA);
   arguments[1] = onDevice(deviceB);
   arguments[2] = onDevice(deviceC);
-  TesseraRun run = {sizeof(run), 1, NULL, NULL, NULL, 0};
+  TesseraRun run = {sizeof(run), 1, NULL, NULL, NULL, 0, TESSERA_LAUNCH_AUTO};
   run.queue = stream;
   check(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &run), "run");
   checkCuda(cuMemcpyDtoHAsync(result, deviceC, sizeof(result), stream),

@@ -249,7 +249,10 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
     Expects linalg ops on memrefs, with any indexing maps, of static or dynamic
     sizes. Leaves kernels of `scf`, `arith`, `memref` and `vector` ops, and no
     linalg op outside of kernels. A remaining load or store in host code is an
-    error, since the memory is device memory.
+    error, since the memory is device memory, except for loads from memrefs of
+    one element: the host waits for these, which may be conditions and bounds of
+    its loops. The condition of an `scf.while` that reads device memory must be
+    false if all of it is zero.
 
     Dimensions that are contiguous in the memory of all operands are collapsed.
     Then
@@ -956,13 +959,15 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
     - allocations call `tessera_rt_alloc_array`, so that buffers are in device
       memory; it checks the sizes and reports negative sizes and overflow of
       their multiplication, with the element type and the location of the op;
+    - the load of a memref of one element calls `tessera_rt_read`, which waits
+      for the device;
     - a constant buffer is passed to `tessera_rt_constant`, which copies it to
       the device once;
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of
       pointers to its arguments and, last, to its result.
 
-    With `separate-memory`, host code that accesses a buffer is an error, since
-    the buffers are in device memory.
+    With `separate-memory`, host code that accesses a buffer otherwise is an
+    error, since the buffers are in device memory.
 
     Before
 

@@ -7,6 +7,7 @@
 #ifndef DEBUGGING_VERIFY_H
 #define DEBUGGING_VERIFY_H
 
+#include "Debugging/KernelChecks.h"
 #include "Execution/Execution.h"
 
 #include "TargetInfo/Chip.h"
@@ -17,14 +18,15 @@ namespace tessera::execution {
 /// error bounds follow from how the sums of `matmuls` were compiled. Checks
 /// that the other arguments were left alone. Lanes are counted as on
 /// `chip`, where the program names them. Runs a second time where an element
-/// may never have been written.
+/// may never have been written. Where the program has steps, checks each of
+/// them as well (`checks`), and compares the outputs by their norm.
 LogicalResult verify(const ProgramOptions &options, const compiler::Chip &chip,
                      const Entry &entry,
                      ArrayRef<compiler::MatmulReport> matmuls,
                      const std::vector<runtime::HostArray> &arguments,
                      const std::vector<Output> &outputs,
                      runtime::Device &device, Execution &execution,
-                     Report &report);
+                     KernelChecks &checks, Report &report);
 
 /// Whether outputs match the reference, without output.
 FailureOr<bool> isAsReference(const ProgramOptions &options,

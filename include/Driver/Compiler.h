@@ -48,6 +48,10 @@ struct CompileOptions {
   /// The schedules used for matmuls without one; null selects those that ship
   /// with the compiler.
   std::shared_ptr<const TunedSchedules> tuned;
+  /// Let host code call `tessera_rt_checkpoint` around each op that becomes
+  /// kernels, if there are several of them (`CompiledProgram::steps`). The
+  /// kernels are the same as without.
+  bool checkpoints = false;
   /// Receives an event for each stage and each pass; does not affect the code.
   runtime::Trace *trace = nullptr;
 };
@@ -168,7 +172,25 @@ public:
   std::vector<DiagnosticReport> diagnostics;
   /// The text of the PTX (target cuda).
   std::string ptx;
+  /// The constants that the host code asks for, by their numbers. Their
+  /// contents live as long as the context of the module that was compiled;
+  /// those of a program from `loadProgram` are not at hand (`findConstants`).
+  std::vector<runtime::Constant> constants;
+  /// The function that computes constants, which runs once before the entry
+  /// point; empty if there is none.
+  std::string loader;
+  /// How many ops become kernels, after fusion: the steps of the host code. 0
+  /// for a program with kernels of its own.
+  int64_t stepCount = 0;
+  /// With `CompileOptions::checkpoints`: a module with a function
+  /// `tessera.stepN` for each step, as text (see lib/Driver/Checkpoints.cpp).
+  /// Empty for a program of fewer than two steps, whose code is the same with
+  /// and without checkpoints.
+  std::string steps;
 };
+
+/// The names of the functions of steps begin with it.
+constexpr llvm::StringLiteral stepPrefix = "tessera.step";
 
 /// Lowers `module` to `stage` in place. Errors are diagnostics of its context.
 /// `times` receives the duration of each stage. The chip of `options` replaces

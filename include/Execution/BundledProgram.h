@@ -11,6 +11,7 @@
 
 #include "Driver/Compiler.h"
 #include "Runtime/Bundle.h"
+#include "Runtime/InputFile.h"
 
 #include <memory>
 
@@ -20,8 +21,9 @@ namespace tessera::execution {
 /// and the chip of `options` to those of the variant that is run: the one for
 /// the target that --target names, or for the best device of this machine that
 /// the bundle has code for.
-LogicalResult openBundle(StringRef bytes, ProgramOptions &options,
-                         runtime::Bundle &bundle, Report &report);
+LogicalResult openBundle(const runtime::InputBytes &input,
+                         ProgramOptions &options, runtime::Bundle &bundle,
+                         Report &report);
 
 /// The program of the bundle for a device, in place of a compiled one.
 std::unique_ptr<compiler::CompiledProgram>

@@ -44,13 +44,14 @@ public:
             const Entry &entry,
             const std::vector<runtime::HostArray> &arguments)
       : device(device), program(program), entry(entry), arguments(arguments),
-        session(device) {}
+        constants(device), session(device) {}
   ~Execution();
   Execution(const Execution &) = delete;
   Execution &operator=(const Execution &) = delete;
 
-  /// Loads the kernels, and copies the arguments to the device.
-  LogicalResult prepare(Report &report);
+  /// Loads the kernels, unless another execution of the program has, and
+  /// copies the arguments to the device.
+  LogicalResult prepare(Report &report, bool isLoaded = false);
 
   /// Calls the entry. Its kernels may still run when this returns; an
   /// error is then found by the session's `finish`.
@@ -81,10 +82,14 @@ public:
   std::optional<std::chrono::steady_clock::time_point> getFirstLaunch() const {
     return firstLaunch;
   }
+  /// How often the last call and the wait for it handed work to the driver;
+  /// absent where the device does not count it.
+  std::optional<uint64_t> getSubmissions() const { return submissions; }
   /// Bytes of all arguments' and results' arrays. Results count after a call.
   double getTraffic() const { return traffic; }
 
 private:
+  LogicalResult loadConstants(Report &report);
   LogicalResult checkCanaries(Report &report);
   LogicalResult reportDamage(const runtime::GuardDamage &damage,
                              Report &report) const;
@@ -96,6 +101,7 @@ private:
   compiler::CompiledProgram &program;
   const Entry &entry;
   const std::vector<runtime::HostArray> &arguments;
+  runtime::DeviceConstants constants;
   runtime::Session session;
   /// The guard of the report that `prepare` was given.
   RunGuard *guard = nullptr;
@@ -115,6 +121,9 @@ private:
   std::vector<uint64_t> results;
   std::vector<size_t> resultOffsets;
   double traffic = 0;
+  /// `Device::countSubmissions` before the last call, and since then.
+  uint64_t submissionsBefore = 0;
+  std::optional<uint64_t> submissions;
   /// The results count in it.
   bool hasResultTraffic = false;
 };

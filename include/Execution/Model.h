@@ -8,6 +8,7 @@
 #define EXECUTION_MODEL_H
 
 #include "Execution/Options.h"
+#include "Runtime/InputFile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -22,7 +23,7 @@ namespace tessera::execution {
 /// for a file that cannot be mapped. `sources` gets its listing, so that
 /// diagnostics show nodes.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(ProgramOptions &options,
-                                              const std::string *bytes,
+                                              const runtime::InputBytes *input,
                                               llvm::SourceMgr &sources,
                                               mlir::MLIRContext &context,
                                               Report &report);

@@ -9,6 +9,7 @@
 
 #include "Execution/Report.h"
 #include "Flags/CompileFlags.h"
+#include "Runtime/LaunchStatistics.h"
 
 #include <optional>
 #include <vector>
@@ -49,6 +50,8 @@ struct ProgramOptions {
   /// The program is a model: its source is a listing, not a module's text.
   bool isModel = false;
   bool verify = false;
+  /// --verify=sample: only some elements of each output of each kernel.
+  bool verifySample = false;
   /// The statistics of outputs that are right, too.
   bool stats = false;
   /// --repeat: runs in all, the first one counted.
@@ -68,6 +71,8 @@ struct ProgramOptions {
   std::string reportFile;
   /// Timed runs; absent for as many as it takes.
   std::optional<unsigned> benchRuns;
+  /// --launch: how the kernels of a run are queued.
+  runtime::LaunchMode launch = runtime::LaunchMode::Auto;
   /// The compile flags.
   compiler::CompileFlags flags;
   /// --kernels: the file that holds the kernels' code; empty for what was

@@ -28,7 +28,10 @@ struct FlagPipelineOptions : public PassPipelineOptions<FlagPipelineOptions> {
 /// their hand-written or tuned schedules.
 void buildLinalgToTasksPipeline(OpPassManager &pm, const CompileFlags &flags);
 
-/// Lowers tensors and linalg to memrefs, host code, and `gpu.launch` kernels in
+/// The other part: makes a kernel, or several, of each op on memrefs.
+void buildTasksToTesseraPipeline(OpPassManager &pm, const CompileFlags &flags);
+
+/// Both parts. Lowers tensors and linalg to memrefs, host code, and `gpu.launch` kernels in
 /// the portable form. Existing `gpu.launch` and `gpu.func` ops are unchanged.
 /// The passes read the chip from the module (tessera-attach-chip).
 void buildLinalgToTesseraPipeline(OpPassManager &pm, const CompileFlags &flags);

@@ -96,6 +96,10 @@ struct Comparison {
   double maxRel = 0;
   /// The sum of their absolute differences.
   double sumAbs = 0;
+  /// Sums of squares: the differences (infinite if one is not a number), the
+  /// reference's finite elements, and the permitted differences (infinite if an
+  /// element has no error bound).
+  double sumSquaredError = 0, sumSquaredExpected = 0, sumSquaredAllowed = 0;
   /// The most numbers of the element type that lie between an element and the
   /// rounded reference, the latter included: 1 for neighbours. For integers,
   /// the difference.
@@ -133,6 +137,17 @@ struct Comparison {
   double meanAbs() const {
     return count ? sumAbs / static_cast<double>(count) : 0;
   }
+
+  /// The norm of the differences, as a part of the reference's.
+  double relativeNorm() const;
+  /// Whether the error bounds together are smaller than the reference, so that
+  /// they distinguish it from zeros.
+  bool hasUsefulBounds() const {
+    return sumSquaredAllowed <= sumSquaredExpected;
+  }
+  /// The error of the worst element as a part of what it may be; infinite where
+  /// it must be equal, and is not.
+  double worstRatio() const;
 
   /// One line: the verdict, and the worst element if there is one.
   std::string describe() const;

@@ -38,6 +38,8 @@ struct VerifyOptions {
   int64_t workgroups = 64;
   /// Sample even where everything could be evaluated.
   bool forceSampling = false;
+  /// Give up (`TooLarge`) rather than sample.
+  bool forbidSampling = false;
 };
 
 /// Something that the program computed.

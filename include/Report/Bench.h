@@ -12,7 +12,8 @@
 namespace tessera::execution {
 
 /// Times warm runs with cold caches.
-LogicalResult benchmark(const ProgramOptions &options, const Entry &entry,
+LogicalResult benchmark(const ProgramOptions &options,
+                        compiler::CompiledProgram &program, const Entry &entry,
                         const std::vector<runtime::HostArray> &arguments,
                         runtime::Device &device, Execution &execution,
                         Report &report);

@@ -11,7 +11,8 @@
 
 namespace tessera::execution {
 
-/// A matmul or a convolution that is an op on whole arrays in an entry.
+/// A matmul, a convolution or an attention that is an op on whole arrays in an
+/// entry.
 struct MatmulWork {
   /// "file:line:column", as reports of matmuls have it.
   std::string location;
@@ -23,8 +24,8 @@ struct MatmulWork {
   std::optional<double> bytes;
 };
 
-/// The matmuls and convolutions of the entry, for arguments of these shapes;
-/// without arguments, as far as the program itself states sizes.
+/// The matmuls, convolutions and attentions of the entry, for arguments of
+/// these shapes; without arguments, as far as the program itself states sizes.
 std::vector<MatmulWork>
 collectWork(const Entry &entry,
             const std::vector<runtime::HostArray> &arguments);

@@ -29,6 +29,10 @@ struct RunnerOptions : ProgramOptions {
   /// show that --verify finds it.
   std::optional<unsigned> corruptOutput;
   PlantedFault plantedFault = PlantedFault::Element;
+  /// --debug-corrupt-kernel: plants a fault in an output of this step in each
+  /// run, to show that --verify finds and names it.
+  std::optional<unsigned> corruptKernel;
+  PlantedFault plantedKernelFault = PlantedFault::Element;
 };
 
 /// Reads the program that the options name, and does what they ask for:

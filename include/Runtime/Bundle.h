@@ -12,6 +12,7 @@
 #ifndef TESSERA_RUNTIME_BUNDLE_H
 #define TESSERA_RUNTIME_BUNDLE_H
 
+#include "Runtime/Constants.h"
 #include "Runtime/Device.h"
 #include "Runtime/Signature.h"
 
@@ -69,6 +70,10 @@ struct ProgramVariant {
   std::vector<std::string> imports;
   std::vector<Signature> entries;
   std::vector<KernelRecord> kernels;
+  /// The constants that the host code asks for, by their numbers.
+  std::vector<Constant> constants;
+  /// The function that computes constants; empty if there is none.
+  std::string loader;
 };
 
 struct Bundle {
@@ -77,6 +82,9 @@ struct Bundle {
   /// The program's text and its file name; both may be empty.
   std::string source, file;
   std::vector<ProgramVariant> variants;
+  /// The constants that `source` refers to as `dense_resource<tessera_HASH>`.
+  /// Those of the variants are written as well, each hash once.
+  std::vector<Constant> constants;
 };
 
 /// Whether bytes start with the magic number of a bundle.
@@ -85,8 +93,10 @@ bool isBundle(std::string_view bytes);
 std::string writeBundle(const Bundle &bundle);
 
 /// Reads a bundle. `InvalidArgument` for bytes that are not a bundle, are
-/// corrupt or truncated, or have another format version.
-Expected<Bundle> readBundle(std::string_view bytes);
+/// corrupt or truncated, or have another format version. The contents of
+/// constants are not copied if `owner` keeps `bytes` alive; they are else.
+Expected<Bundle> readBundle(std::string_view bytes,
+                            std::shared_ptr<const void> owner = nullptr);
 
 /// Chooses the variant for a device: one for its exact chip before one for an
 /// older compatible chip. `InvalidArgument`, with a list of the variants, if

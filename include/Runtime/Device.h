@@ -13,11 +13,13 @@
 #ifndef TESSERA_RUNTIME_DEVICE_H
 #define TESSERA_RUNTIME_DEVICE_H
 
+#include "Runtime/Constants.h"
 #include "Runtime/Status.h"
 #include "Runtime/TensorMap.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +29,9 @@
 namespace tessera::runtime {
 
 class MemoryPool;
+class WorkList;
 struct LoadedKernel;
+struct WorkGraph;
 
 /// Properties of a device. Numbers that a backend cannot report are 0.
 struct DeviceInfo {
@@ -260,6 +264,30 @@ public:
   /// Memory from the backend, without the pool.
   virtual Status allocateNow(size_t bytes, void **ptr);
   virtual void freeNow(void *ptr) { (void)ptr; }
+
+  // Graphs, of launches and copies that are submitted as one. Concurrent calls
+  // for different graphs.
+
+  /// Whether the device implements the calls below.
+  virtual bool hasGraphs() const { return false; }
+  /// The errors of `launchKernel` that come before anything is queued.
+  virtual Status prepareLaunch(LoadedKernel &kernel,
+                               const LaunchRequest &request);
+  /// Makes a graph of the steps of a list, each after the one before. The
+  /// launches have been prepared. It must be destroyed before an image with one
+  /// of its kernels is unloaded.
+  virtual Expected<WorkGraph *> makeGraph(const WorkList &work);
+  /// Changes the steps that differ. The list has the structure of the graph's
+  /// own. Launches that are queued are not changed. After an error the graph
+  /// must not be launched.
+  virtual Status updateGraph(WorkGraph &graph, const WorkList &work);
+  /// Queues all steps, in a queue of the caller's that is not being captured.
+  /// Without a queue: in the current one, and not concurrent.
+  virtual Status launchGraph(WorkGraph &graph,
+                             const std::optional<void *> &queue);
+  /// Queued launches of the graph still run.
+  virtual void destroyGraph(WorkGraph *graph) { (void)graph; }
+
   /// Identifies the work in the device's own queue that may be unfinished; 0
   /// for none. It changes with each piece of work.
   virtual uint64_t pendingWork() const { return 0; }
@@ -289,6 +317,12 @@ public:
   /// callers.
   virtual void *saveCaller() { return nullptr; }
   virtual void restoreCaller(void *state) { (void)state; }
+
+  /// The copy of a constant on the device, aligned to 256 bytes, which nothing
+  /// may write. Users of equal contents share one copy; the last one frees it.
+  Expected<std::shared_ptr<void>> shareConstant(const Constant &constant);
+  /// Whether kernels can read the host's memory by its addresses.
+  virtual bool usesHostMemory() const { return false; }
 
   /// Queues a fill of `bytes` bytes with `pattern`.
   virtual Status fill(void *ptr, uint8_t pattern, size_t bytes) = 0;
@@ -327,6 +361,20 @@ public:
   /// by value. `InvalidArgument` for a device or a driver without tensor maps,
   /// and for a tensor that exceeds a hardware limit, which the message names.
   virtual Status encodeTensorMap(const TensorMapRequest &request, void *map);
+
+  /// Between these calls come the launches of one run, for devices without
+  /// concurrent calls. The work is submitted by `endRun` at the latest, except
+  /// on Vulkan in the device's own queue, where the next wait submits it. On
+  /// the CPU, threads do not sleep between the kernels of a run.
+  virtual void beginRun() {}
+  virtual Status endRun() { return Status::success(); }
+  class Run;
+  /// How often work was handed to the driver: calls of vkQueueSubmit, and of
+  /// clFlush. On the CPU: how often a sleeping thread was woken. Absent for
+  /// other devices.
+  virtual std::optional<uint64_t> countSubmissions() const {
+    return std::nullopt;
+  }
 
   /// Queues a launch. `InvalidArgument` names the limit and the value for a
   /// grid, block or workgroup memory beyond the device's or the kernel's
@@ -385,6 +433,31 @@ protected:
 
 private:
   std::unique_ptr<MemoryPool> pool;
+  /// By hash and size.
+  std::map<std::string, std::weak_ptr<void>> sharedConstants;
+};
+
+/// A run of host code on a device.
+class Device::Run {
+public:
+  explicit Run(Device &device) : device(device) {
+    if (!device.isConcurrent())
+      device.beginRun();
+  }
+  ~Run() { (void)end(); }
+  Run(const Run &) = delete;
+  Run &operator=(const Run &) = delete;
+
+  Status end() {
+    if (hasEnded || device.isConcurrent())
+      return Status::success();
+    hasEnded = true;
+    return device.endRun();
+  }
+
+private:
+  Device &device;
+  bool hasEnded = false;
 };
 
 class Device::DuringCapture {

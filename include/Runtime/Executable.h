@@ -14,6 +14,7 @@
 
 #include "Runtime/Bundle.h"
 #include "Runtime/Device.h"
+#include "Runtime/LaunchStatistics.h"
 #include "Runtime/Session.h"
 
 #include <memory>
@@ -23,6 +24,7 @@
 namespace tessera::runtime {
 
 class HostLibrary;
+class KeptGraph;
 class LoadedProgram;
 class RunSession;
 class PlanSession;
@@ -37,7 +39,8 @@ using EntryFunction = void (*)(void **);
 /// The loaded host code of a variant, and its kernels.
 class LoadedVariant {
 public:
-  /// Copies all data it needs. `Rejected` if the system cannot load the host
+  /// Copies all data it needs, except the contents of constants, which it
+  /// shares. `Rejected` if the system cannot load the host
   /// code, or the host code does not define one of its kernels.
   static Expected<std::unique_ptr<LoadedVariant>>
   load(const ProgramVariant &variant);
@@ -45,6 +48,9 @@ public:
 
   /// The kernels; the name of the image is unique.
   const KernelImage &getImage() const { return image; }
+  const std::vector<Constant> &getConstants() const { return constants; }
+  /// Computes constants; null if there is nothing to compute.
+  EntryFunction getLoader() const { return loader; }
   /// Returns null if no entry point has that name.
   EntryFunction getFunction(const std::string &name) const;
 
@@ -53,6 +59,8 @@ private:
 
   std::unique_ptr<HostLibrary> library;
   KernelImage image;
+  std::vector<Constant> constants;
+  EntryFunction loader = nullptr;
 };
 
 /// The kind of memory of an operand.
@@ -128,6 +136,8 @@ struct RunOptions {
   /// block of its own for each queue.
   void *workspace = nullptr;
   size_t workspaceBytes = 0;
+  /// How launches are queued. See `Executable`.
+  LaunchMode launch = LaunchMode::Auto;
   /// Locked by a run while it needs the device to itself; null if the caller
   /// has the device to itself.
   std::mutex *mutex = nullptr;
@@ -142,6 +152,13 @@ struct RunOptions {
 /// nothing. Each run checks that its host code asks for the same memory. One
 /// that does not, because it depends on other values, continues with memory
 /// from the driver, and the next run makes a new plan.
+///
+/// On devices with graphs (CUDA, HIP) the launches and copies of a run are
+/// submitted as one graph where that is faster than one by one. The executable
+/// makes the graph in the second run in a queue with the same sizes and
+/// scalars, and keeps `maxGraphs` of them for each queue. Later runs change the
+/// steps whose arguments differ. A run in a queue that is being captured
+/// launches its kernels into the capture.
 class Executable {
 public:
   /// The device must outlive the executable. `InvalidArgument` if the bundle
@@ -171,7 +188,11 @@ public:
   /// of the device. The errors of host code that would come before a launch.
   Expected<size_t> workspaceSize(const std::vector<Operand> &operands);
 
+  /// How the runs so far were submitted.
+  const LaunchStatistics &getLaunchStatistics() const;
+
   static constexpr size_t maxPlans = 64;
+  static constexpr size_t maxGraphs = 16;
 
 private:
   class Copies;
@@ -180,6 +201,8 @@ private:
   struct QueueState;
 
   Executable(Device &device, const Signature &signature);
+
+  Status loadConstants();
 
   Status bind(size_t index, const Operand &operand);
   Status bindAll(const std::vector<Operand> &operands);
@@ -190,6 +213,7 @@ private:
   void dropPlan(const RunPlan &plan);
   QueueState *findState(const std::optional<void *> &queue);
   QueueState &getState(const std::optional<void *> &queue);
+  KeptGraph *findGraph(QueueState &state, const RunPlan &plan);
   Status checkWorkspace(const RunPlan &plan, const RunOptions &options) const;
   Status growWorkspace(QueueState &state, size_t bytes);
 
@@ -207,8 +231,7 @@ private:
   Status runUnplanned(Results &made);
   Status readArray(size_t index, CallResult &result);
   void readScalar(size_t index, CallResult &result);
-  Status takePlanned(const RunPlan &plan, Results &made,
-                     const RunOptions &options, bool &isPlanned);
+  Status takePlanned(const RunPlan &plan, Results &made, bool &isPlanned);
   Status takeUnplanned(Results &made);
 
   Device &device;
@@ -216,6 +239,7 @@ private:
   std::unique_ptr<LoadedVariant> variant;
   bool isLoaded = false;
   EntryFunction function = nullptr;
+  DeviceConstants constants;
   std::unique_ptr<LoadedProgram> program;
   std::unique_ptr<RunSession> session;
   /// For devices that check memory, where nothing is planned. Lives across
@@ -223,6 +247,7 @@ private:
   std::unique_ptr<Session> checkingSession;
   /// The one used last comes first.
   std::vector<std::unique_ptr<RunPlan>> plans;
+  uint64_t numPlans = 0;
   /// The words of arguments that plans depend on, and their values.
   std::vector<size_t> keyWords;
   std::vector<uint64_t> key;

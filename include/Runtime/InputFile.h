@@ -9,7 +9,9 @@
 
 #include "Runtime/Status.h"
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace tessera::runtime {
 
@@ -19,6 +21,16 @@ namespace tessera::runtime {
 /// that are neither a file nor a pipe are rejected, and so is a named pipe
 /// without a writer, because opening it would block forever.
 Expected<std::string> readInputFile(const std::string &path);
+
+/// The contents of a file, and what keeps them alive.
+struct InputBytes {
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;
+};
+
+/// Like `readInputFile`, but maps a regular file, which must not shrink while
+/// the contents are used.
+Expected<InputBytes> mapInputFile(const std::string &path);
 
 } // namespace tessera::runtime
 

@@ -19,6 +19,8 @@
 #ifndef TESSERA_RUNTIME_SERIALIZE_H
 #define TESSERA_RUNTIME_SERIALIZE_H
 
+#include "Runtime/Constants.h"
+
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -116,6 +118,15 @@ template <typename Archive> void visit(Archive &archive, int &value) {
   int64_t number = value;
   archive.number(number);
   value = static_cast<int>(number);
+}
+
+template <typename Archive, typename... Fields>
+void visitAll(Archive &archive, Fields &...fields);
+
+/// A constant without its contents.
+template <typename Archive> void visit(Archive &archive, Constant &constant) {
+  auto &[hash, size, bytes, owner] = constant;
+  visitAll(archive, hash, size);
 }
 
 /// The visits of the elements are found where they are declared, by their type.

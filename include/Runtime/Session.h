@@ -21,10 +21,12 @@
 #define TESSERA_RUNTIME_SESSION_H
 
 #include "Runtime/Device.h"
+#include "Runtime/LaunchStatistics.h"
 #include "Runtime/Trace.h"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -55,14 +57,14 @@ struct GuardDamage {
 
 /// The state of one run of compiled host code.
 ///
-/// The session keeps the first error: after it, launches are skipped, and
-/// allocations return null. Host code only passes device pointers on and never
-/// dereferences them, so it runs to its end, after which the caller reads the
-/// error here.
+/// The session keeps the first error: after it, launches are skipped,
+/// allocations return null, and scalars read as zero. Host code only passes
+/// device pointers on and never dereferences them, so it runs to its end, after
+/// which the caller reads the error here.
 class Session {
 public:
   /// `device` outlives the session.
-  explicit Session(Device &device) : target(device) {}
+  explicit Session(Device &device);
   /// Frees the memory that the session still owns.
   virtual ~Session();
   Session(const Session &) = delete;
@@ -93,10 +95,39 @@ public:
   /// Launches kernels of this image from now on.
   void setImage(std::string name) { image = std::move(name); }
 
+  /// The constants that `data` finds; null for none. They must outlive the
+  /// session's runs.
+  void setConstants(const DeviceConstants *newConstants) {
+    deviceConstants = newConstants;
+  }
+  /// How launches are queued, `Direct` by default. In the other modes each run
+  /// is between `beginRun` and `submitRun`. Launches are direct while they are
+  /// traced or memory is checked, and on devices without concurrent calls.
+  void setLaunchMode(LaunchMode mode) { launchMode = mode; }
+  void beginRun();
+  /// Submits what was recorded. Its failure becomes the session's error.
+  void submitRun();
+  /// How the runs between `beginRun` and `submitRun` were submitted; null for
+  /// none.
+  const LaunchStatistics *launchStatistics() const;
+
+  /// Appends launches to the list instead of queuing them, until it is null.
+  void setRecorder(WorkList *list) { recorder = list; }
+
   /// Called before each launch; on failure, its status becomes the session's
   /// error and the launch is skipped.
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
   void setLaunchHook(LaunchHook hook) { launchHook = std::move(hook); }
+
+  /// Called where a program that was compiled with checkpoints begins or ends a
+  /// step; `values` are those that the program passed since the last
+  /// checkpoint. On failure, the status becomes the session's error. Without a
+  /// hook, checkpoints have no effect.
+  using CheckpointHook = std::function<Status(
+      int64_t step, bool isEnd, const std::vector<int64_t> &values)>;
+  void setCheckpointHook(CheckpointHook hook) {
+    checkpointHook = std::move(hook);
+  }
 
   /// Places guards of this many bytes (a multiple of 256, or 0) on both sides
   /// of all memory allocated from now on. The guards are checked when the
@@ -128,6 +159,10 @@ public:
                       int64_t elementBytes, const char *element);
   virtual void free(void *ptr);
   virtual void *constant(const void *host, int64_t bytes);
+  void *data(int64_t index, int64_t bytes);
+  void passValue(int64_t value);
+  void reachCheckpoint(int64_t step, bool isEnd);
+  virtual void read(void *host, const void *device, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless it already has one.
   void report(std::string message);
@@ -156,7 +191,12 @@ private:
     size_t bytes, guard;
   };
 
+  /// Runs as graphs.
+  struct Submission;
+
   Status checkGuard(void *ptr, const Block &block);
+  /// The launch of a run that is submitted, or of one that is recorded.
+  Status launchFound(const LaunchRequest &request);
 
   Status launchTraced(const LaunchRequest &request);
 
@@ -169,14 +209,20 @@ private:
   Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
+  LaunchMode launchMode = LaunchMode::Direct;
+  std::unique_ptr<Submission> submission;
+  WorkList *recorder = nullptr;
   /// The image to launch kernels from; empty for any.
   std::string image;
   LaunchHook launchHook;
+  CheckpointHook checkpointHook;
+  std::vector<int64_t> passedValues;
   /// Live allocations by the pointer that host code has.
   std::unordered_map<void *, Block> owned;
   /// Copies of constants, by the constant's address and size. `owned` does not
   /// list them: host code cannot free them.
   std::map<std::pair<const void *, int64_t>, void *> constants;
+  const DeviceConstants *deviceConstants = nullptr;
 };
 
 /// Makes a session the calling thread's current one for its lifetime. Scopes
@@ -247,6 +293,18 @@ void tessera_rt_free(void *ptr);
 /// same constant (address and size) always has the same copy, which host code
 /// must not free. Null after an error.
 void *tessera_rt_constant(const void *host, int64_t bytes);
+
+/// Returns the address of a constant of the program on the device, by its
+/// number. Null after an error; a number that the program does not have is one.
+void *tessera_rt_data(int64_t index, int64_t bytes);
+/// Only in programs that are compiled with checkpoints: passes a value to the
+/// next checkpoint, and reaches the begin (0) or the end (1) of a step.
+void tessera_rt_checkpoint_value(int64_t value);
+void tessera_rt_checkpoint(int64_t step, int64_t isEnd);
+/// Waits for the device, and copies a scalar of device memory to the host: a
+/// condition or the number of iterations of a loop. Zero after an error, and
+/// while the memory of a run is planned.
+void tessera_rt_read(void *host, const void *device, int64_t bytes);
 
 /// Called when a runtime check of host code failed.
 void tessera_rt_report(const char *message);

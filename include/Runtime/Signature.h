@@ -26,6 +26,13 @@ struct Slot {
   bool mayWrite = false;
   /// The type as the program prints it: "tensor<?x64xf16>".
   std::string text;
+  /// The name of an input or output of a model, and the names of dynamic
+  /// dimensions, one per dimension; both may be empty.
+  std::string name;
+  std::vector<std::string> symbols;
+  /// Whether a model says that the integers are unsigned. The program's type
+  /// has no sign.
+  bool isUnsigned = false;
 
   bool isBuffer() const { return kind != Scalar; }
   const std::string &str() const { return text; }

@@ -32,6 +32,17 @@ typedef enum TesseraSeverity {
 typedef void (*TesseraDiagnosticHandler)(void *user, TesseraSeverity severity,
                                          const char *text);
 
+/* What a program is given as. */
+typedef enum TesseraSourceKind {
+  /* An ONNX model if the file's name ends with ".onnx" or the first bytes are
+     those of one; else MLIR. */
+  TESSERA_SOURCE_AUTO = 0,
+  /* A module, as text or as bytecode. */
+  TESSERA_SOURCE_MLIR = 1,
+  /* An ONNX model (docs/Models.md). Its only entry point is "main". */
+  TESSERA_SOURCE_ONNX = 2
+} TesseraSourceKind;
+
 typedef struct TesseraCompileOptions {
   size_t structSize;
   /* "cpu", "cuda:sm_90a", "hip:gfx942", ..., as for gpu-runner's --target;
@@ -41,14 +52,17 @@ typedef struct TesseraCompileOptions {
   const char *target;
   /* The function to compile; null for all public ones. */
   const char *entry;
-  /* The name of the source in diagnostics; null means "<text>". */
+  /* The name of the source in diagnostics; null means "<text>", or "<model>".
+     External data of a model must be below its folder; a model without a file
+     name must not have any. */
   const char *fileName;
   /* Permit tf32 for matmuls of f32; permit reduced-precision accumulation for
      matmuls of 8-bit floats; reject matmuls that no matrix unit computes. */
   int allowTf32;
   int allowFastF8;
   int requireMatrixUnit;
-  /* Leave the program's text out of the bundle. */
+  /* Leave the program's text out of the bundle; for a model, this is its module
+     with all weights. */
   int omitSource;
   /* Receives warnings, remarks and errors; may be null. */
   TesseraDiagnosticHandler handler;
@@ -61,13 +75,27 @@ typedef struct TesseraCompileOptions {
      dashes: "no-fuse-attention,ptxas". Null: none. They are
      added to the flags above. */
   const char *flags;
+  /* TesseraSourceKind. */
+  int sourceKind;
+  /* The size of the first dimension of each input of a model that leaves it
+     open; 0 keeps it dynamic. An error for MLIR. */
+  int64_t batch;
 } TesseraCompileOptions;
 
-/* Compiles an MLIR module, as text or as bytecode. `options` may be null. With
-   TESSERA_COMPILE_ERROR, the error text contains all diagnostics. */
+/* Compiles an MLIR module, as text or as bytecode, or an ONNX model; `source`
+   need not outlive the call. `options` may be null. With TESSERA_COMPILE_ERROR,
+   the error text contains all diagnostics. */
 TESSERA_API TesseraStatus tesseraCompile(const char *source, size_t size,
                                          const TesseraCompileOptions *options,
                                          TesseraProgram **program);
+
+/* The same for a file. Files of models, with their external data, are mapped
+   into memory and must not shrink during the call. `options->fileName` is
+   ignored: `path` is the name in diagnostics. TESSERA_INVALID_ARGUMENT if the
+   file cannot be read. */
+TESSERA_API TesseraStatus
+tesseraCompileFile(const char *path, const TesseraCompileOptions *options,
+                   TesseraProgram **program);
 
 /* Frees a text that tesseraExplain or tesseraVerify returned. Null is ignored.
  */

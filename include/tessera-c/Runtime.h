@@ -237,7 +237,12 @@ typedef enum TesseraElementType {
   TESSERA_F8E4M3FNUZ = 13,
   TESSERA_F8E5M2FNUZ = 14,
   /* A signed 64-bit integer. */
-  TESSERA_INDEX = 15
+  TESSERA_INDEX = 15,
+  /* Unsigned integers, in the signatures of models only: MLIR's types of their
+     programs have no sign. */
+  TESSERA_U16 = 16,
+  TESSERA_U32 = 17,
+  TESSERA_U64 = 18
 } TesseraElementType;
 
 typedef enum TesseraSlotKind {
@@ -262,6 +267,11 @@ typedef struct TesseraSlotInfo {
   int mayWrite;
   /* The type as the program prints it: "tensor<?x64xf16>". */
   const char *type;
+  /* The name of an input or output of a model; empty for other programs. */
+  const char *name;
+  /* The model's names of dynamic dimensions, one per dimension and empty where
+     there is none; null if there are none at all. */
+  const char *const *symbols;
 } TesseraSlotInfo;
 
 /* The entry points of a program. Strings and sizes are valid as long as the
@@ -406,6 +416,18 @@ typedef struct TesseraAllocator {
   void *context;
 } TesseraAllocator;
 
+/* How the kernels of a run are submitted to the driver. */
+typedef enum TesseraLaunchMode {
+  /* As is faster: as one graph of the driver's for several kernels, from the
+     second run with the same sizes in a queue on, or one by one. */
+  TESSERA_LAUNCH_AUTO = 0,
+  /* One by one. */
+  TESSERA_LAUNCH_DIRECT = 1,
+  /* As one graph, from the first run on. One by one only where a graph is
+     impossible, which `TesseraLaunchStatistics` reports. */
+  TESSERA_LAUNCH_GRAPH = 2
+} TesseraLaunchMode;
+
 typedef struct TesseraRun {
   size_t structSize;
   /* 1: use `queue`. 0: use the device's own queue. */
@@ -425,6 +447,8 @@ typedef struct TesseraRun {
      it keeps until it is destroyed. */
   void *workspace;
   size_t workspaceBytes;
+  /* How the kernels of the run are submitted: a `TesseraLaunchMode`. */
+  int launchMode;
 } TesseraRun;
 
 /* Writes the bytes that a run with these arguments needs as `workspace` to
@@ -450,7 +474,13 @@ TESSERA_API TesseraStatus tesseraExecutableWorkspaceSize(
    host memory, and an allocator if it has array results ("cuda" and "hip";
    other targets run one at a time). Such a run neither allocates from the
    driver nor waits, once the executable has run in that queue with these sizes,
-   or has been given a workspace.
+   or has been given a workspace; the run that makes a graph may allocate.
+
+   `run->launchMode` chooses how the kernels of a run are submitted ("cuda" and
+   "hip"; other targets have no graphs). The graph is the executable's own: it
+   is kept, and changed where a later run has other addresses. The driver may
+   allocate memory when it is made. A run in a queue that is being captured
+   launches its kernels into the capture.
 
    Graphs: a run without host memory can be captured into a CUDA or HIP graph,
    also as the first run of the executable. A graph uses the arguments, results
@@ -465,6 +495,25 @@ TESSERA_API TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                                                TesseraResult *results,
                                                size_t numResults,
                                                const TesseraRun *run);
+
+/* How the runs of an executable were submitted so far. */
+typedef struct TesseraLaunchStatistics {
+  size_t structSize;
+  /* Runs that were submitted as one graph, and runs whose kernels were launched
+     one by one. */
+  uint64_t graphRuns;
+  uint64_t directRuns;
+  /* Graphs that were made, and nodes of them that were changed for a later
+     run. */
+  uint64_t graphs;
+  uint64_t updates;
+  /* Why the kernels of the last run were launched one by one; empty if they
+     were not. Valid until the next call with the executable. */
+  const char *whyDirect;
+} TesseraLaunchStatistics;
+
+TESSERA_API TesseraStatus tesseraExecutableGetLaunchStatistics(
+    TesseraExecutable *executable, TesseraLaunchStatistics *statistics);
 
 #ifdef __cplusplus
 }

@@ -133,7 +133,9 @@ TesseraStatus tesseraExplain(const char *source, size_t size,
     return fail(TESSERA_INVALID_ARGUMENT,
                 "options->structSize is not set; set it to "
                 "sizeof(TesseraCompileOptions)");
-  std::string why;
+  std::string why = explainInvalid(options);
+  if (!why.empty())
+    return fail(TESSERA_INVALID_ARGUMENT, why);
   std::vector<compiler::TargetChip> targets =
       compiler::parseTargetList(options.target ? options.target : "cpu", why);
   if (why.empty() && targets.size() != 1)
@@ -168,6 +170,8 @@ TesseraStatus tesseraVerify(const char *source, size_t size,
     return fail(TESSERA_INVALID_ARGUMENT,
                 "structSize of the options is not set; set it to sizeof of "
                 "their structure");
+  if (std::string why = explainInvalid(options); !why.empty())
+    return fail(TESSERA_INVALID_ARGUMENT, why);
   for (size_t i = 0; i < verifyOptions.numArguments; ++i)
     if (!verifyOptions.arguments || !verifyOptions.arguments[i])
       return fail(TESSERA_INVALID_ARGUMENT,

@@ -23,6 +23,11 @@
 using namespace tessera;
 using namespace tessera::capi;
 
+static_assert(static_cast<int>(runtime::LaunchMode::Direct) ==
+                      TESSERA_LAUNCH_DIRECT &&
+                  static_cast<int>(runtime::LaunchMode::Graph) ==
+                      TESSERA_LAUNCH_GRAPH,
+              "the launch modes of the C API are those of the runtime");
 static_assert(static_cast<int>(runtime::ElementType::Index) == TESSERA_INDEX &&
                   static_cast<int>(runtime::ElementType::F8E5M2FNUZ) ==
                       TESSERA_F8E5M2FNUZ &&
@@ -365,11 +370,22 @@ static std::string describe(const runtime::Bundle &bundle) {
   return text + lines;
 }
 
-std::unique_ptr<TesseraProgram> capi::makeProgram(runtime::Bundle bundle) {
+runtime::Expected<std::unique_ptr<TesseraProgram>>
+capi::makeProgram(std::string bytes) {
   auto program = std::make_unique<TesseraProgram>();
-  program->bytes = runtime::writeBundle(bundle);
-  program->description = describe(bundle);
-  program->bundle = std::move(bundle);
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  auto bundle = runtime::readBundle(*owner, owner);
+  if (!bundle.ok())
+    return bundle.status();
+  program->bytes = owner;
+  program->description = describe(*bundle);
+  program->bundle = bundle.take();
+  for (const runtime::ProgramVariant &variant : program->bundle.variants)
+    for (const runtime::Signature &entry : variant.entries)
+      for (const auto *slots : {&entry.arguments, &entry.results})
+        for (const runtime::Slot &slot : *slots)
+          for (const std::string &symbol : slot.symbols)
+            program->symbols[&slot].push_back(symbol.c_str());
   return program;
 }
 
@@ -379,10 +395,10 @@ TesseraStatus tesseraProgramLoad(const void *bytes, size_t size,
     return failNull("an argument of tesseraProgramLoad");
   *program = nullptr;
   return guarded([&] {
-    auto bundle = runtime::readBundle({static_cast<const char *>(bytes), size});
-    if (!bundle.ok())
-      return fail(bundle.status());
-    *program = makeProgram(bundle.take()).release();
+    auto made = makeProgram({static_cast<const char *>(bytes), size});
+    if (!made.ok())
+      return fail(made.status());
+    *program = made.take().release();
     return TESSERA_OK;
   });
 }
@@ -393,8 +409,8 @@ TesseraStatus tesseraProgramSave(TesseraProgram *program, const void **bytes,
                                  size_t *size) {
   if (!program || !bytes || !size)
     return failNull("an argument of tesseraProgramSave");
-  *bytes = program->bytes.data();
-  *size = program->bytes.size();
+  *bytes = program->bytes->data();
+  *size = program->bytes->size();
   return TESSERA_OK;
 }
 
@@ -460,7 +476,26 @@ TesseraStatus tesseraProgramGetSlotCounts(TesseraProgram *program,
   });
 }
 
-static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
+/// The element type of an argument or a result as its model has it.
+static TesseraElementType getElementType(const runtime::Slot &slot) {
+  if (slot.isUnsigned)
+    switch (slot.element) {
+    case runtime::ElementType::I8:
+      return TESSERA_U8;
+    case runtime::ElementType::I16:
+      return TESSERA_U16;
+    case runtime::ElementType::I32:
+      return TESSERA_U32;
+    case runtime::ElementType::I64:
+      return TESSERA_U64;
+    default:
+      break;
+    }
+  return static_cast<TesseraElementType>(slot.element);
+}
+
+static TesseraStatus getSlot(const TesseraProgram &program,
+                             const std::vector<runtime::Slot> &slots,
                              const char *what, size_t index,
                              TesseraSlotInfo *info) {
   if (index >= slots.size())
@@ -472,11 +507,15 @@ static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
   const runtime::Slot &slot = slots[index];
   TesseraSlotInfo own = {};
   own.kind = static_cast<TesseraSlotKind>(slot.kind);
-  own.element = static_cast<TesseraElementType>(slot.element);
+  own.element = getElementType(slot);
   own.rank = slot.shape.size();
   own.sizes = slot.shape.data();
   own.mayWrite = slot.mayWrite;
   own.type = slot.text.c_str();
+  own.name = slot.name.c_str();
+  auto symbols = program.symbols.find(&slot);
+  if (symbols != program.symbols.end())
+    own.symbols = symbols->second.data();
   if (!writeStruct(*info, own))
     return fail(
         TESSERA_INVALID_ARGUMENT,
@@ -488,7 +527,7 @@ TesseraStatus tesseraProgramGetArgument(TesseraProgram *program,
                                         const char *entry, size_t index,
                                         TesseraSlotInfo *info) {
   return withEntry(program, entry, [&](const runtime::Signature &signature) {
-    return getSlot(signature.arguments, "argument", index, info);
+    return getSlot(*program, signature.arguments, "argument", index, info);
   });
 }
 
@@ -496,7 +535,7 @@ TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
                                       const char *entry, size_t index,
                                       TesseraSlotInfo *info) {
   return withEntry(program, entry, [&](const runtime::Signature &signature) {
-    return getSlot(signature.results, "result", index, info);
+    return getSlot(*program, signature.results, "result", index, info);
   });
 }
 
@@ -513,6 +552,8 @@ struct TesseraExecutable {
   /// none.
   std::vector<runtime::Operand> operands;
   std::vector<runtime::CallResult> results;
+  /// The text that `tesseraExecutableGetLaunchStatistics` returned last.
+  std::string whyDirect;
 
   ~TesseraExecutable() {
     DeviceLock lock(*shared);
@@ -797,6 +838,10 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                 std::to_string(numResults) + " results, but the entry point '" +
                     callee.getSignature().name + "' returns " +
                     std::to_string(slots.size()));
+  if (options.launchMode < TESSERA_LAUNCH_AUTO ||
+      options.launchMode > TESSERA_LAUNCH_GRAPH)
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "run->launchMode is none of TesseraLaunchMode");
   CallersAllocator memory(allocator, options, results, slots);
   for (size_t index = 0; index < numResults; ++index) {
     results[index].buffer = nullptr;
@@ -817,6 +862,7 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
     runOptions.allocator = options.allocator ? &memory : nullptr;
     runOptions.workspace = options.workspace;
     runOptions.workspaceBytes = options.workspaceBytes;
+    runOptions.launch = static_cast<runtime::LaunchMode>(options.launchMode);
     runOptions.mutex = &executable->shared->mutex;
     runtime::Status status =
         callee.run(executable->operands, executable->results, runOptions);
@@ -830,5 +876,32 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
     own.handOver();
     buffers.handOver();
     return TESSERA_OK;
+  });
+}
+
+TesseraStatus
+tesseraExecutableGetLaunchStatistics(TesseraExecutable *executable,
+                                     TesseraLaunchStatistics *statistics) {
+  if (!executable || !statistics)
+    return failNull("an argument of tesseraExecutableGetLaunchStatistics");
+  return guarded([&] {
+    std::lock_guard<std::mutex> lock(executable->mutex);
+    const runtime::LaunchStatistics &found =
+        executable->executable->getLaunchStatistics();
+    std::string &text = executable->whyDirect;
+    text = runtime::describe(found.whyDirect);
+    if (found.whyDirect == runtime::DirectReason::GraphFailed)
+      text += ": " + found.failure;
+    TesseraLaunchStatistics own = {};
+    own.graphRuns = found.graphRuns;
+    own.directRuns = found.directRuns;
+    own.graphs = found.graphs;
+    own.updates = found.updates;
+    own.whyDirect = text.c_str();
+    return writeStruct(*statistics, own)
+               ? TESSERA_OK
+               : fail(TESSERA_INVALID_ARGUMENT,
+                      "statistics->structSize is not set; set it to "
+                      "sizeof(TesseraLaunchStatistics)");
   });
 }

@@ -7,6 +7,7 @@
 #include "Source.h"
 
 #include "Driver/ParseProgram.h"
+#include "Import/ONNX/Import.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -14,6 +15,7 @@
 using namespace mlir;
 using namespace ::tessera::capi;
 
+namespace capi = ::tessera::capi;
 namespace compiler = mlir::tessera;
 
 static TesseraSeverity translate(DiagnosticSeverity severity) {
@@ -42,8 +44,27 @@ static std::string format(Diagnostic &diagnostic) {
   return text;
 }
 
+std::string capi::explainInvalid(const TesseraCompileOptions &options) {
+  if (options.sourceKind < TESSERA_SOURCE_AUTO ||
+      options.sourceKind > TESSERA_SOURCE_ONNX)
+    return "sourceKind: " + std::to_string(options.sourceKind) +
+           " is not a value of TesseraSourceKind";
+  if (options.batch < 0)
+    return "batch: " + std::to_string(options.batch) +
+           " is not a size; pass a positive number, or 0 for a dynamic batch";
+  return "";
+}
+
+static bool isModelSource(StringRef text,
+                          const TesseraCompileOptions &options) {
+  if (options.sourceKind == TESSERA_SOURCE_AUTO)
+    return compiler::onnx::isModelFile(options.fileName ? options.fileName : "",
+                                       text);
+  return options.sourceKind == TESSERA_SOURCE_ONNX;
+}
+
 Source::Source(StringRef text, const TesseraCompileOptions &options)
-    : text(text), options(options),
+    : text(text), options(options), isModel(isModelSource(text, options)),
       handler(&context, [this](Diagnostic &diagnostic) {
         take(diagnostic);
         return success();
@@ -65,13 +86,46 @@ void Source::take(Diagnostic &diagnostic) {
     recorder(diagnostic);
 }
 
-Outcome Source::prepare(compiler::CompileOptions &compileOptions) {
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(text, getFile()), llvm::SMLoc());
-  module = compiler::parseProgram(sources, context);
+Outcome Source::import() {
+  std::string error;
+  // The caller keeps the bytes.
+  std::unique_ptr<compiler::onnx::Model> model = compiler::onnx::readModel(
+      options.fileName ? options.fileName : "", text, /*owner=*/nullptr, error);
+  if (!model)
+    return {TESSERA_COMPILE_ERROR, error};
+  compiler::onnx::ImportOptions importOptions;
+  if (options.batch > 0)
+    importOptions.batch = options.batch;
+  module = compiler::onnx::importModel(*model, importOptions, context);
   if (!module)
     return {TESSERA_COMPILE_ERROR, diagnostics};
+  return {};
+}
+
+std::string Source::getText() {
+  if (!isModel)
+    return text.str();
+  std::string own;
+  llvm::raw_string_ostream(own) << *module;
+  return own;
+}
+
+Outcome Source::prepare(compiler::CompileOptions &compileOptions) {
+  if (isModel) {
+    if (Outcome outcome = import(); outcome.status != TESSERA_OK)
+      return outcome;
+  } else {
+    if (options.batch > 0)
+      return {TESSERA_INVALID_ARGUMENT,
+              "batch: it sets the batch of an ONNX model, but the source is "
+              "MLIR"};
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(text, getFile()), llvm::SMLoc());
+    module = compiler::parseProgram(sources, context);
+    if (!module)
+      return {TESSERA_COMPILE_ERROR, diagnostics};
+  }
   compileOptions.entry = options.entry ? options.entry : "";
   compiler::CompileFlags &flags = compileOptions.flags;
   flags.allowTf32 = options.allowTf32;

@@ -11,13 +11,19 @@
 #include "tessera-c/Runtime.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// A program, without a device. It does not change.
 struct TesseraProgram {
   tessera::runtime::Bundle bundle;
-  std::string bytes, description;
+  /// The bundle as a file, which has the contents of its constants.
+  std::shared_ptr<const std::string> bytes;
+  std::string description;
+  /// The symbols of the slots that have some, as the C API gives them.
+  std::map<const tessera::runtime::Slot *, std::vector<const char *>> symbols;
 };
 
 namespace tessera::capi {
@@ -26,8 +32,9 @@ namespace tessera::capi {
 TesseraStatus fail(TesseraStatus code, std::string text);
 TesseraStatus fail(const runtime::Status &status);
 
-/// A program of a bundle.
-std::unique_ptr<TesseraProgram> makeProgram(runtime::Bundle bundle);
+/// A program of a bundle as a file, or a failure to read it.
+runtime::Expected<std::unique_ptr<TesseraProgram>>
+makeProgram(std::string bytes);
 
 /// The caller's structure as far as both know it: fields that the caller's
 /// header lacks keep their value. False for a size that cannot be.

@@ -24,14 +24,16 @@ namespace reference = compiler::reference;
 
 /// The work that a reference may be, for each core of the host: some seconds.
 static constexpr int64_t workPerCore = 3'000'000'000;
+/// So many times as much for a program of several kernels, some minutes.
+static constexpr int64_t deepFactor = 10;
 
 /// One line on an output, and its part of the JSON object.
-static void print(size_t index, const Output &output,
+static void print(const Twine &title, const Output &output,
                   const reference::Comparison &comparison, int64_t neverWritten,
                   const ProgramOptions &options, Report &report,
                   llvm::json::Array &list) {
   llvm::raw_ostream &os = report.text();
-  os << "out " << index << ": "
+  os << title << ": "
      << (!comparison.ok               ? "FAILED"
          : comparison.unverifiedCount ? "not fully verified"
                                       : "verified")
@@ -54,7 +56,9 @@ static void print(size_t index, const Output &output,
   }
   os << "  " << comparison.mismatchCount << " of " << comparison.count
      << " elements are wrong";
-  if (comparison.mismatchCount == 0 && comparison.worstBlock)
+  if (comparison.mismatchCount == 0 && !neverWritten && !comparison.worstBlock)
+    os << " by themselves, but their norm is";
+  else if (comparison.mismatchCount == 0 && comparison.worstBlock)
     os << " by themselves";
   else if (comparison.mismatchCount == 0)
     os << ", but some were never written, and match only by the initial "
@@ -96,13 +100,16 @@ static LogicalResult checkInputs(const Entry &entry,
 }
 
 /// Evaluates the reference and compares. An element of a floating-point output
-/// that `unwritten` marks counts as NaN, whatever it holds.
+/// that `unwritten` marks counts as NaN, whatever it holds. For a program whose
+/// steps are checked as well (`isDeep`), nothing is sampled: the result may be
+/// that it is too large.
 static FailureOr<reference::Verification>
 compare(const ProgramOptions &options, const compiler::Chip &chip,
         const Entry &entry, ArrayRef<compiler::MatmulReport> matmuls,
         const std::vector<HostArray> &arguments,
         const std::vector<Output> &outputs,
-        const std::vector<std::vector<uint8_t>> &unwritten, Report &report) {
+        const std::vector<std::vector<uint8_t>> &unwritten, bool isDeep,
+        Report &report) {
   llvm::SmallVector<reference::Array> arrays;
   for (const auto &[slot, array] :
        llvm::zip_equal(entry.arguments, arguments)) {
@@ -132,11 +139,18 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;
   verifyOptions.evaluation.maxWork =
       workPerCore * std::max(1u, std::thread::hardware_concurrency());
+  if (isDeep) {
+    verifyOptions.evaluation.maxWork *= deepFactor;
+    verifyOptions.evaluation.maxSeconds *= deepFactor;
+    verifyOptions.forbidSampling = true;
+  } else {
+    verifyOptions.forceSampling = options.verifySample;
+  }
   reference::Verification result =
       reference::verify(entry.function, arrays, computed, verifyOptions);
   if (result.status == reference::Status::Failed)
     return report.failDiagnosed("the reference");
-  if (result.status == reference::Status::TooLarge)
+  if (result.status == reference::Status::TooLarge && !isDeep)
     return report.fail(Exit::Failed,
                        "the reference would take too long: " + result.message +
                            "; verify with smaller sizes");
@@ -149,63 +163,265 @@ FailureOr<bool> tessera::execution::isAsReference(
     const std::vector<HostArray> &arguments, const std::vector<Output> &outputs,
     Report &report) {
   FailureOr<reference::Verification> result =
-      compare(options, chip, entry, matmuls, arguments, outputs, {}, report);
+      compare(options, chip, entry, matmuls, arguments, outputs, {},
+              /*isDeep=*/false, report);
   if (failed(result))
     return failure();
   return result->ok;
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Wrong kernels that are described; a count follows for the others.
+static constexpr unsigned maxDescribed = 8;
+
+namespace {
+/// The findings in all kernels.
+struct KernelSummary {
+  size_t wrong = 0, unchecked = 0;
+  int64_t unverified = 0, compared = 0, elements = 0;
+  const CheckedStep *firstWrong = nullptr;
+  /// With the largest error as a part of what it may be.
+  const CheckedStep *worst = nullptr;
+
+  bool isVerified() const {
+    return wrong == 0 && unchecked == 0 && unverified == 0;
+  }
+};
+} // namespace
+
+static KernelSummary summarize(ArrayRef<CheckedStep> steps) {
+  KernelSummary summary;
+  for (const CheckedStep &step : steps) {
+    summary.unchecked += !step.unchecked.empty();
+    summary.unverified += step.unverified;
+    summary.compared += step.compared;
+    summary.elements += step.elements;
+    if (!step.isRight && !summary.wrong++)
+      summary.firstWrong = &step;
+    if (step.runs && (!summary.worst || step.ratio > summary.worst->ratio))
+      summary.worst = &step;
+  }
+  return summary;
+}
+
+/// A line on all kernels, and one on each that is not verified.
+static void printKernels(ArrayRef<CheckedStep> steps,
+                         const KernelSummary &summary,
+                         const ProgramOptions &options, Report &report) {
+  llvm::raw_ostream &os = report.text();
+  os << "kernels: "
+     << llvm::count_if(
+            steps, [](const CheckedStep &step) { return step.isVerified(); })
+     << " of " << steps.size() << " verified, ";
+  if (summary.compared != summary.elements)
+    os << summary.compared << " of ";
+  os << summary.elements << " elements";
+  if (summary.worst)
+    os << "; the largest error is "
+       << llvm::format("%.2g", summary.worst->ratio)
+       << " of its bound: " << summary.worst->describe();
+  os << "\n";
+  unsigned described = 0;
+  for (const CheckedStep &step : steps) {
+    if (step.isVerified() || ++described > maxDescribed)
+      continue;
+    llvm::json::Array ignored;
+    if (!step.unchecked.empty())
+      os << step.describe() << ": not verified: " << step.unchecked << "\n";
+    else
+      print(step.describe(), step.output, step.comparison, /*neverWritten=*/0,
+            options, report, ignored);
+  }
+  if (described > maxDescribed)
+    os << "and " << described - maxDescribed << " others\n";
+}
+
+static llvm::json::Array describeKernels(ArrayRef<CheckedStep> steps) {
+  llvm::json::Array list;
+  for (const CheckedStep &step : steps) {
+    llvm::json::Object object{{"kernels", llvm::json::Array(step.kernels)},
+                              {"op", step.op},
+                              {"location", llvm::json::fixUTF8(step.location)},
+                              {"runs", step.runs},
+                              {"passed", step.isRight},
+                              {"elements", step.elements},
+                              {"checked", step.compared},
+                              {"unverified", step.unverified},
+                              {"error_to_bound", toJSON(step.ratio)}};
+    if (step.unchecked.empty())
+      object["output"] = describeStatistics(
+          step.comparison, step.output,
+          {"computed", "in the reference", /*neverWritten=*/std::nullopt});
+    else
+      object["unchecked"] = llvm::json::fixUTF8(step.unchecked);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+//===----------------------------------------------------------------------===//
+// From end to end
+//===----------------------------------------------------------------------===//
+
+/// The limit of the norm of an output's errors, as a part of the output's norm,
+/// in a program of several kernels. It follows from the coarsest type that the
+/// program computes with.
+static double getNormLimit(const Entry &entry,
+                           const compiler::CompileFlags &flags) {
+  unsigned bits = flags.allowTf32 ? 11 : 53;
+  bool isQuantized = false;
+  auto visit = [&](mlir::Type type) {
+    type = mlir::getElementTypeOrSelf(type);
+    if (auto number = mlir::dyn_cast<mlir::FloatType>(type))
+      bits = std::min(bits, number.getFPMantissaWidth());
+    else if (type.isInteger(4) || type.isInteger(8))
+      isQuantized = true;
+  };
+  mlir::func::FuncOp function = entry.function;
+  function->getParentOfType<mlir::ModuleOp>().walk([&](mlir::Operation *op) {
+    llvm::for_each(op->getResultTypes(), visit);
+    llvm::for_each(op->getOperandTypes(), visit);
+  });
+  if (bits < 8)
+    return 1;
+  if (bits == 8 || isQuantized)
+    return 0.2;
+  return bits <= 11 ? 5e-2 : bits <= 24 ? 1e-4 : 1e-10;
+}
+
+/// Judges an output of a program of several kernels by its norm, unless its
+/// error bounds are smaller than its elements. Elements without a bound are
+/// verified by the norm, and by the kernels that computed them.
+static void judgeNorm(reference::Comparison &comparison, double limit) {
+  double norm = comparison.relativeNorm();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "end to end: " << llvm::format("%.2g", norm) << " of the norm";
+  if (comparison.hasUsefulBounds()) {
+    comparison.tolerance += ", " + text;
+    return;
+  }
+  comparison.unverifiedCount = 0;
+  if (norm > limit) {
+    comparison.ok = false;
+    os << ", more than " << llvm::format("%.2g", limit);
+  }
+  comparison.tolerance = std::move(text);
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
 LogicalResult tessera::execution::verify(
     const ProgramOptions &options, const compiler::Chip &chip,
     const Entry &entry, ArrayRef<compiler::MatmulReport> matmuls,
     const std::vector<HostArray> &arguments, const std::vector<Output> &outputs,
-    runtime::Device &device, Execution &execution, Report &report) {
+    runtime::Device &device, Execution &execution, KernelChecks &checks,
+    Report &report) {
+  bool isDeep = checks.hasSteps();
   std::vector<std::vector<uint8_t>> unwritten;
   if (failed(checkInputs(entry, arguments, execution, report)) ||
-      failed(findUnwritten(device, execution, outputs, unwritten, report)))
+      failed(findUnwritten(device, execution, outputs, unwritten, report)) ||
+      failed(checks.run(report)))
     return failure();
-  FailureOr<reference::Verification> result = compare(
-      options, chip, entry, matmuls, arguments, outputs, unwritten, report);
-  if (failed(result))
-    return failure();
+  KernelSummary kernels = summarize(checks.getSteps());
+  if (isDeep)
+    printKernels(checks.getSteps(), kernels, options, report);
+
+  reference::Verification result;
+  std::string notCompared;
+  if (isDeep && options.verifySample) {
+    notCompared = "--verify=sample was requested";
+  } else {
+    FailureOr<reference::Verification> whole =
+        compare(options, chip, entry, matmuls, arguments, outputs, unwritten,
+                isDeep, report);
+    if (failed(whole))
+      return failure();
+    result = std::move(*whole);
+    if (result.status == reference::Status::TooLarge) {
+      notCompared = result.message;
+      result = {};
+    }
+  }
 
   llvm::json::Array list;
-  for (size_t i = 0; i < outputs.size() && i < result->comparisons.size();
-       ++i) {
-    reference::Comparison &comparison = result->comparisons[i];
+  double limit = isDeep ? getNormLimit(entry, options.flags) : 0;
+  int64_t unverified = 0;
+  for (size_t i = 0; i < outputs.size() && i < result.comparisons.size(); ++i) {
+    reference::Comparison &comparison = result.comparisons[i];
     int64_t neverWritten = llvm::count(unwritten[i], 1);
     // An integer may be right by what its memory happened to hold.
     if (neverWritten && !runtime::isFloat(outputs[i].array.type))
-      result->ok = comparison.ok = false;
-    print(i, outputs[i], comparison, neverWritten, options, report, list);
+      comparison.ok = false;
+    if (isDeep)
+      judgeNorm(comparison, limit);
+    result.ok &= comparison.ok;
+    unverified += comparison.unverifiedCount;
+    print("out " + Twine(i), outputs[i], comparison, neverWritten, options,
+          report, list);
+    if (isDeep) {
+      llvm::json::Object &object = *list.back().getAsObject();
+      object["relative_norm"] = toJSON(comparison.relativeNorm());
+      object["norm_limit"] = limit;
+    }
   }
-  if (!result->isComplete)
-    report.text() << "checked: " << result->checked << "\n";
-  int64_t unverified = result->unverifiedCount;
-  bool isVerified = result->ok && unverified == 0 && !outputs.empty();
+  if (!notCompared.empty())
+    report.text() << "end to end: not compared: " << notCompared << "\n";
+  if (!result.isComplete)
+    report.text() << "checked: " << result.checked << "\n";
+  bool isRight = result.ok && kernels.wrong == 0;
+  unverified += kernels.unverified;
+  bool isVerified =
+      isRight && unverified == 0 && kernels.unchecked == 0 && !outputs.empty();
+  bool isComplete = result.isComplete && notCompared.empty() &&
+                    kernels.compared == kernels.elements;
   report.root["verify"] = llvm::json::Object{
-      {"passed", result->ok && (isVerified || options.acceptUnverified)},
-      {"complete", result->isComplete && unverified == 0 && !outputs.empty()},
-      {"checked", result->checked},
+      {"passed", isRight && (isVerified || options.acceptUnverified)},
+      {"complete", isComplete && unverified == 0 && kernels.unchecked == 0 &&
+                       !outputs.empty()},
+      {"checked", result.checked},
       {"unverified", unverified},
       {"outputs", std::move(list)}};
-  if (!result->ok)
-    return report.fail(Exit::WrongNumbers,
-                       "the outputs do not match the reference");
+  if (isDeep)
+    report.root["verify"].getAsObject()->insert(
+        {"kernels", describeKernels(checks.getSteps())});
+  if (kernels.wrong)
+    return report.fail(
+        Exit::WrongNumbers,
+        Twine(kernels.wrong) + " of " + Twine(checks.getSteps().size()) +
+            (kernels.wrong == 1 ? " kernels does" : " kernels do") +
+            " not match the reference, the first: " +
+            kernels.firstWrong->describe());
+  if (!result.ok)
+    return report.fail(
+        Exit::WrongNumbers,
+        isDeep ? "the outputs do not match the reference, although each kernel "
+                 "does: the fault is in the ops before they become kernels "
+                 "(import, fusion, assignment of memory)"
+               : "the outputs do not match the reference");
   if (isVerified) {
     report.text() << "verified\n";
     return success();
   }
   report.text() << (outputs.empty() ? "not verified\n"
                                     : "not fully verified\n");
-  std::string what =
-      outputs.empty()
-          ? "the program has no outputs: nothing was compared"
-          : std::to_string(unverified) +
-                (unverified == 1 ? " element differs from the reference and has"
-                                 : " elements differ from the reference and "
-                                   "have") +
-                " no error bound: not verified";
+  std::string what;
+  if (outputs.empty())
+    what = "the program has no outputs: nothing was compared";
+  else if (unverified)
+    what = std::to_string(unverified) +
+           (unverified == 1 ? " element differs from the reference and has"
+                            : " elements differ from the reference and have") +
+           " no error bound: not verified";
+  else
+    what = std::to_string(kernels.unchecked) +
+           (kernels.unchecked == 1 ? " kernel is" : " kernels are") +
+           " not verified";
   if (options.acceptUnverified) {
     report.note(what);
     return success();

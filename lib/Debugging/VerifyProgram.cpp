@@ -30,6 +30,7 @@ tessera::execution::verifyProgram(const ProgramOptions &options,
   compileOptions.target = target.name;
   compileOptions.chip = target.chip;
   compileOptions.entry = options.entry;
+  compileOptions.checkpoints = true;
   std::unique_ptr<compiler::CompiledProgram> program =
       compiler::compileProgram(module, compileOptions);
   if (!program)
@@ -42,7 +43,9 @@ tessera::execution::verifyProgram(const ProgramOptions &options,
   Execution execution(device, *program, entry, arguments);
   execution.getSession().setGuard(canaryBytes);
   std::vector<Output> outputs;
-  if (failed(execution.prepare(report)))
+  KernelChecks checks(options, chip, *program, device, execution);
+  if (failed(execution.prepare(report)) ||
+      failed(checks.attach(*module.getContext(), report)))
     return failure();
   execution.call();
   if (failed(execution.finish(report)) ||
@@ -58,7 +61,7 @@ tessera::execution::verifyProgram(const ProgramOptions &options,
       report.exit() != Exit::WrongNumbers)
     return failure();
   if (failed(verify(options, chip, entry, program->matmuls, arguments, outputs,
-                    device, execution, report)))
+                    device, execution, checks, report)))
     return failure();
   return success(report.exit() == Exit::Done);
 }

@@ -7,6 +7,7 @@
 #include "Driver/Bundler.h"
 
 #include "Driver/EntrySignature.h"
+#include "ProgramConstants.h"
 #include "TargetInfo/Emulation.h"
 #include "TargetInfo/ReportedChip.h"
 #include "TargetInfo/TargetInfo.h"
@@ -80,6 +81,8 @@ compileVariant(ModuleOp module, CompileOptions options,
   variant.image = program->image.bytes;
   for (const auto &function : program->image.functions)
     variant.functions.push_back(function.first);
+  variant.constants = program->constants;
+  variant.loader = program->loader;
   FailureOr<std::string> library = program->linkHost(module, variant.imports);
   if (failed(library))
     return failure();
@@ -107,7 +110,7 @@ mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
                              std::vector<KernelReport> *kernels) {
   runtime::Bundle bundle;
   bundle.producer = "Tessera " TESSERA_VERSION;
-  bundle.source = source.str();
+  bundle.source = separateConstants(source, module, bundle.constants);
   bundle.file = file.str();
   for (const TargetChip &target : targets) {
     CompileOptions own = options;

@@ -6,6 +6,7 @@
 
 #include "Driver/Compiler.h"
 
+#include "Checkpoints.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "Conversion/FragmentToVector.h"
@@ -13,11 +14,13 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Graph/Constants.h"
 #include "HostCode.h"
 #include "NativeCode.h"
 #include "PassTrace.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
+#include "ProgramConstants.h"
 #include "SavedProgram.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/TuningTask.h"
@@ -141,7 +144,8 @@ static LogicalResult lowerToTessera(ModuleOp module,
 static LogicalResult lowerToSchedule(ModuleOp module,
                                      const CompileOptions &options,
                                      std::vector<StageTime> *times,
-                                     bool tasksOnly = false) {
+                                     bool tasksOnly = false,
+                                     ProgramSteps *steps = nullptr) {
   attachTunedSchedules(module, options.tuned.get(),
                        getChipTarget(options.target),
                        getChipOrDefault(options.target, options.chip));
@@ -155,10 +159,11 @@ static LogicalResult lowerToSchedule(ModuleOp module,
         pm.addPass(createTesseraInlineKernels());
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
-        if (tasksOnly)
-          buildLinalgToTasksPipeline(pm, options.flags);
-        else
-          buildLinalgToTesseraPipeline(pm, options.flags);
+        buildLinalgToTasksPipeline(pm, options.flags);
+        if (steps)
+          pm.addPass(createFindSteps(*steps, options.checkpoints));
+        if (!tasksOnly)
+          buildTasksToTesseraPipeline(pm, options.flags);
       });
   // The passes have applied the tuned schedules; the results stay on the ops.
   module->removeAttr(TesseraDialect::TunedAttrHelper::getNameStr());
@@ -364,6 +369,8 @@ public:
     saved.matmuls = matmuls;
     saved.diagnostics = diagnostics;
     saved.ptx = ptx;
+    saved.stepCount = stepCount;
+    saved.steps = steps;
     // All fields of the image: one that is added does not compile here.
     const auto &[kind, name, bytes, functions] = image;
     saved.imageKind = kind;
@@ -374,6 +381,8 @@ public:
     for (const auto &function : functions)
       saved.functions.push_back(function.first);
     saved.objects = code->getObjects();
+    saved.constants = constants;
+    saved.loader = loader;
     return writeProgram(saved);
   }
 
@@ -485,11 +494,15 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   attachChip(*module, chip);
   if (!options.entry.empty() && failed(keepReachable(*module, options.entry)))
     return nullptr;
-  if (failed(lowerToSchedule(*module, options, times)) ||
+  ProgramSteps steps;
+  if (failed(lowerToSchedule(*module, options, times, /*tasksOnly=*/false,
+                             &steps)) ||
       failed(lowerToTessera(*module, options, times)) ||
       failed(runLowering(*module, options, times, "legalize",
                          buildLegalizationPipeline)))
     return nullptr;
+  program->stepCount = static_cast<int64_t>(steps.count);
+  program->steps = std::move(steps.functions);
   program->matmuls = collectMatmuls(*module, chip);
   if (failed(
           runLowering(*module, options, times, "vendor", buildVendorPipeline)))
@@ -515,6 +528,10 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (auto packing =
             packings ? packings.getAs<StringAttr>(report.name) : StringAttr())
       report.purpose = packing.getValue().str();
+    if (auto function = launch->getParentOfType<func::FuncOp>();
+        function && function.getName() == loaderName)
+      report.purpose += (report.purpose.empty() ? "" : "; ") +
+                        std::string("runs once, when the program is loaded");
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr())) {
       if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
@@ -540,6 +557,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
 
   // then what launches them.
+  program->constants = numberConstants(*module);
+  if (module->lookupSymbol<func::FuncOp>(loaderName))
+    program->loader = loaderName.str();
   if (failed(
           runPipeline(*module, options, times, "host", [&](OpPassManager &pm) {
             buildHostToLLVMPipeline(pm, *findBackend(options.target));
@@ -565,6 +585,10 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
     why = "does not contain a program";
     return nullptr;
   }
+  if (options.checkpoints && saved.stepCount > 1 && saved.steps.empty()) {
+    why = "its host code has no checkpoints";
+    return nullptr;
+  }
   const Chip *hostChip =
       getHostChipFor(options, findChip(options.target, options.chip));
   if (!hostChip) {
@@ -583,6 +607,10 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   program->matmuls = std::move(saved.matmuls);
   program->diagnostics = std::move(saved.diagnostics);
   program->ptx = std::move(saved.ptx);
+  program->constants = std::move(saved.constants);
+  program->loader = std::move(saved.loader);
+  program->stepCount = saved.stepCount;
+  program->steps = std::move(saved.steps);
   runtime::KernelImage &image = program->image;
   image.kind = static_cast<runtime::KernelImage::Kind>(saved.imageKind);
   image.name = std::move(saved.imageName);
@@ -595,6 +623,10 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   }
   if (!options.entry.empty() && !program->getEntry(options.entry)) {
     why = "cannot link its entry point '" + options.entry + "'";
+    return nullptr;
+  }
+  if (!program->loader.empty() && !program->getEntry(program->loader)) {
+    why = "cannot link its function '" + program->loader + "'";
     return nullptr;
   }
   for (const DiagnosticReport &diagnostic : program->diagnostics)

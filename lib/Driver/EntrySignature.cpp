@@ -6,6 +6,8 @@
 
 #include "Driver/EntrySignature.h"
 
+#include "Import/ONNX/Import.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -168,6 +170,23 @@ bool mlir::tessera::describeSlot(Type type, runtime::Slot &slot,
   return true;
 }
 
+/// Adds what a model states about an argument or a result.
+static void addModelInfo(DictionaryAttr attrs, runtime::Slot &slot) {
+  if (!attrs)
+    return;
+  if (auto name = attrs.getAs<StringAttr>(onnx::nameAttr))
+    slot.name = name.str();
+  if (auto type = attrs.getAs<StringAttr>(onnx::typeAttr))
+    slot.isUnsigned = type.getValue().starts_with("uint");
+  auto symbols = attrs.getAs<ArrayAttr>(onnx::symbolsAttr);
+  // A program's text may have any attribute.
+  if (!symbols || symbols.size() != slot.shape.size() ||
+      !llvm::all_of(symbols, llvm::IsaPred<StringAttr>))
+    return;
+  for (StringAttr symbol : symbols.getAsRange<StringAttr>())
+    slot.symbols.push_back(symbol.str());
+}
+
 std::optional<runtime::Signature>
 mlir::tessera::describeEntry(func::FuncOp function) {
   runtime::Signature signature;
@@ -179,9 +198,13 @@ mlir::tessera::describeEntry(func::FuncOp function) {
       return std::nullopt;
     if (slot.kind == runtime::Slot::MemRef)
       slot.mayWrite = mayWrite(argument);
+    addModelInfo(function.getArgAttrDict(argument.getArgNumber()), slot);
   }
-  for (Type type : function.getResultTypes())
-    if (!describeSlot(type, signature.results.emplace_back(), why))
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+    runtime::Slot &slot = signature.results.emplace_back();
+    if (!describeSlot(type, slot, why))
       return std::nullopt;
+    addModelInfo(function.getResultAttrDict(static_cast<unsigned>(i)), slot);
+  }
   return signature;
 }

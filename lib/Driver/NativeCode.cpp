@@ -47,6 +47,7 @@ static bool isDeclaration(Operation *op) {
 static bool isReserved(StringRef name) {
   return llvm::any_of(ArrayRef<StringRef>{runtime::packedPrefix, "tessera_rt_",
                                           "tessera_cpu_", "tessera_imports",
+                                          "tessera_load",
                                           "_mlir_memref_to_llvm_"},
                       [&](StringRef own) { return name.starts_with(own); });
 }

@@ -84,8 +84,8 @@ std::string ProgramKey::getFileName() const {
 
 void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
-  const auto &[target, chip, entry, flags, portableHost, tuned, trace] =
-      options;
+  const auto &[target, chip, entry, flags, portableHost, tuned, checkpoints,
+               trace] = options;
   (void)trace;
   add("target", target);
   // The shipped ones are part of the compiler's build.
@@ -95,6 +95,7 @@ void ProgramKey::add(const CompileOptions &options) {
   for (const FlagInfo &info : getFlagInfos())
     add("--" + info.name.str(), info.get(flags));
   add("portable host code", portableHost ? "on" : "off");
+  add("checkpoints of --verify", checkpoints ? "on" : "off");
 }
 
 void ProgramKey::addEnvironment(const CompileOptions &options,

@@ -54,10 +54,11 @@ void visit(Archive &archive, DiagnosticReport &report) {
 
 template <typename Archive>
 void visit(Archive &archive, SavedProgram &program) {
-  auto &[kernels, matmuls, diagnostics, ptx, imageKind, imageName, imageBytes,
-         functions, objects] = program;
-  visitAll(archive, kernels, matmuls, diagnostics, ptx, imageKind, imageName,
-           imageBytes, functions, objects);
+  auto &[kernels, matmuls, diagnostics, ptx, stepCount, steps, imageKind,
+         imageName, imageBytes, functions, objects, constants, loader] = program;
+  visitAll(archive, kernels, matmuls, diagnostics, ptx, stepCount, steps,
+           imageKind, imageName, imageBytes, functions, objects, constants,
+           loader);
 }
 
 } // namespace mlir::tessera

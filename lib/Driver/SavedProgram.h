@@ -19,6 +19,8 @@ struct SavedProgram {
   std::vector<MatmulReport> matmuls;
   std::vector<DiagnosticReport> diagnostics;
   std::string ptx;
+  int64_t stepCount = 0;
+  std::string steps;
   /// The image: its kind, name and bytes (without PTX, which is above).
   int imageKind = 0;
   std::string imageName;
@@ -27,6 +29,9 @@ struct SavedProgram {
   std::vector<std::string> functions;
   /// Object files of the host.
   std::vector<std::string> objects;
+  /// Without their contents.
+  std::vector<runtime::Constant> constants;
+  std::string loader;
 };
 
 std::string writeProgram(SavedProgram &program);

@@ -47,12 +47,12 @@ static std::string findCompilingOption(const ProgramOptions &options) {
   return options.cache.empty() ? "" : "--cache";
 }
 
-LogicalResult tessera::execution::openBundle(StringRef bytes,
+LogicalResult tessera::execution::openBundle(const runtime::InputBytes &input,
                                              ProgramOptions &options,
                                              runtime::Bundle &bundle,
                                              Report &report) {
   runtime::Expected<runtime::Bundle> read =
-      runtime::readBundle({bytes.data(), bytes.size()});
+      runtime::readBundle(input.bytes, input.owner);
   if (!read.ok())
     return report.fail(Exit::Usage,
                        options.file + ": " + read.status().message());
@@ -112,8 +112,11 @@ tessera::execution::loadBundled(const runtime::Bundle &bundle,
     return nullptr;
   }
   runtime::KernelImage image = (*loaded)->getImage();
+  std::vector<runtime::Constant> constants = (*loaded)->getConstants();
   auto program = std::make_unique<BundledProgram>(loaded.take());
   program->image = std::move(image);
+  program->constants = std::move(constants);
+  program->loader = (*variant)->loader;
   if (program->image.kind == runtime::KernelImage::PTX)
     program->ptx = program->image.bytes;
   for (const runtime::KernelRecord &record : (*variant)->kernels) {

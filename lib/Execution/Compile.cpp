@@ -6,6 +6,7 @@
 
 #include "Execution/Compile.h"
 
+#include "Driver/Constants.h"
 #include "Runtime/InputFile.h"
 #include "Target/Backend.h"
 
@@ -117,16 +118,36 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
   if (runtime::Status status = device.useCache(directory); !status.ok())
     report.noteOnce("cannot cache the driver's compiled kernels: " +
                     status.message());
-  compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
-  key.add(compileOptions);
-  key.addEnvironment(compileOptions, device.info());
-  key.setSourceParts([&] { return compiler::describeSourceParts(module); });
+  auto makeKey = [&](const compiler::CompileOptions &keyOptions) {
+    compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
+    key.add(keyOptions);
+    key.addEnvironment(keyOptions, device.info());
+    key.setSourceParts([&] { return compiler::describeSourceParts(module); });
+    return key;
+  };
+  compiler::ProgramKey key = makeKey(compileOptions);
+  // Checkpoints make no difference to a program of one kernel.
+  std::optional<compiler::ProgramKey> plainKey;
+  if (compileOptions.checkpoints) {
+    compiler::CompileOptions plain = compileOptions;
+    plain.checkpoints = false;
+    plainKey = makeKey(plain);
+    compiler::ProgramCache::Lookup found = cache.find(*plainKey);
+    if (found.payload)
+      if (auto program =
+              compiler::loadProgram(*found.payload, compileOptions,
+                                    *module.getContext(), found.why)) {
+        use.key = plainKey->getName();
+        use.kind = CacheUse::Hit;
+        return program;
+      }
+  }
   use.key = key.getName();
   compiler::ProgramCache::Lookup found = cache.find(key);
   if (found.payload) {
     std::unique_ptr<compiler::CompiledProgram> program = compiler::loadProgram(
         *found.payload, compileOptions, *module.getContext(), found.why);
-    if (program) {
+    if (program && compiler::findConstants(*program, module, found.why)) {
       use.kind = CacheUse::Hit;
       return program;
     }
@@ -146,7 +167,11 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
     return nullptr;
   }
   assemble(*program, device, report);
-  if (std::string problem = cache.store(key, program->save()); !problem.empty())
+  const compiler::ProgramKey &storeKey =
+      plainKey && program->stepCount < 2 ? *plainKey : key;
+  use.key = storeKey.getName();
+  if (std::string problem = cache.store(storeKey, program->save());
+      !problem.empty())
     report.noteOnce("compiled program not stored in the cache: " + problem +
                     "; use --cache=DIR for another folder, or --cache=off");
   return program;

@@ -7,6 +7,8 @@
 #include "Execution/Emit.h"
 
 #include "Driver/Bundler.h"
+#include "Driver/Constants.h"
+#include "Graph/Constants.h"
 #include "Runtime/OffloadBundle.h"
 #include "Target/Backend.h"
 
@@ -71,12 +73,17 @@ static FailureOr<std::string> produce(const EmitStage &stage,
 
 /// The program at a stage, for the options' chip. Changes `module`.
 static FailureOr<std::string>
-emitForChip(const EmitStage &stage, const compiler::CompileOptions &options,
-            mlir::ModuleOp module, Report &report) {
+emitForChip(const ProgramOptions &programOptions,
+            const compiler::CompileOptions &options, mlir::ModuleOp module,
+            Report &report) {
+  const EmitStage &stage = *programOptions.emit;
   const compiler::Chip *chip = compiler::findChip(options.target, options.chip);
   if (!chip ||
       failed(compiler::lowerToStage(module, getCompilerStage(stage), options)))
     return report.failDiagnosed("compiling");
+  // The text is a program again, but for the weights of a model.
+  if (!programOptions.isModel)
+    compiler::restoreConstants(module);
   FailureOr<std::string> text = produce(stage, module, *chip);
   if (failed(text))
     return report.failDiagnosed("--emit=" + stage.name);
@@ -95,7 +102,7 @@ emitBundle(const ProgramOptions &options,
     compileOptions.chip = chip;
     mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
     FailureOr<std::string> code =
-        emitForChip(*options.emit, compileOptions, *copy, report);
+        emitForChip(options, compileOptions, *copy, report);
     if (failed(code))
       return failure();
     codes.push_back(std::move(*code));
@@ -129,7 +136,7 @@ tessera::execution::emitProgram(const ProgramOptions &options,
   // A bundle holds the source as a module.
   std::string text;
   if (options.isModel) {
-    llvm::raw_string_ostream(text) << module;
+    text = compiler::printWithoutConstants(module);
     source = text;
   }
   FailureOr<runtime::Bundle> bundle =
@@ -143,8 +150,7 @@ FailureOr<std::string>
 tessera::execution::emitStage(const ProgramOptions &options,
                               const compiler::CompileOptions &compileOptions,
                               mlir::ModuleOp module, Report &report) {
-  const EmitStage &stage = *options.emit;
   return options.otherChips.empty()
-             ? emitForChip(stage, compileOptions, module, report)
+             ? emitForChip(options, compileOptions, module, report)
              : emitBundle(options, compileOptions, module, report);
 }

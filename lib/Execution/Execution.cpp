@@ -55,7 +55,7 @@ Execution::~Execution() {
     (void)device.free(buffer);
 }
 
-LogicalResult Execution::prepare(Report &report) {
+LogicalResult Execution::prepare(Report &report, bool isLoaded) {
   guard = report.guard;
   mlir::func::FuncOp source = entry.function;
   function = program.getEntry(source.getName());
@@ -65,12 +65,14 @@ LogicalResult Execution::prepare(Report &report) {
         "the compiled program does not contain its entry point '" +
             source.getName() + "'; this is a compiler bug");
   session.setTrace(report.trace);
-  {
+  if (!isLoaded) {
     runtime::TraceScope scope(report.trace, "load", "load the kernels");
     scope.add("bytes", static_cast<int64_t>(program.image.bytes.size()));
     if (runtime::Status status = device.loadImage(program.image); !status.ok())
       return report.fail(status);
   }
+  if (failed(loadConstants(report)))
+    return failure();
   for (const auto &[slot, array] :
        llvm::zip_equal(entry.arguments, arguments)) {
     traffic += static_cast<double>(array.data.size());
@@ -98,6 +100,38 @@ LogicalResult Execution::prepare(Report &report) {
   }
   layOut();
   return success();
+}
+
+/// Copies the program's constants to the device, and computes those that its
+/// loader computes.
+LogicalResult Execution::loadConstants(Report &report) {
+  if (!program.constants.empty()) {
+    runtime::TraceScope scope(report.trace, "copy", "constants to the device");
+    if (runtime::Status status = constants.load(program.constants);
+        !status.ok())
+      return report.fail(status);
+  }
+  session.setConstants(&constants);
+  if (program.loader.empty())
+    return success();
+  auto *load = program.getEntry(program.loader);
+  if (!load)
+    return report.fail(Exit::Failed,
+                       "the compiled program does not contain its function '" +
+                           program.loader + "'; this is a compiler bug");
+  uint64_t none = 0;
+  void *nothing[] = {&none};
+  GuardScope scope(guard);
+  runtime::SessionScope current(session);
+  session.setRecording(false);
+  if (guard)
+    guard->beginRun();
+  load(nothing);
+  session.setRecording(true);
+  const runtime::Status &status = session.finish();
+  if (guard)
+    guard->endRun();
+  return status.ok() ? success() : report.fail(status);
 }
 
 /// Makes what the entry is called with.
@@ -152,7 +186,14 @@ void Execution::call() {
     });
   if (guard)
     guard->beginRun();
-  function(pointers.data());
+  submissionsBefore = device.countSubmissions().value_or(0);
+  session.beginRun();
+  {
+    runtime::Device::Run run(device);
+    function(pointers.data());
+    session.fail(run.end());
+  }
+  session.submitRun();
   if (hooks)
     session.setLaunchHook(nullptr);
   hasRun = true;
@@ -175,6 +216,9 @@ void Execution::releaseResults() {
 LogicalResult Execution::finish(Report &report) {
   GuardScope scope(guard);
   const runtime::Status &status = session.finish();
+  submissions = device.countSubmissions();
+  if (submissions)
+    *submissions -= submissionsBefore;
   if (guard)
     guard->endRun();
   if (!status.ok())

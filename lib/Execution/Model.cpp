@@ -18,13 +18,14 @@ using namespace tessera::execution;
 namespace onnx = mlir::tessera::onnx;
 
 mlir::OwningOpRef<mlir::ModuleOp> tessera::execution::importModel(
-    ProgramOptions &options, const std::string *bytes, llvm::SourceMgr &sources,
-    mlir::MLIRContext &context, Report &report) {
+    ProgramOptions &options, const runtime::InputBytes *input,
+    llvm::SourceMgr &sources, mlir::MLIRContext &context, Report &report) {
   std::string error;
   std::unique_ptr<onnx::Model> model;
-  if (bytes) {
-    auto owner = std::make_shared<std::string>(*bytes);
-    model = onnx::readModel(options.file, *owner, owner, error);
+  if (input) {
+    model = onnx::readModel(options.file,
+                            StringRef(input->bytes.data(), input->bytes.size()),
+                            input->owner, error);
   } else {
     model = onnx::readModel(options.file, error);
   }
@@ -58,7 +59,7 @@ LogicalResult tessera::execution::resolveInputs(ProgramOptions &options,
   std::vector<StringRef> names;
   if (function)
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name");
+      auto name = function.getArgAttrOfType<mlir::StringAttr>(i, onnx::nameAttr);
       names.push_back(name ? name.getValue() : StringRef());
     }
   if (!options.arguments.empty())

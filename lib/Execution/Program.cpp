@@ -6,6 +6,7 @@
 
 #include "Execution/Program.h"
 
+#include "Driver/Constants.h"
 #include "Driver/EntrySignature.h"
 #include "Driver/ParseProgram.h"
 #include "Execution/BundledProgram.h"
@@ -32,28 +33,33 @@ readSource(ProgramOptions &options, std::optional<runtime::Bundle> &bundle,
   // Models are mapped, not read.
   if (mlir::tessera::onnx::isModelFile(options.file, ""))
     return importModel(options, /*bytes=*/nullptr, sources, context, report);
-  runtime::Expected<std::string> bytes = runtime::readInputFile(options.file);
-  if (!bytes.ok()) {
+  // So are the constants of a bundle.
+  runtime::Expected<runtime::InputBytes> input =
+      runtime::mapInputFile(options.file);
+  if (!input.ok()) {
     (void)report.fail(Exit::Usage, "cannot read '" + options.file +
-                                       "': " + bytes.status().message());
+                                       "': " + input.status().message());
     return nullptr;
   }
-  if (mlir::tessera::onnx::isModelFile("", *bytes))
-    return importModel(options, &*bytes, sources, context, report);
+  StringRef bytes(input->bytes.data(), input->bytes.size());
+  if (mlir::tessera::onnx::isModelFile("", bytes))
+    return importModel(options, &*input, sources, context, report);
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  if (runtime::isBundle(*bytes)) {
-    if (failed(openBundle(*bytes, options, bundle.emplace(), report)))
+  if (runtime::isBundle(input->bytes)) {
+    if (failed(openBundle(*input, options, bundle.emplace(), report)))
       return nullptr;
     buffer = llvm::MemoryBuffer::getMemBufferCopy(bundle->source, bundle->file);
   } else {
     buffer = llvm::MemoryBuffer::getMemBufferCopy(
-        *bytes, options.file == "-" ? "<stdin>" : options.file);
+        bytes, options.file == "-" ? "<stdin>" : options.file);
   }
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   mlir::OwningOpRef<mlir::ModuleOp> module =
       compiler::parseProgram(sources, context);
   if (!module)
     (void)report.failDiagnosed("reading the program");
+  else if (bundle)
+    compiler::attachConstants(context, bundle->constants);
   return module;
 }
 

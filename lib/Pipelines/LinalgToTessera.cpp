@@ -8,6 +8,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Graph/Passes.h"
 #include "Scheduling/Passes.h"
 #include "Transforms/Passes.h"
 
@@ -36,11 +37,19 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
   pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
 
+  // Whole programs. Large constants stay out of the code.
+  pm.addNestedPass<func::FuncOp>(createTesseraPropagateLayout());
+  pm.addPass(createTesseraLiftConstants());
+  pm.addPass(createTesseraHoistConstantTensors());
+  pm.addNestedPass<func::FuncOp>(createTesseraFuseWindows());
+
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createTesseraCloneFills());
+  pm.addNestedPass<func::FuncOp>(createTesseraFuseConcats());
 
   // Memrefs.
   pm.addNestedPass<func::FuncOp>(createTesseraProtectArguments());
@@ -62,7 +71,11 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
 void mlir::tessera::buildLinalgToTesseraPipeline(OpPassManager &pm,
                                                  const CompileFlags &flags) {
   buildLinalgToTasksPipeline(pm, flags);
+  buildTasksToTesseraPipeline(pm, flags);
+}
 
+void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
+                                                const CompileFlags &flags) {
   // Kernels. With the flag require-mma, the matrix unit computes matmuls of one
   // row as well, with padded rows.
   if (!flags.requireMatrixUnit)

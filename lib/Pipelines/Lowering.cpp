@@ -8,6 +8,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Graph/Passes.h"
 #include "Pipelines/Pipelines.h"
 #include "Target/Backend.h"
 #include "Transforms/Passes.h"
@@ -32,6 +33,7 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
   pm.addPass(createTesseraNameKernels());
+  pm.addPass(createTesseraHoistConstantLaunches());
   pm.addPass(createGpuKernelOutliningPass());
 }
 

@@ -11,6 +11,7 @@
 #include "Dialect/Tessera/TransformOps/TesseraTransformOps.h"
 #include "Dialect/Tessera/Transforms/BufferizableOpInterfaceImpl.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Graph/Passes.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
 #include "Scheduling/Passes.h"
@@ -27,6 +28,7 @@ void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
 void mlir::tessera::registerTesseraPasses() {
   registerTesseraConversionPasses();
   registerTesseraGenericTransformsPasses();
+  registerTesseraGraphPasses();
   registerTesseraSchedulingPasses();
   registerTesseraTransformsPasses();
   registerLinalgToTesseraPipeline();

@@ -90,6 +90,9 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     result.unboundedCount += isUnbounded;
     if (!isUnbounded)
       largestAllowed = std::max(largestAllowed, allowed);
+    result.sumSquaredAllowed += isUnbounded ? unbounded : allowed * allowed;
+    if (std::isfinite(wanted))
+      result.sumSquaredExpected += wanted * wanted;
     if (got == rounded || (std::isnan(got) && std::isnan(rounded)))
       continue;
     double difference = std::fabs(got - wanted);
@@ -107,6 +110,10 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     bool mayOverflow =
         std::isinf(got) && std::isfinite(wanted) &&
         std::copysign(1, got) * wanted + allowed >= format.largest;
+    if (isNumber)
+      result.sumSquaredError += difference * difference;
+    else if (isUnbounded || !mayOverflow)
+      result.sumSquaredError = unbounded;
     result.unverifiedCount += isUnbounded;
     if (isUnbounded || mayOverflow)
       continue;
@@ -171,6 +178,19 @@ std::string WrongBlock::describe() const {
      << " (root mean square), and sums of few bits lose at most "
      << formatShort(allowed);
   return text;
+}
+
+double Comparison::relativeNorm() const {
+  return sumSquaredError == 0 ? 0
+                              : std::sqrt(sumSquaredError / sumSquaredExpected);
+}
+
+double Comparison::worstRatio() const {
+  if (worstIndex < 0 || got == expected)
+    return 0;
+  double difference = std::fabs(got - expected);
+  return std::isfinite(difference) && allowed != 0 ? difference / allowed
+                                                   : unbounded;
 }
 
 std::string Comparison::describe() const {

@@ -58,6 +58,9 @@ static void merge(Comparison &total, const Comparison &part,
   total.maxAbs = std::max(total.maxAbs, part.maxAbs);
   total.maxRel = std::max(total.maxRel, part.maxRel);
   total.sumAbs += part.sumAbs;
+  total.sumSquaredError += part.sumSquaredError;
+  total.sumSquaredExpected += part.sumSquaredExpected;
+  total.sumSquaredAllowed += part.sumSquaredAllowed;
   total.maxUlp = std::max(total.maxUlp, part.maxUlp);
   total.gotNaNs += part.gotNaNs;
   total.expectedNaNs += part.expectedNaNs;
@@ -428,6 +431,11 @@ Verification tessera::reference::verify(func::FuncOp original,
       return result;
     }
     effort = outcome.message;
+    if (options.forbidSampling) {
+      result.ok = false;
+      result.isComplete = false;
+      return result;
+    }
   }
   std::string partsReason, launchReason;
   if (std::optional<Verification> parts =

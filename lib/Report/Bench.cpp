@@ -7,7 +7,10 @@
 #include "Report/Bench.h"
 #include "Report/MatmulWork.h"
 
+#include "Runtime/RunGraph.h"
+
 #include "llvm/Support/Format.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
 
@@ -70,11 +73,129 @@ static std::string formatRate(double perSecond, StringRef unit) {
   return text;
 }
 
-LogicalResult
-tessera::execution::benchmark(const ProgramOptions &options, const Entry &entry,
-                              const std::vector<HostArray> &arguments,
-                              runtime::Device &device, Execution &execution,
-                              Report &report) {
+//===----------------------------------------------------------------------===//
+// The settled rate
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Runs without pauses, each with other memory than the one before, so that no
+/// run finds its data in the cache.
+class SettledRuns {
+public:
+  SettledRuns(const ProgramOptions &options, compiler::CompiledProgram &program,
+              const Entry &entry, const std::vector<HostArray> &arguments,
+              runtime::Device &device, Report &report)
+      : options(options), program(program), entry(entry), arguments(arguments),
+        device(device), report(report) {}
+
+  /// Measures; `single` is the time of one run in milliseconds, and `traffic`
+  /// the bytes of its arguments and results.
+  LogicalResult measure(double single, double traffic);
+
+  /// Milliseconds of a run.
+  double time = 0;
+  size_t runs = 0, copies = 0;
+  bool isGraph = false;
+
+private:
+  LogicalResult prepare(double single, double traffic);
+  runtime::Status submit();
+
+  const ProgramOptions &options;
+  compiler::CompiledProgram &program;
+  const Entry &entry;
+  const std::vector<HostArray> &arguments;
+  runtime::Device &device;
+  Report &report;
+  std::vector<std::unique_ptr<Execution>> executions;
+  std::unique_ptr<runtime::RunGraph> graph;
+};
+} // namespace
+
+LogicalResult SettledRuns::prepare(double single, double traffic) {
+  // More than twice the cache, but not the whole memory, nor minutes.
+  constexpr double most = 64, unknownCache = 64 << 20, longest = 300;
+  double cache =
+      device.info().l2Bytes ? double(device.info().l2Bytes) : unknownCache;
+  double wanted = 2 * cache / std::max(traffic, 1.0) + 2;
+  if (size_t free = device.freeMemory())
+    wanted = std::min(wanted, double(free) / 4 / std::max(traffic, 1.0));
+  wanted = std::min(wanted, longest / std::max(single, 1e-3));
+  copies = static_cast<size_t>(std::clamp(wanted, 1.0, most));
+  for (size_t index = 0; index < copies; ++index) {
+    executions.push_back(
+        std::make_unique<Execution>(device, program, entry, arguments));
+    if (failed(executions.back()->prepare(report, /*isLoaded=*/true)))
+      return failure();
+    executions.back()->getSession().setRecording(false);
+    // Constants are copied, and kernels found.
+    executions.back()->call();
+    if (failed(executions.back()->finish(report)))
+      return failure();
+  }
+  isGraph = device.hasGraphs() && options.launch != runtime::LaunchMode::Direct;
+  if (!isGraph)
+    return success();
+  graph = std::make_unique<runtime::RunGraph>(device);
+  for (auto &execution : executions) {
+    execution->releaseResults();
+    graph->record(execution->getSession());
+    execution->call();
+    runtime::RunGraph::stop(execution->getSession());
+    // Nothing has run yet: this ends the run for --timeout.
+    if (failed(execution->finish(report)))
+      return failure();
+  }
+  runtime::Status status = graph->make();
+  return status.ok() ? success() : report.fail(status);
+}
+
+/// Queues a run of each copy.
+runtime::Status SettledRuns::submit() {
+  if (graph)
+    return graph->launch();
+  for (auto &execution : executions) {
+    execution->releaseResults();
+    execution->call();
+    if (!execution->getSession().status().ok())
+      return execution->getSession().status();
+  }
+  return runtime::Status::success();
+}
+
+LogicalResult SettledRuns::measure(double single, double traffic) {
+  // Runs of --bench are not in the timeline.
+  llvm::SaveAndRestore noTrace(report.trace,
+                               static_cast<runtime::Trace *>(nullptr));
+  if (failed(prepare(single, traffic)))
+    return failure();
+  auto rounds = static_cast<size_t>(std::clamp(
+      300 / std::max(single * static_cast<double>(copies), 1e-3), 1.0, 1000.0));
+  if (options.benchRuns)
+    rounds = std::min(rounds, std::max<size_t>(*options.benchRuns / copies, 1));
+  double total = 0;
+  // Warm, then measured.
+  for (size_t number : {std::min<size_t>(rounds, 3), rounds}) {
+    runtime::Status status = device.timeBegin();
+    for (size_t round = 0; round < number && status.ok(); ++round)
+      status = submit();
+    if (status.ok())
+      status = device.timeEnd(&total);
+    if (!status.ok())
+      return report.fail(status);
+  }
+  runs = rounds * copies;
+  time = total / static_cast<double>(runs);
+  for (auto &execution : executions)
+    if (failed(execution->finish(report)))
+      return failure();
+  return success();
+}
+
+LogicalResult tessera::execution::benchmark(
+    const ProgramOptions &options, compiler::CompiledProgram &program,
+    const Entry &entry, const std::vector<HostArray> &arguments,
+    runtime::Device &device, Execution &execution, Report &report) {
   // Recorded are the launches of the first run.
   execution.getSession().setRecording(false);
   execution.getSession().setGuard(0);
@@ -120,17 +241,38 @@ tessera::execution::benchmark(const ProgramOptions &options, const Entry &entry,
                             {"p10_ms", toJSON(low)},
                             {"p90_ms", toJSON(high)},
                             {"bytes", toJSON(execution.getTraffic())}};
-  double seconds = std::max(median, 1e-6) / 1e3;
-  os << "bench: ";
-  if (std::optional<double> count = countOperations(entry, arguments)) {
-    os << formatRate(*count / seconds, "GFLOP/s")
-       << " of matmuls and convolutions, ";
-    object["operations"] = toJSON(*count);
-    object["gflop_per_s"] = toJSON(*count / seconds / 1e9);
-  }
-  double rate = execution.getTraffic() / seconds;
-  os << formatRate(rate, "GB/s") << " of arguments and results\n";
-  object["gbyte_per_s"] = toJSON(rate / 1e9);
+  std::optional<double> operations = countOperations(entry, arguments);
+  if (operations)
+    object["operations"] = toJSON(*operations);
+  // A line of rates, for a time in milliseconds.
+  auto addRates = [&](double time, llvm::json::Object &to) {
+    double seconds = std::max(time, 1e-6) / 1e3;
+    os << "bench: ";
+    if (operations) {
+      os << formatRate(*operations / seconds, "GFLOP/s")
+         << " of matmuls and convolutions, ";
+      to["gflop_per_s"] = toJSON(*operations / seconds / 1e9);
+    }
+    double rate = execution.getTraffic() / seconds;
+    os << formatRate(rate, "GB/s") << " of arguments and results\n";
+    to["gbyte_per_s"] = toJSON(rate / 1e9);
+  };
+  addRates(median, object);
+
+  SettledRuns settled(options, program, entry, arguments, device, report);
+  if (failed(settled.measure(median, execution.getTraffic())))
+    return failure();
+  os << "bench: settled " << llvm::format("%.4f", settled.time) << " ms ("
+     << settled.runs << " runs "
+     << (settled.isGraph ? "as graphs" : "one after the other") << " over "
+     << settled.copies << " copies of the arguments)\n";
+  llvm::json::Object settledObject{
+      {"ms", toJSON(settled.time)},
+      {"runs", static_cast<int64_t>(settled.runs)},
+      {"copies", static_cast<int64_t>(settled.copies)},
+      {"as", settled.isGraph ? "graphs" : "runs"}};
+  addRates(settled.time, settledObject);
+  object["settled"] = std::move(settledObject);
   report.root["bench"] = std::move(object);
   return success();
 }

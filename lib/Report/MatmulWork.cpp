@@ -91,11 +91,11 @@ std::optional<int64_t> Sizes::getIndex(mlir::Value value) const {
   return getSize(op->getOperand(0), *dim);
 }
 
-/// Twice the points of an iteration space, whose dimensions are those that the
-/// maps of the operands use.
-static std::optional<double> countPoints(const Sizes &sizes,
-                                         mlir::ValueRange operands,
-                                         ArrayRef<mlir::AffineMap> maps) {
+/// The extents of an iteration space, whose dimensions are those that the maps
+/// of the operands use. Absent where one is not known.
+static std::optional<llvm::SmallVector<int64_t>>
+getExtents(const Sizes &sizes, mlir::ValueRange operands,
+           ArrayRef<mlir::AffineMap> maps) {
   if (maps.empty())
     return std::nullopt;
   llvm::SmallVector<std::optional<int64_t>> extents(maps[0].getNumDims());
@@ -104,12 +104,26 @@ static std::optional<double> countPoints(const Sizes &sizes,
       if (auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(result))
         if (!extents[dim.getPosition()])
           extents[dim.getPosition()] = sizes.getSize(operand, i);
-  double points = 2;
+  llvm::SmallVector<int64_t> known;
   for (std::optional<int64_t> extent : extents) {
     if (!extent)
       return std::nullopt;
-    points *= static_cast<double>(*extent);
+    known.push_back(*extent);
   }
+  return known;
+}
+
+/// Twice the points of an iteration space.
+static std::optional<double> countPoints(const Sizes &sizes,
+                                         mlir::ValueRange operands,
+                                         ArrayRef<mlir::AffineMap> maps) {
+  std::optional<llvm::SmallVector<int64_t>> extents =
+      getExtents(sizes, operands, maps);
+  if (!extents)
+    return std::nullopt;
+  double points = 2;
+  for (int64_t extent : *extents)
+    points *= static_cast<double>(extent);
   return points;
 }
 
@@ -139,7 +153,49 @@ static bool isConvolution(mlir::linalg::LinalgOp op) {
       });
 }
 
-/// Returns the work of `op`, if it is a matmul or a convolution.
+/// Both matmuls of an attention: scores and weighted sums of the keys that each
+/// query sees.
+static MatmulWork getWork(const Sizes &sizes, compiler::AttentionOp op) {
+  using Op = compiler::AttentionOp;
+  MatmulWork work;
+  work.location = compiler::describeLocation(op.getLoc());
+  work.op = op;
+  llvm::SmallVector<mlir::Value> operands = {op.getQuery(), op.getKey(),
+                                             op.getValue(), op.getOutput()};
+  llvm::SmallVector<mlir::AffineMap> maps;
+  double bytes = 0;
+  bool isKnown = true;
+  for (unsigned operand = 0; operand < operands.size(); ++operand) {
+    maps.push_back(op.getMap(operand));
+    std::optional<double> own = countBytes(sizes, operands[operand]);
+    isKnown &= own.has_value();
+    bytes += own.value_or(0);
+  }
+  if (isKnown)
+    work.bytes = bytes;
+  std::optional<llvm::SmallVector<int64_t>> extents =
+      getExtents(sizes, operands, maps);
+  if (!extents)
+    return work;
+  size_t batch = extents->size() - 4;
+  double m = static_cast<double>((*extents)[batch + Op::M]),
+         n = static_cast<double>((*extents)[batch + Op::N]);
+  double pairs = m * n;
+  if (std::optional<int64_t> causal = op.getCausal()) {
+    pairs = 0;
+    for (double query = 0; query < m; ++query)
+      pairs += std::clamp(query + static_cast<double>(*causal) + 1, 0.0, n);
+  }
+  double operations = 2 * pairs *
+                      static_cast<double>((*extents)[batch + Op::D] +
+                                          (*extents)[batch + Op::E]);
+  for (size_t dim = 0; dim < batch; ++dim)
+    operations *= static_cast<double>((*extents)[dim]);
+  work.operations = operations;
+  return work;
+}
+
+/// Returns the work of `op`, if it is a matmul, a convolution or an attention.
 static std::optional<MatmulWork> getWork(const Sizes &sizes,
                                          mlir::Operation *op) {
   // Bytes are those of two operands and the output, and operations those of the
@@ -159,6 +215,8 @@ static std::optional<MatmulWork> getWork(const Sizes &sizes,
     maps = linalg.getIndexingMapsArray();
     llvm::append_range(operands, linalg->getOperands());
     output = linalg.getDpsInitOperand(0)->get();
+  } else if (auto attention = mlir::dyn_cast<compiler::AttentionOp>(op)) {
+    return getWork(sizes, attention);
   } else if (auto matmul = mlir::dyn_cast<mlir::tosa::MatMulOp>(op)) {
     auto map = [&](ArrayRef<unsigned> dims) {
       return mlir::AffineMap::getMultiDimMapWithTargets(4, dims,

@@ -49,7 +49,7 @@ private:
   LogicalResult execute(compiler::CompiledProgram &program,
                         const CacheUse &cache);
   LogicalResult check(compiler::CompiledProgram &program, Execution &execution,
-                      const std::vector<Output> &outputs);
+                      const std::vector<Output> &outputs, KernelChecks &checks);
   LogicalResult makeHtmlReport();
 
   const compiler::Chip &getChip() const {
@@ -85,6 +85,7 @@ LogicalResult Runner::read() {
     return failure();
   clock.done("read");
   compileOptions.flags = options.flags;
+  compileOptions.checkpoints = options.verify;
   compileOptions.trace = report.trace;
   std::string why;
   compileOptions.tuned = compiler::findTunedSchedules(options.scheduleDb, why);
@@ -187,10 +188,31 @@ LogicalResult Runner::emit(std::string &code) {
   return success();
 }
 
+/// How the launches of the last run were queued: "one by one: the device has no
+/// graphs".
+static std::string describeLaunches(const ProgramOptions &options,
+                                    runtime::Session &session) {
+  runtime::DirectReason reason = runtime::DirectReason::NoGraphs;
+  std::string failure;
+  if (const runtime::LaunchStatistics *found = session.launchStatistics()) {
+    reason = found->whyDirect;
+    failure = found->failure;
+  } else if (options.launch == runtime::LaunchMode::Direct) {
+    reason = runtime::DirectReason::Asked;
+  }
+  if (reason == runtime::DirectReason::None)
+    return "as one graph";
+  std::string text = std::string("one by one: ") + runtime::describe(reason);
+  if (reason == runtime::DirectReason::GraphFailed)
+    text += ": " + failure;
+  return text;
+}
+
 /// --repeat, --verify and --bench, after the first run.
 LogicalResult Runner::check(compiler::CompiledProgram &program,
                             Execution &execution,
-                            const std::vector<Output> &outputs) {
+                            const std::vector<Output> &outputs,
+                            KernelChecks &checks) {
   runtime::Device &device = *target.device;
   if (options.getRuns() > 1) {
     runtime::TraceScope scope(report.trace, "step", "repeat");
@@ -209,15 +231,17 @@ LogicalResult Runner::check(compiler::CompiledProgram &program,
   if (options.verify) {
     runtime::TraceScope scope(report.trace, "step", "verify");
     if (failed(verify(options, getChip(), entry, program.matmuls, arguments,
-                      outputs, device, execution, report)))
+                      outputs, device, execution, checks, report)))
       return failure();
   }
   if (report.exit() != Exit::Done)
     return failure();
   if (!options.bench)
     return success();
+  checks.detach();
   runtime::TraceScope scope(report.trace, "step", "bench");
-  return benchmark(options, entry, arguments, device, execution, report);
+  return benchmark(options, program, entry, arguments, device, execution,
+                   report);
 }
 
 /// Runs the compiled program, and prints its results.
@@ -230,12 +254,18 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   Execution execution(device, program, entry, arguments);
   if (isChecked)
     execution.getSession().setGuard(canaryBytes);
+  KernelChecks checks(options, getChip(), program, device, execution);
+  if (options.corruptKernel)
+    checks.plantIn(*options.corruptKernel, options.plantedKernelFault);
+  execution.getSession().setLaunchMode(options.launch);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
       report.note("the program is from the cache (" + cache.key +
                   "); --cache=off recompiles it");
     return failure();
   }
+  if (options.verify && failed(checks.attach(context, report)))
+    return failure();
   clock.done("load");
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
@@ -245,6 +275,7 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   {
     runtime::TraceScope scope(report.trace, "step", "run");
     execution.call();
+    scope.add("launches", describeLaunches(options, execution.getSession()));
     if (failed(execution.finish(report)) ||
         failed(execution.readOutputs(outputs, report)))
       return failure();
@@ -255,6 +286,15 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
                                 collectWork(entry, arguments), print, os, to);
   };
   explainRun(options.explain, report.text(), report);
+  std::string launches = describeLaunches(options, execution.getSession());
+  if (options.explain)
+    report.text() << "launches: " << launches << "\n";
+  else if (options.launch == runtime::LaunchMode::Graph &&
+           launches != "as one graph")
+    report.note("--launch=graph: the launches are queued " + launches);
+  report.root["launches"] = launches;
+  if (std::optional<uint64_t> submissions = execution.getSubmissions())
+    report.root["submissions"] = static_cast<int64_t>(*submissions);
   if (!options.reportFile.empty()) {
     Report quiet = Report::makeQuiet();
     llvm::raw_string_ostream os(explained);
@@ -265,7 +305,7 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
     return failure();
   printOutputs(outputs, report);
   if (failed(saveOutputs(options, outputs, report)) ||
-      failed(check(program, execution, outputs)))
+      failed(check(program, execution, outputs, checks)))
     return failure();
   if (options.bench && !options.explain)
     printTimes(program.times, cache, report.text());

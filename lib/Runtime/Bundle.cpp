@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <utility>
 
 using namespace tessera::runtime;
 
@@ -23,15 +25,30 @@ using namespace tessera::runtime;
 //===----------------------------------------------------------------------===//
 
 /// The last character is the version of the format.
-static constexpr std::string_view bundleMagic = "\x7fTessera2";
+static constexpr std::string_view bundleMagic = "\x7fTessera3";
 static constexpr size_t checksumBytes = 8;
+/// Contents of constants begin at multiples of this.
+static constexpr size_t contentsAlignment = 256;
+
+/// Where the contents of a constant are in the file.
+struct Contents {
+  std::string hash;
+  int64_t offset = 0, size = 0, checksum = 0;
+};
 
 namespace tessera::runtime {
 
+template <typename Archive> void visit(Archive &archive, Contents &contents) {
+  auto &[hash, offset, size, checksum] = contents;
+  visitAll(archive, hash, offset, size, checksum);
+}
+
 template <typename Archive> void visit(Archive &archive, Slot &slot) {
-  auto &[kind, element, shape, mayWrite, text] = slot;
+  auto &[kind, element, shape, mayWrite, text, name, symbols, isUnsigned] =
+      slot;
   int kindNumber = kind, elementNumber = static_cast<int>(element);
-  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, text);
+  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, text, name,
+           symbols, isUnsigned);
   // Numbers that stand for nothing are found by `isSound`.
   kind = static_cast<Slot::Kind>(kindNumber);
   element = static_cast<ElementType>(elementNumber);
@@ -57,16 +74,16 @@ template <typename Archive> void visit(Archive &archive, KernelRecord &record) {
 template <typename Archive>
 void visit(Archive &archive, ProgramVariant &variant) {
   auto &[target, chip, host, imageKind, image, functions, library, imports,
-         entries, kernels] = variant;
+         entries, kernels, constants, loader] = variant;
   int kindNumber = imageKind;
   visitAll(archive, target, chip, host, kindNumber, image, functions, library,
-           imports, entries, kernels);
+           imports, entries, kernels, constants, loader);
   imageKind = static_cast<KernelImage::Kind>(kindNumber);
 }
 
 template <typename Archive> void visit(Archive &archive, Bundle &bundle) {
-  auto &[producer, source, file, variants] = bundle;
-  visitAll(archive, producer, source, file, variants);
+  auto &[producer, source, file, variants, constants] = bundle;
+  visitAll(archive, producer, source, file, variants, constants);
 }
 
 } // namespace tessera::runtime
@@ -76,15 +93,63 @@ bool tessera::runtime::isBundle(std::string_view bytes) {
          bundleMagic.substr(0, bundleMagic.size() - 1);
 }
 
+/// Calls `use` for each constant that has contents.
+template <typename AnyBundle, typename Use>
+static void forEachConstant(AnyBundle &bundle, Use use) {
+  auto useAll = [&](auto &constants) {
+    for (auto &constant : constants)
+      if (!constant.hash.empty())
+        use(constant);
+  };
+  useAll(bundle.constants);
+  for (auto &variant : bundle.variants)
+    useAll(variant.constants);
+}
+
+static size_t alignContents(size_t offset) {
+  return (offset + contentsAlignment - 1) / contentsAlignment *
+         contentsAlignment;
+}
+
 std::string tessera::runtime::writeBundle(const Bundle &bundle) {
+  std::vector<Contents> list;
+  std::vector<std::string_view> all;
+  std::map<std::string_view, size_t> known;
+  size_t end = 0;
+  forEachConstant(bundle, [&](const Constant &constant) {
+    if (!known.emplace(constant.hash, list.size()).second)
+      return;
+    end = alignContents(end);
+    Contents &contents = list.emplace_back();
+    contents.hash = constant.hash;
+    contents.offset = static_cast<int64_t>(end);
+    contents.size = static_cast<int64_t>(constant.bytes.size());
+    contents.checksum = static_cast<int64_t>(getFastChecksum(constant.bytes));
+    all.push_back(constant.bytes);
+    end += constant.bytes.size();
+  });
   Writer writer;
   // Visits take what they could fill in.
   Bundle copy = bundle;
   visit(writer, copy);
-  uint64_t checksum = getChecksum(writer.bytes);
-  std::string bytes(bundleMagic);
+  visit(writer, list);
+  auto size = static_cast<int64_t>(writer.bytes.size());
+  std::string fields(reinterpret_cast<const char *>(&size), sizeof(size));
+  fields += writer.bytes;
+  uint64_t checksum = getChecksum(fields);
+  size_t begin = bundleMagic.size() + checksumBytes + fields.size();
+  if (end != 0)
+    begin = alignContents(begin);
+  std::string bytes;
+  bytes.reserve(begin + end);
+  bytes += bundleMagic;
   bytes.append(reinterpret_cast<const char *>(&checksum), sizeof(checksum));
-  return bytes + writer.bytes;
+  bytes += fields;
+  for (size_t index = 0; index < all.size(); ++index) {
+    bytes.resize(begin + static_cast<size_t>(list[index].offset));
+    bytes += all[index];
+  }
+  return bytes;
 }
 
 static bool isSound(const std::vector<Slot> &slots) {
@@ -93,13 +158,17 @@ static bool isSound(const std::vector<Slot> &slots) {
            slot.element >= ElementType::F16 &&
            slot.element <= ElementType::Index &&
            (slot.isBuffer() || slot.shape.empty()) &&
+           (slot.symbols.empty() || slot.symbols.size() == slot.shape.size()) &&
            std::all_of(slot.shape.begin(), slot.shape.end(),
                        [](int64_t size) { return size >= -1; });
   });
 }
 
 static bool isSound(const ProgramVariant &variant) {
-  return variant.imageKind >= KernelImage::PTX &&
+  return std::all_of(
+             variant.constants.begin(), variant.constants.end(),
+             [](const Constant &constant) { return constant.size >= 0; }) &&
+         variant.imageKind >= KernelImage::PTX &&
          variant.imageKind <= KernelImage::SPIRV &&
          std::all_of(variant.entries.begin(), variant.entries.end(),
                      [](const Signature &entry) {
@@ -108,7 +177,53 @@ static bool isSound(const ProgramVariant &variant) {
                      });
 }
 
-Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
+/// Whether padding is as it was written.
+static bool isZero(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+
+/// Finds the contents of all constants in `bytes`, which follow the fields.
+/// Returns what is wrong with them; empty for nothing.
+static std::string findContents(Bundle &bundle, std::vector<Contents> &list,
+                                std::string_view bytes,
+                                const std::shared_ptr<const void> &owner) {
+  std::map<std::string, std::string_view> known;
+  size_t end = 0;
+  for (const Contents &contents : list) {
+    size_t last = std::exchange(end, alignContents(end));
+    // In order and without gaps, so that each byte belongs to one.
+    if (contents.hash.empty() || contents.offset != static_cast<int64_t>(end) ||
+        contents.size < 0 || end > bytes.size() ||
+        static_cast<uint64_t>(contents.size) > bytes.size() - end)
+      return "corrupt bundle: constants beyond its end";
+    if (!isZero(bytes.substr(last, end - last)))
+      return "corrupt bundle: bytes between its constants";
+    std::string_view own =
+        bytes.substr(end, static_cast<size_t>(contents.size));
+    if (getFastChecksum(own) != static_cast<uint64_t>(contents.checksum))
+      return "corrupt bundle: the contents of a constant are damaged";
+    if (!known.emplace(contents.hash, own).second)
+      return "corrupt bundle: a constant occurs twice";
+    end += own.size();
+  }
+  if (end != bytes.size())
+    return "corrupt bundle: bytes after its constants";
+  bool isComplete = true;
+  forEachConstant(bundle, [&](Constant &constant) {
+    auto found = known.find(constant.hash);
+    isComplete &= found != known.end() &&
+                  static_cast<int64_t>(found->second.size()) == constant.size;
+    if (!isComplete)
+      return;
+    constant.bytes = found->second;
+    constant.owner = owner;
+  });
+  return isComplete ? "" : "corrupt bundle: a constant has no contents";
+}
+
+Expected<Bundle>
+tessera::runtime::readBundle(std::string_view bytes,
+                             std::shared_ptr<const void> owner) {
   auto fail = [](const std::string &what) {
     return Status(StatusCode::InvalidArgument, what);
   };
@@ -117,21 +232,44 @@ Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
   if (bytes.substr(0, bundleMagic.size()) != bundleMagic)
     return fail("the bundle was written by another version of Tessera in a "
                 "different format; rebuild it");
+  std::string_view whole = bytes;
   bytes.remove_prefix(bundleMagic.size());
-  uint64_t checksum = 0;
-  if (bytes.size() >= checksumBytes)
+  uint64_t checksum = 0, size = 0;
+  bool hasHead = bytes.size() >= checksumBytes + sizeof(size);
+  if (hasHead) {
     std::memcpy(&checksum, bytes.data(), checksumBytes);
-  bytes.remove_prefix(std::min(checksumBytes, bytes.size()));
-  if (checksum != getChecksum(bytes))
+    bytes.remove_prefix(checksumBytes);
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    hasHead = size <= bytes.size() - sizeof(size);
+  }
+  if (!hasHead || checksum != getChecksum(bytes.substr(0, sizeof(size) + size)))
     return fail("corrupt or truncated bundle: checksum mismatch");
+  bytes.remove_prefix(sizeof(size));
   Bundle bundle;
-  Reader reader(bytes);
+  std::vector<Contents> list;
+  Reader reader(bytes.substr(0, size));
   visit(reader, bundle);
+  visit(reader, list);
   if (!reader.isDone() ||
       !std::all_of(
           bundle.variants.begin(), bundle.variants.end(),
           [](const ProgramVariant &variant) { return isSound(variant); }))
     return fail("corrupt bundle: does not contain a program");
+  size_t begin = bundleMagic.size() + checksumBytes + sizeof(size) + size;
+  size_t last = begin;
+  if (!list.empty())
+    begin = alignContents(begin);
+  if (begin > whole.size() || !isZero(whole.substr(last, begin - last)))
+    return fail("corrupt or truncated bundle: constants beyond its end");
+  if (!owner && !list.empty()) {
+    auto copy = std::make_shared<std::string>(whole.substr(begin));
+    whole = *copy;
+    begin = 0;
+    owner = std::move(copy);
+  }
+  std::string wrong = findContents(bundle, list, whole.substr(begin), owner);
+  if (!wrong.empty())
+    return fail(wrong);
   return bundle;
 }
 

@@ -8,6 +8,7 @@
 #define TESSERA_LIB_RUNTIME_CHECKSUM_H
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace tessera::runtime {
@@ -17,6 +18,23 @@ inline uint64_t getChecksum(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (unsigned char byte : bytes)
     hash = (hash ^ byte) * 0x100000001b3;
+  return hash;
+}
+
+/// A checksum of many bytes: FNV-1a of words of 8 bytes in four lanes.
+inline uint64_t getFastChecksum(std::string_view bytes) {
+  constexpr uint64_t prime = 0x100000001b3;
+  uint64_t lanes[4] = {0xcbf29ce484222325, 0x9ce484222325cbf2,
+                       0x84222325cbf29ce4, 0x2325cbf29ce48422};
+  uint64_t words[4];
+  for (; bytes.size() >= sizeof(words); bytes.remove_prefix(sizeof(words))) {
+    std::memcpy(words, bytes.data(), sizeof(words));
+    for (int lane = 0; lane < 4; ++lane)
+      lanes[lane] = (lanes[lane] ^ words[lane]) * prime;
+  }
+  uint64_t hash = getChecksum(bytes);
+  for (uint64_t lane : lanes)
+    hash = (hash ^ lane ^ (lane >> 32)) * prime;
   return hash;
 }
 

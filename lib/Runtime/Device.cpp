@@ -118,6 +118,11 @@ static Status rejectConcurrent(const DeviceInfo &info) {
                 info.target + " devices have no concurrent calls");
 }
 
+static Status rejectGraph(const DeviceInfo &info) {
+  return Status(StatusCode::InvalidArgument,
+                "a " + info.target + " device has no graphs");
+}
+
 Status Device::enterThread(uintptr_t &) { return rejectConcurrent(info()); }
 
 Expected<LoadedKernel *> Device::findKernel(const char *, const char *) {
@@ -134,6 +139,22 @@ Status Device::copyInQueue(void *, const void *, size_t, void *) {
 }
 
 Status Device::allocateNow(size_t, void **) { return rejectConcurrent(info()); }
+
+Status Device::prepareLaunch(LoadedKernel &, const LaunchRequest &) {
+  return rejectGraph(info());
+}
+
+Expected<WorkGraph *> Device::makeGraph(const WorkList &) {
+  return rejectGraph(info());
+}
+
+Status Device::updateGraph(WorkGraph &, const WorkList &) {
+  return rejectGraph(info());
+}
+
+Status Device::launchGraph(WorkGraph &, const std::optional<void *> &) {
+  return rejectGraph(info());
+}
 
 Status Device::freeInQueue(void *ptr, void *) { return free(ptr); }
 

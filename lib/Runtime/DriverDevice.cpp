@@ -7,6 +7,7 @@
 #include "DriverDevice.h"
 
 #include "Format.h"
+#include "WorkList.h"
 
 #include <algorithm>
 #include <utility>
@@ -507,6 +508,17 @@ Status DriverDevice::launchKernel(LoadedKernel &kernel,
   return launchFound(kernel, request, queue);
 }
 
+void DriverDevice::noteLaunch(LoadedKernel &function,
+                              const std::optional<void *> &queue) {
+  if (queue) {
+    __atomic_fetch_add(&function.concurrentLaunches, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  if (!isInQueue)
+    noteOwnWork();
+  notePending(function.name.c_str());
+}
+
 Status DriverDevice::launchFound(LoadedKernel &function,
                                  const LaunchRequest &request,
                                  const std::optional<void *> &queue) {
@@ -521,13 +533,7 @@ Status DriverDevice::launchFound(LoadedKernel &function,
   DriverResult result = queue ? launchIn(*queue, function.handle, request)
                               : queueLaunch(function.handle, request);
   if (!result.failed()) {
-    if (queue) {
-      __atomic_fetch_add(&function.concurrentLaunches, 1, __ATOMIC_RELAXED);
-      return Status::success();
-    }
-    if (!isInQueue)
-      noteOwnWork();
-    notePending(request.kernel);
+    noteLaunch(function, queue);
     return Status::success();
   }
   // A concurrent call does not know the work of others.
@@ -545,6 +551,118 @@ Status DriverDevice::launchFound(LoadedKernel &function,
     return Status(StatusCode::LaunchFailed, status.message());
   return status;
 }
+
+Status DriverDevice::endRun() {
+  // `leaveQueue` ends work in a queue of the caller's.
+  if (isInQueue || hasFault())
+    return Status::success();
+  return check(flushQueue());
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+Status DriverDevice::prepareLaunch(LoadedKernel &kernel,
+                                   const LaunchRequest &request) {
+  if (Status status = checkRequest(request); !status.ok())
+    return status;
+  if (hasFault())
+    return getFault();
+  if (Status status = checkLaunch(request, kernel); !status.ok())
+    return status;
+  return raiseDynamicLimit(request.kernel, kernel, request.workgroupBytes);
+}
+
+Expected<WorkGraph *> DriverDevice::makeGraph(const WorkList &work) {
+  if (hasFault())
+    return getFault();
+  auto made = std::make_unique<WorkGraph>();
+  made->work = work;
+  DriverResult result = graphCreate(&made->graph);
+  void *previous = nullptr;
+  for (size_t index = 0; index < work.size() && !result.failed(); ++index) {
+    const WorkList::Step &step = work.getStep(index);
+    void *node = nullptr;
+    result = step.kernel ? graphAddLaunch(made->graph, previous, &node,
+                                          step.kernel->handle,
+                                          made->work.getLaunch(index))
+                         : graphAddCopy(made->graph, previous, &node, step.to,
+                                        step.from, step.bytes);
+    made->nodes.push_back(node);
+    previous = node;
+  }
+  if (!result.failed())
+    result = graphInstantiate(made->graph, &made->instance);
+  if (!result.failed())
+    return made.release();
+  destroyGraph(made.release());
+  return makeFailure(result, /*kernels=*/"",
+                     format(" (a graph of %zu nodes)", work.size()));
+}
+
+Status DriverDevice::updateGraph(WorkGraph &graph, const WorkList &work) {
+  if (hasFault())
+    return getFault();
+  for (size_t index = 0; index < work.size(); ++index) {
+    if (graph.work.isSameStep(work, index))
+      continue;
+    graph.work.copyStep(work, index);
+    const WorkList::Step &step = graph.work.getStep(index);
+    void *node = graph.nodes[index];
+    DriverResult result =
+        step.kernel ? graphSetLaunch(graph.instance, node, step.kernel->handle,
+                                     graph.work.getLaunch(index))
+                    : graphSetCopy(graph.instance, node, step.to, step.from,
+                                   step.bytes);
+    if (result.failed())
+      return makeFailure(result, /*kernels=*/"",
+                         format(" (node %zu of a graph)", index));
+  }
+  return Status::success();
+}
+
+Status DriverDevice::launchGraph(WorkGraph &graph,
+                                 const std::optional<void *> &queue) {
+  if (hasFault())
+    return getFault();
+  DriverResult result =
+      graphLaunch(graph.instance, queue ? *queue : getQueue());
+  std::string kernels;
+  for (size_t index = 0; index < graph.work.size(); ++index) {
+    LoadedKernel *kernel = graph.work.getStep(index).kernel;
+    if (kernel && !result.failed())
+      noteLaunch(*kernel, queue);
+    else if (kernel)
+      kernels += (kernels.empty() ? "" : ", ") + kernel->name;
+  }
+  if (!result.failed()) {
+    if (!queue && !isInQueue)
+      noteOwnWork();
+    return Status::success();
+  }
+  Status status =
+      makeFailure(result, "; at the launch of a graph of " + kernels,
+                  " (a graph of " + kernels + ")");
+  if (status.code() == StatusCode::Internal)
+    return Status(StatusCode::LaunchFailed, status.message());
+  return status;
+}
+
+void DriverDevice::destroyGraph(WorkGraph *graph) {
+  if (!graph)
+    return;
+  makeCurrent();
+  if (graph->instance)
+    graphDestroyInstance(graph->instance);
+  if (graph->graph)
+    graphDestroy(graph->graph);
+  delete graph;
+}
+
+//===----------------------------------------------------------------------===//
+// Resources
+//===----------------------------------------------------------------------===//
 
 Expected<KernelResources> DriverDevice::resources(const char *kernel,
                                                   int64_t blockThreads,

@@ -70,6 +70,7 @@ public:
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status unloadImage(const std::string &name) override;
   Status launch(const LaunchRequest &request) override;
+  Status endRun() override;
   Status synchronize() override;
   Status timeBegin() override;
   Status timeEnd(double *milliseconds) override;
@@ -85,6 +86,14 @@ public:
                       const std::optional<void *> &queue) override;
   Status copyInQueue(void *to, const void *from, size_t bytes,
                      void *queue) override;
+  bool hasGraphs() const override { return takesGraphs(); }
+  Status prepareLaunch(LoadedKernel &kernel,
+                       const LaunchRequest &request) override;
+  Expected<WorkGraph *> makeGraph(const WorkList &work) override;
+  Status updateGraph(WorkGraph &graph, const WorkList &work) override;
+  Status launchGraph(WorkGraph &graph,
+                     const std::optional<void *> &queue) override;
+  void destroyGraph(WorkGraph *graph) override;
   Status allocateNow(size_t bytes, void **ptr) override;
   void freeNow(void *ptr) override { memFree(ptr); }
   uint64_t pendingWork() const override {
@@ -159,6 +168,40 @@ protected:
   /// then identifies.
   virtual bool isForeign(uintptr_t &state) { return false; }
 
+  // Graphs, for drivers that have them.
+
+  virtual bool takesGraphs() const { return false; }
+  virtual DriverResult graphCreate(void **graph) { return {"", 0}; }
+  /// Add a node that follows another one, or is the first.
+  virtual DriverResult graphAddLaunch(void *graph, void *previous, void **node,
+                                      void *function,
+                                      const LaunchRequest &request) {
+    return {"", 0};
+  }
+  virtual DriverResult graphAddCopy(void *graph, void *previous, void **node,
+                                    void *to, const void *from, size_t bytes) {
+    return {"", 0};
+  }
+  virtual DriverResult graphInstantiate(void *graph, void **instance) {
+    return {"", 0};
+  }
+  virtual DriverResult graphSetLaunch(void *instance, void *node,
+                                      void *function,
+                                      const LaunchRequest &request) {
+    return {"", 0};
+  }
+  virtual DriverResult graphSetCopy(void *instance, void *node, void *to,
+                                    const void *from, size_t bytes) {
+    return {"", 0};
+  }
+  virtual DriverResult graphLaunch(void *instance, void *queue) {
+    return {"", 0};
+  }
+  virtual void graphDestroy(void *graph) {}
+  virtual void graphDestroyInstance(void *instance) {}
+  /// The queue that work goes to at present.
+  virtual void *getQueue() { return nullptr; }
+
   /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
   virtual std::string describe(DriverResult result) const = 0;
   virtual DriverFailure classify(int code) const = 0;
@@ -216,6 +259,8 @@ private:
                      const LoadedKernel &function);
   Status launchFound(LoadedKernel &function, const LaunchRequest &request,
                      const std::optional<void *> &queue);
+  /// Notes a launch that was queued.
+  void noteLaunch(LoadedKernel &function, const std::optional<void *> &queue);
   /// The status of a failed call; remembers faults. `kernels` follows their
   /// message, and `note` that of others.
   Status makeFailure(DriverResult result, const std::string &kernels,

@@ -11,6 +11,7 @@
 #include "RunPlan.h"
 #include "RunSession.h"
 #include "Runtime/HostImports.h"
+#include "Runtime/Nvtx.h"
 
 #include <algorithm>
 #include <atomic>
@@ -42,6 +43,14 @@ LoadedVariant::load(const ProgramVariant &variant) {
   image.kind = variant.imageKind;
   image.name = format("program %u", ++count);
   image.bytes = variant.image;
+  loaded->constants = variant.constants;
+  if (!variant.loader.empty()) {
+    loaded->loader = loaded->getFunction(variant.loader);
+    if (!loaded->loader)
+      return Status(StatusCode::Rejected,
+                    "host code of the program: missing function '" +
+                        variant.loader + "'");
+  }
   for (const std::string &name : variant.functions) {
     void *address = reinterpret_cast<void *>(loaded->getFunction(name));
     if (!address)
@@ -87,6 +96,8 @@ struct Executable::QueueState {
   /// Workspaces that were too small; graphs may still use them.
   std::vector<void *> retired;
   ExtraMemory extra;
+  /// By the number of the plan; the one used last comes first.
+  std::vector<std::pair<uint64_t, std::unique_ptr<KeptGraph>>> graphs;
 };
 
 /// Results of a run that are not the caller's yet: their memory is given back
@@ -241,7 +252,8 @@ static bool isInteger(ElementType element) {
 }
 
 Executable::Executable(Device &device, const Signature &signature)
-    : device(device), signature(signature), layout(signature.results) {
+    : device(device), signature(signature), constants(device),
+      layout(signature.results) {
   size_t count = 0;
   for (const Slot &slot : signature.arguments) {
     firstWords.push_back(count);
@@ -286,12 +298,35 @@ Executable::create(const Bundle &bundle, const std::string &entry,
       // The driver loads some kernels here. The launch reports what it rejects.
       (void)device.findKernel(kernel.name.c_str(),
                               made->variant->getImage().name.c_str());
+  if (Status status = made->loadConstants(); !status.ok())
+    return status;
   made->prepare();
   return made;
 }
 
+Status Executable::loadConstants() {
+  if (Status status = constants.load(variant->getConstants()); !status.ok())
+    return status;
+  EntryFunction loader = variant->getLoader();
+  if (!loader)
+    return Status::success();
+  Session loading(device);
+  loading.setRecording(false);
+  loading.setImage(variant->getImage().name);
+  loading.setConstants(&constants);
+  uint64_t none = 0;
+  void *pointers[] = {&none};
+  {
+    SessionScope scope(loading);
+    loader(pointers);
+  }
+  return loading.finish();
+}
+
 Executable::~Executable() {
-  // They give memory back to the device.
+  // They give memory back to the device, and graphs have its kernels.
+  for (const std::unique_ptr<QueueState> &state : states)
+    state->graphs.clear();
   session.reset();
   checkingSession.reset();
   program.reset();
@@ -522,6 +557,7 @@ static void *getNoAddress(size_t index) {
 void Executable::prepare() {
   program = std::make_unique<LoadedProgram>(device, variant->getImage().name);
   session = std::make_unique<RunSession>(device, *program);
+  session->setConstants(&constants);
   kept = std::make_unique<Results>(device);
   // Where nothing is known only at the call, the first call needs no plan.
   if (device.isChecking() || !keyWords.empty())
@@ -573,6 +609,7 @@ const RunPlan *Executable::findPlan() {
 
 Expected<const RunPlan *> Executable::makePlan() {
   PlanSession planned(device, *program);
+  planned.setConstants(&constants);
   std::fill(resultWords.begin(), resultWords.end(), 0);
   {
     Device::DuringCapture permitted(device);
@@ -590,6 +627,9 @@ Expected<const RunPlan *> Executable::makePlan() {
   plan.workspaceBytes = placeBlocks(plan.blocks);
   for (size_t word : keyWords)
     plan.key.push_back(words[word]);
+  plan.number = ++numPlans;
+  for (const RunPlan::Result &result : plan.results)
+    plan.steps += !result.isBlock && result.bytes != 0;
   if (plans.size() == maxPlans)
     plans.pop_back();
   plans.insert(plans.begin(), std::make_unique<RunPlan>(std::move(plan)));
@@ -642,6 +682,28 @@ Executable::getState(const std::optional<void *> &queue) {
     return *state;
   states.push_back(std::make_unique<QueueState>(device, queue));
   return *states.back();
+}
+
+KeptGraph *Executable::findGraph(QueueState &state, const RunPlan &plan) {
+  if (!device.hasGraphs())
+    return nullptr;
+  auto &graphs = state.graphs;
+  auto found =
+      std::find_if(graphs.begin(), graphs.end(), [&](const auto &graph) {
+        return graph.first == plan.number;
+      });
+  if (found == graphs.end()) {
+    if (graphs.size() == maxGraphs)
+      graphs.pop_back();
+    graphs.emplace_back(plan.number, std::make_unique<KeptGraph>(device));
+    found = graphs.end() - 1;
+  }
+  std::rotate(graphs.begin(), found, found + 1);
+  return graphs.front().second.get();
+}
+
+const LaunchStatistics &Executable::getLaunchStatistics() const {
+  return session->getStatistics();
 }
 
 Status Executable::checkWorkspace(const RunPlan &plan,
@@ -729,6 +791,7 @@ private:
 Status Executable::run(const std::vector<Operand> &operands,
                        std::vector<CallResult> &results,
                        const RunOptions &options) {
+  NvtxRange range(signature.name.c_str());
   Status status;
   if (runConcurrently(operands, results, options, status))
     return status;
@@ -762,7 +825,8 @@ bool Executable::runConcurrently(const std::vector<Operand> &operands,
   if (!status.ok())
     return true;
   const RunPlan *plan = findPlan();
-  if (!plan)
+  // To read scalars, the run has to enter the queue.
+  if (!plan || plan->readsScalars)
     return false;
   status = checkWorkspace(*plan, options);
   if (!status.ok())
@@ -869,7 +933,9 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
   session->begin(plan, options.workspace ? options.workspace : state.workspace,
-                 made.addresses, state.extra, options.queue, mutex);
+                 made.addresses, state.extra, options.queue, mutex,
+                 findGraph(state, plan), options.launch);
+  Device::Run run(device);
   {
     SessionScope scope(*session);
     function(pointers.data());
@@ -877,15 +943,17 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   Status status = session->status();
   bool isPlanned = session->followedPlan();
   if (status.ok())
-    status = takePlanned(plan, made, options, isPlanned);
+    status = takePlanned(plan, made, isPlanned);
   session->end();
+  if (Status ended = run.end(); status.ok())
+    status = std::move(ended);
   if (status.ok() && !isPlanned)
     dropPlan(plan);
   return status;
 }
 
 Status Executable::takePlanned(const RunPlan &plan, Results &made,
-                               const RunOptions &options, bool &isPlanned) {
+                               bool &isPlanned) {
   bool isEqual = true;
   for (size_t index = 0; index < made.results.size(); ++index) {
     CallResult &result = made.results[index];
@@ -911,15 +979,14 @@ Status Executable::takePlanned(const RunPlan &plan, Results &made,
         return status;
     if (found.bytes == 0)
       continue;
-    bool isDirect = options.queue && device.isConcurrent();
-    Status status = isDirect
-                        ? device.copyInQueue(made.addresses[index], found.data,
-                                             found.bytes, *options.queue)
-                        : device.copyOnDevice(made.addresses[index], found.data,
-                                              found.bytes);
-    if (!status.ok())
+    if (Status status =
+            session->copy(made.addresses[index], found.data, found.bytes);
+        !status.ok())
       return status;
   }
+  // Memory that the work uses is given back after it.
+  if (Status status = session->submit(); !status.ok())
+    return status;
   made.giveBackReplaced();
   isPlanned &= isEqual;
   return Status::success();
@@ -929,9 +996,11 @@ Status Executable::runUnplanned(Results &made) {
   if (!checkingSession) {
     checkingSession = std::make_unique<Session>(device);
     checkingSession->setRecording(false);
+    checkingSession->setConstants(&constants);
     checkingSession->setImage(variant->getImage().name);
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
+  Device::Run run(device);
   {
     SessionScope scope(*checkingSession);
     function(pointers.data());

@@ -246,7 +246,11 @@ static std::vector<HostImport> makeImports() {
       {"tessera_rt_tensor_map", address(&tessera_rt_tensor_map)},
       {"tessera_rt_window_map", address(&tessera_rt_window_map)},
       {"tessera_rt_constant", address(&tessera_rt_constant)},
+      {"tessera_rt_data", address(&tessera_rt_data)},
+      {"tessera_rt_read", address(&tessera_rt_read)},
       {"tessera_rt_report", address(&tessera_rt_report)},
+      {"tessera_rt_checkpoint", address(&tessera_rt_checkpoint)},
+      {"tessera_rt_checkpoint_value", address(&tessera_rt_checkpoint_value)},
       {"tessera_rt_alloc_array", address(&tessera_rt_alloc_array)},
       // Programs of earlier versions allocate by these.
       {"_mlir_memref_to_llvm_alloc", address(&tessera_rt_alloc)},

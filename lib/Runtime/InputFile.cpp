@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,4 +69,28 @@ Expected<std::string> tessera::runtime::readInputFile(const std::string &path) {
       return fail(std::strerror(errno));
     }
   }
+}
+
+Expected<InputBytes> tessera::runtime::mapInputFile(const std::string &path) {
+  InputDescriptor input = {
+      path == "-"
+          ? -1
+          : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
+  struct stat status;
+  if (input.file >= 0 && fstat(input.file, &status) == 0 &&
+      S_ISREG(status.st_mode) && status.st_size > 0) {
+    auto size = static_cast<size_t>(status.st_size);
+    void *memory =
+        mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.file, /*offset=*/0);
+    if (memory != MAP_FAILED)
+      return InputBytes{{static_cast<const char *>(memory), size},
+                        std::shared_ptr<const void>(memory, [=](const void *) {
+                          munmap(memory, size);
+                        })};
+  }
+  Expected<std::string> text = readInputFile(path);
+  if (!text.ok())
+    return text.status();
+  auto owner = std::make_shared<std::string>(text.take());
+  return InputBytes{*owner, owner};
 }

@@ -4,10 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Host code does not read device memory, so what it allocates and frees follows
-// from the sizes of its arguments and its scalars. A plan is the record of one
-// execution: from the lifetimes of its temporaries follow their offsets in one
-// block of memory, the workspace.
+// Host code does not read device memory, but for scalars on which its control
+// flow depends. So what it allocates and frees follows from the sizes of its
+// arguments and its scalars, unless it takes another path than the plan, in
+// which scalars of the device are zero. A plan is the record of one execution:
+// from the lifetimes of its temporaries follow their offsets in one block of
+// memory, the workspace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,6 +65,12 @@ struct RunPlan {
   std::vector<Event> events;
   std::vector<Result> results;
   size_t workspaceBytes = 0;
+  /// The launches of kernels, and the copies of results.
+  size_t steps = 0;
+  /// Differs from that of all other plans of the executable.
+  uint64_t number = 0;
+  /// Whether host code reads scalars of the device.
+  bool readsScalars = false;
 };
 
 } // namespace tessera::runtime

@@ -83,6 +83,7 @@ Expected<void *> LoadedProgram::copyConstant(const void *host, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void PlanSession::launch(LaunchRequest request) {
+  plan.steps += !isEmptyGrid(request);
   if (!status().ok() || !device().isConcurrent())
     return;
   // The driver loads some kernels when they are first looked up.
@@ -114,6 +115,12 @@ void *PlanSession::allocate(int64_t alignment, int64_t bytes) {
   plan.blocks.push_back(block);
   addresses.push_back(address);
   return toAddress(address);
+}
+
+void PlanSession::read(void *host, const void *, int64_t bytes) {
+  // Nothing has been computed. Loops that depend on a scalar end for zero.
+  std::memset(host, 0, static_cast<size_t>(bytes));
+  plan.readsScalars = true;
 }
 
 int PlanSession::findBlock(uint64_t address) const {
@@ -205,7 +212,8 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
                        const std::vector<void *> &newResults,
                        ExtraMemory &newExtra,
                        const std::optional<void *> &newQueue,
-                       std::mutex *newMutex) {
+                       std::mutex *newMutex, KeptGraph *graph,
+                       LaunchMode mode) {
   plan = &newPlan;
   workspace = static_cast<char *>(newWorkspace);
   results = &newResults;
@@ -215,9 +223,11 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
   next = 0;
   nextMap = 0;
   hasLeft = false;
+  submitter.begin(graph, mode, plan->steps, queue);
 }
 
 void RunSession::end() {
+  submitter.cancel();
   if (hasLeft)
     extra->releaseAll();
   clearErrors();
@@ -252,8 +262,7 @@ void RunSession::launch(LaunchRequest request) {
   if (request.kernel == nullptr)
     return fail(device().launch(request));
   Expected<LoadedKernel *> kernel = program.findKernel(request.kernel);
-  fail(kernel.ok() ? device().launchKernel(**kernel, request, queue)
-                   : kernel.status());
+  fail(kernel.ok() ? submitter.launch(**kernel, request) : kernel.status());
 }
 
 bool RunSession::EncodedMap::makeKey(const TensorMapRequest &request,
@@ -356,4 +365,14 @@ void *RunSession::constant(const void *host, int64_t bytes) {
   Expected<void *> copy = program.copyConstant(host, bytes);
   fail(copy.status());
   return copy.ok() ? *copy : nullptr;
+}
+
+void RunSession::read(void *host, const void *from, int64_t bytes) {
+  if (status().ok() && queue && device().isCapturing(*queue))
+    fail(Status(StatusCode::InvalidArgument,
+                "host code reads a scalar of the device (a condition or a "
+                "number of iterations), which a captured graph cannot do"));
+  if (status().ok())
+    fail(submitter.flush());
+  Session::read(host, from, bytes);
 }

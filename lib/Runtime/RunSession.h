@@ -14,6 +14,7 @@
 
 #include "RunPlan.h"
 #include "Runtime/Session.h"
+#include "WorkSubmitter.h"
 
 #include <array>
 #include <mutex>
@@ -67,6 +68,7 @@ public:
   void *allocate(int64_t alignment, int64_t bytes) override;
   void free(void *ptr) override;
   void *constant(const void *host, int64_t bytes) override;
+  void read(void *host, const void *device, int64_t bytes) override;
 
   /// The block that begins at an address and has not been freed, or -1.
   int findBlock(uint64_t address) const;
@@ -112,15 +114,26 @@ private:
 class RunSession final : public Session {
 public:
   RunSession(Device &device, LoadedProgram &program)
-      : Session(device), program(program) {}
+      : Session(device), program(program), submitter(device) {}
 
   /// Before each run. `results` has the memory of each result; `mutex` is that
-  /// of the device unless the run has the device to itself.
+  /// of the device unless the run has the device to itself. The graph is null
+  /// where none is kept.
   void begin(const RunPlan &plan, void *workspace,
              const std::vector<void *> &results, ExtraMemory &extra,
-             const std::optional<void *> &queue, std::mutex *mutex);
-  /// After it.
+             const std::optional<void *> &queue, std::mutex *mutex,
+             KeptGraph *graph, LaunchMode mode);
+  /// After the host code: copies on the device, then submits all work that has
+  /// not been queued.
+  Status copy(void *to, const void *from, size_t bytes) {
+    return submitter.copy(to, from, bytes);
+  }
+  Status submit() { return submitter.submit(); }
+  /// After the run. Work that has not been submitted is dropped.
   void end();
+  const LaunchStatistics &getStatistics() const {
+    return submitter.getStatistics();
+  }
   /// Whether the run has made the requests of its plan.
   bool followedPlan() const { return !hasLeft && next == plan->events.size(); }
 
@@ -129,6 +142,7 @@ public:
   void *allocate(int64_t alignment, int64_t bytes) override;
   void free(void *ptr) override;
   void *constant(const void *host, int64_t bytes) override;
+  void read(void *host, const void *device, int64_t bytes) override;
 
 private:
   /// A tensor map of the last run: its request, and its bytes. A map
@@ -148,6 +162,7 @@ private:
   void leavePlan();
 
   LoadedProgram &program;
+  WorkSubmitter submitter;
   const RunPlan *plan = nullptr;
   char *workspace = nullptr;
   const std::vector<void *> *results = nullptr;

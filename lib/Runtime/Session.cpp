@@ -6,17 +6,31 @@
 
 #include "Runtime/Session.h"
 
+#include "DriverDevice.h"
 #include "Format.h"
+#include "Runtime/Nvtx.h"
+#include "WorkSubmitter.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 using namespace tessera::runtime;
 
 //===----------------------------------------------------------------------===//
 // Session
 //===----------------------------------------------------------------------===//
+
+struct Session::Submission {
+  explicit Submission(Device &device) : submitter(device), graph(device) {}
+
+  WorkSubmitter submitter;
+  KeptGraph graph;
+  bool isInRun = false;
+};
+
+Session::Session(Device &device) : target(device) {}
 
 Session::~Session() {
   for (auto &entry : owned)
@@ -37,6 +51,52 @@ void Session::clearErrors() {
     firstError = Status::success();
   if (!mapError.ok())
     mapError = Status::success();
+}
+
+void Session::beginRun() {
+  if (launchMode == LaunchMode::Direct || !target.isConcurrent())
+    return;
+  if (!submission)
+    submission = std::make_unique<Submission>(target);
+  WorkSubmitter &submitter = submission->submitter;
+  submission->isInRun = true;
+  if (trace || guard != 0 || checkpointHook || target.isChecking())
+    submitter.beginDirect(DirectReason::Watched, /*newQueue=*/std::nullopt);
+  else
+    submitter.begin(&submission->graph, launchMode, submitter.countSteps(),
+                    /*newQueue=*/std::nullopt);
+}
+
+void Session::submitRun() {
+  if (!submission || !submission->isInRun)
+    return;
+  submission->isInRun = false;
+  if (firstError.ok())
+    fail(submission->submitter.submit());
+  submission->submitter.cancel();
+}
+
+const LaunchStatistics *Session::launchStatistics() const {
+  return submission ? &submission->submitter.getStatistics() : nullptr;
+}
+
+Status Session::launchFound(const LaunchRequest &request) {
+  Expected<LoadedKernel *> found =
+      target.findKernel(request.kernel, request.image);
+  if (!found.ok())
+    return found.status();
+  LoadedKernel &kernel = **found;
+  if (!recorder)
+    return submission->submitter.launch(kernel, request);
+  if (isEmptyGrid(request))
+    return Status::success();
+  if (Status status = target.prepareLaunch(kernel, request); !status.ok())
+    return status;
+  if (!request.argSizes && request.numArgs != 0)
+    return Status(StatusCode::InvalidArgument,
+                  describe(DirectReason::UnknownArguments));
+  recorder->addLaunch(kernel, request, request.argSizes);
+  return Status::success();
 }
 
 const Status &Session::finish() {
@@ -110,7 +170,12 @@ void Session::launch(LaunchRequest request) {
     fail(launchHook(request));
   if (!firstError.ok())
     return;
-  fail(trace ? launchTraced(request) : target.launch(request));
+  NvtxRange range(request.kernel ? request.kernel : "launch");
+  bool isKept =
+      request.kernel && (recorder || (submission && submission->isInRun));
+  fail(trace    ? launchTraced(request)
+       : isKept ? launchFound(request)
+                : target.launch(request));
   if (!firstError.ok() || !recording)
     return;
   LaunchRecord record;
@@ -268,6 +333,40 @@ void *Session::constant(const void *host, int64_t bytes) {
   return nullptr;
 }
 
+void *Session::data(int64_t index, int64_t bytes) {
+  if (!firstError.ok())
+    return nullptr;
+  if (deviceConstants)
+    if (void *found = deviceConstants->find(index, bytes))
+      return found;
+  report(format("the program has no constant %lld of %lld bytes",
+                static_cast<long long>(index), static_cast<long long>(bytes)));
+  return nullptr;
+}
+
+void Session::passValue(int64_t value) {
+  if (checkpointHook)
+    passedValues.push_back(value);
+}
+
+void Session::reachCheckpoint(int64_t step, bool isEnd) {
+  if (!checkpointHook)
+    return;
+  std::vector<int64_t> values = std::exchange(passedValues, {});
+  if (firstError.ok())
+    fail(checkpointHook(step, isEnd, values));
+}
+
+void Session::read(void *host, const void *device, int64_t bytes) {
+  auto size = static_cast<size_t>(bytes);
+  if (firstError.ok() && submission && submission->isInRun)
+    fail(submission->submitter.flush());
+  if (firstError.ok())
+    fail(target.copyToHost(host, device, size));
+  if (!firstError.ok())
+    std::memset(host, 0, size);
+}
+
 //===----------------------------------------------------------------------===//
 // The current session
 //===----------------------------------------------------------------------===//
@@ -359,6 +458,22 @@ void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }
 
 void *tessera_rt_constant(const void *host, int64_t bytes) {
   return requireSession("tessera_rt_constant").constant(host, bytes);
+}
+
+void *tessera_rt_data(int64_t index, int64_t bytes) {
+  return requireSession("tessera_rt_data").data(index, bytes);
+}
+
+void tessera_rt_checkpoint_value(int64_t value) {
+  requireSession("tessera_rt_checkpoint_value").passValue(value);
+}
+
+void tessera_rt_checkpoint(int64_t step, int64_t isEnd) {
+  requireSession("tessera_rt_checkpoint").reachCheckpoint(step, isEnd != 0);
+}
+
+void tessera_rt_read(void *host, const void *device, int64_t bytes) {
+  requireSession("tessera_rt_read").read(host, device, bytes);
 }
 
 void tessera_rt_report(const char *message) {

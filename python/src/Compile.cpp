@@ -27,6 +27,10 @@ struct Options {
   std::string file;
   std::optional<std::string> scheduleDb;
   std::string flags;
+  /// A TesseraSourceKind.
+  int sourceKind = TESSERA_SOURCE_MLIR;
+  int64_t batch = 0;
+  bool omitSource = false;
 };
 
 } // namespace
@@ -41,9 +45,12 @@ static void callCompiler(const Options &own, Function function) {
   options.structSize = sizeof(options);
   options.target = own.target.c_str();
   options.entry = own.entry ? own.entry->c_str() : nullptr;
-  options.fileName = own.file.c_str();
+  options.fileName = own.file.empty() ? nullptr : own.file.c_str();
   options.scheduleDb = own.scheduleDb ? own.scheduleDb->c_str() : nullptr;
   options.flags = own.flags.c_str();
+  options.sourceKind = own.sourceKind;
+  options.batch = own.batch;
+  options.omitSource = own.omitSource;
   options.handlerUser = &warnings;
   options.handler = [](void *user, TesseraSeverity severity, const char *text) {
     if (severity == TESSERA_WARNING)
@@ -61,6 +68,17 @@ static Program compile(nb::bytes source, const Options &own) {
     TesseraProgram *made = nullptr;
     TesseraStatus status =
         tesseraCompile(source.c_str(), source.size(), &options, &made);
+    program.handle.reset(made);
+    return status;
+  });
+  return program;
+}
+
+static Program compileFile(const std::string &path, const Options &own) {
+  Program program;
+  callCompiler(own, [&](const TesseraCompileOptions &options) {
+    TesseraProgram *made = nullptr;
+    TesseraStatus status = tesseraCompileFile(path.c_str(), &options, &made);
     program.handle.reset(made);
     return status;
   });
@@ -118,12 +136,19 @@ void tessera_python::bindCompiler(nb::module_ &module) {
           [](Options *self, const std::string &target,
              const std::optional<std::string> &entry, const std::string &file,
              const std::optional<std::string> &scheduleDb,
-             const std::string &flags) {
-            new (self) Options{target, entry, file, scheduleDb, flags};
+             const std::string &flags, bool isModel, int64_t batch,
+             bool omitSource) {
+            new (self) Options{
+                target, entry,
+                file,   scheduleDb,
+                flags,  isModel ? TESSERA_SOURCE_ONNX : TESSERA_SOURCE_MLIR,
+                batch,  omitSource};
           },
           "target"_a, "entry"_a.none(), "file"_a, "schedule_db"_a.none(),
-          "flags"_a);
+          "flags"_a, "is_model"_a = false, "batch"_a = 0,
+          "omit_source"_a = false);
   module.def("compile", &compile, "source"_a, "options"_a);
+  module.def("compile_file", &compileFile, "path"_a, "options"_a);
   module.def("explain", &explain, "source"_a, "options"_a);
   module.def("verify", &verify, "source"_a, "options"_a, "arguments"_a,
              "accept_unverified"_a);

@@ -34,7 +34,7 @@ struct Element {
 constexpr ElementCode kInt4Code = {0, 4}, kUint8Code = {1, 8};
 
 /// By the numbers of TesseraElementType.
-inline constexpr std::array<Element, TESSERA_INDEX + 1> kElements = {{
+inline constexpr std::array<Element, TESSERA_U64 + 1> kElements = {{
     {"f16", "float16", {2, 16}},
     {"bf16", "bfloat16", {4, 16}},
     {"f32", "float32", {2, 32}},
@@ -51,6 +51,9 @@ inline constexpr std::array<Element, TESSERA_INDEX + 1> kElements = {{
     {"f8E4M3FNUZ", "float8_e4m3fnuz", {11, 8}},
     {"f8E5M2FNUZ", "float8_e5m2fnuz", {13, 8}},
     {"index", "int64", {0, 64}},
+    {"ui16", "uint16", {1, 16}},
+    {"ui32", "uint32", {1, 32}},
+    {"ui64", "uint64", {1, 64}},
 }};
 
 /// The element type of a NumPy name; no element's code if there is none.

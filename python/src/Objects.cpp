@@ -36,7 +36,11 @@ Program::getSlots(const char *entry) const {
                        info.element,
                        {info.sizes, info.sizes + info.rank},
                        info.mayWrite != 0,
-                       info.type});
+                       info.type,
+                       info.name,
+                       {}});
+      if (info.symbols)
+        slots.back().symbols.assign(info.symbols, info.symbols + info.rank);
     }
     return slots;
   };
@@ -64,7 +68,9 @@ void tessera_python::bindObjects(nb::module_ &module) {
       .def_ro("element", &Slot::element)
       .def_ro("shape", &Slot::shape)
       .def_ro("may_write", &Slot::mayWrite)
-      .def_ro("type", &Slot::type);
+      .def_ro("type", &Slot::type)
+      .def_ro("name", &Slot::name)
+      .def_ro("symbols", &Slot::symbols);
 
   nb::class_<Device>(module, "Device")
       .def("__init__",

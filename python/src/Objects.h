@@ -44,6 +44,10 @@ struct Slot {
   bool mayWrite;
   /// The type as the program prints it.
   std::string type;
+  /// The name of an input or output of a model, and of its dynamic dimensions;
+  /// both may be empty.
+  std::string name;
+  std::vector<std::string> symbols;
 
   bool isScalar() const { return kind == TESSERA_SCALAR; }
   bool hasStaticShape() const {

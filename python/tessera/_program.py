@@ -39,6 +39,11 @@ class Slot:
     may_write: bool
     #: The type in the program: "tensor<?x64xf16>".
     type: str
+    #: The name of an input or output of a model; empty for other programs.
+    name: str = ""
+    #: The model's names of dynamic dimensions, one per dimension and empty where there is none; empty
+    #: if there are none at all.
+    symbols: Tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def _slots(slots: Sequence[Any]) -> Tuple[Slot, ...]:
     kinds = ("scalar", "tensor", "memref")
     return tuple(
         Slot(kinds[slot.kind], _arrays.ELEMENTS[slot.element][0], tuple(slot.shape),
-             slot.may_write, slot.type)
+             slot.may_write, slot.type, slot.name, tuple(slot.symbols))
         for slot in slots
     )
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs as operators of PyTorch.
+"""Programs as operators of PyTorch, and modules as programs.
 
     import tessera.torch
 
     program = tessera.compile(text, target="cuda")
     scale = tessera.torch.custom_op(program, "mine::scale")
     torch.compile(lambda x: scale(x) + 1)(x)
+
+    with torch.no_grad():
+        torch.compile(module, backend="tessera")(x)
+        tessera.torch.load(torch.export.export(module, (x,)))(x)
 """
 
 from __future__ import annotations
@@ -16,8 +20,26 @@ import torch
 
 from ._arrays import ELEMENTS
 from ._program import Program, Signature, Slot
+from ._torch_compile import ExportedModule, FallbackWarning, UnsupportedError, compile_graph, load
 
-__all__ = ["custom_op"]
+__all__ = ["ExportedModule", "FallbackWarning", "UnsupportedError", "custom_op", "load"]
+
+
+def _register_backend() -> None:
+    """Makes "tessera" a backend of ``torch.compile``, unless the wheel's entry point does."""
+    from importlib.metadata import entry_points
+
+    group = "torch_dynamo_backends"
+    points = entry_points()
+    # Before Python 3.10 they are a dictionary.
+    found = points.select(group=group) if hasattr(points, "select") else points.get(group, ())
+    if not any(point.name == "tessera" for point in found):
+        import torch._dynamo
+
+        torch._dynamo.register_backend(compiler_fn=compile_graph, name="tessera")
+
+
+_register_backend()
 
 #: A function of an operator's arguments that returns the program for them.
 Specialize = Callable[..., Program]

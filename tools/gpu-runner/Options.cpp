@@ -64,20 +64,58 @@ static LogicalResult parseExplain(StringRef value, Options &options,
   return success();
 }
 
+/// NUMBER[:KIND], the value of `option`: a fault in an output or a kernel.
+static LogicalResult parseFault(StringRef option, StringRef value,
+                                StringRef what, std::optional<unsigned> &number,
+                                PlantedFault &fault, Report &report) {
+  unsigned index;
+  auto [digits, kind] = value.split(':');
+  if (digits.getAsInteger(10, index))
+    return report.fail(Exit::Usage, option + "=" + value +
+                                        ": expected the number of " + what);
+  auto found = findPlantedFault(kind.empty() ? "element" : kind);
+  if (!found)
+    return report.fail(Exit::Usage,
+                       option + "=" + value +
+                           ": expected element, zero-row or swapped-rows");
+  number = index;
+  fault = *found;
+  return success();
+}
+
 static LogicalResult parseCorrupt(StringRef value, Options &options,
                                   Report &report) {
-  unsigned index;
-  auto [number, kind] = value.split(':');
-  if (number.getAsInteger(10, index))
-    return report.fail(Exit::Usage, "--debug-corrupt-output=" + value +
-                                        ": expected the number of an output");
-  auto fault = findPlantedFault(kind.empty() ? "element" : kind);
-  if (!fault)
-    return report.fail(Exit::Usage,
-                       "--debug-corrupt-output=" + value +
-                           ": expected element, zero-row or swapped-rows");
-  options.corruptOutput = index;
-  options.plantedFault = *fault;
+  return parseFault("--debug-corrupt-output", value, "an output",
+                    options.corruptOutput, options.plantedFault, report);
+}
+
+static LogicalResult parseCorruptKernel(StringRef value, Options &options,
+                                        Report &report) {
+  return parseFault("--debug-corrupt-kernel", value, "a kernel",
+                    options.corruptKernel, options.plantedKernelFault, report);
+}
+
+/// --verify, --verify=sample.
+static LogicalResult parseVerify(StringRef value, Options &options,
+                                 Report &report) {
+  if (!value.empty() && value != "sample")
+    return report.fail(Exit::Usage, "--verify=" + value +
+                                        ": expected --verify or "
+                                        "--verify=sample");
+  options.verify = true;
+  options.verifySample |= !value.empty();
+  return success();
+}
+
+static LogicalResult parseLaunch(StringRef value, Options &options,
+                                 Report &report) {
+  if (value == "direct")
+    options.launch = runtime::LaunchMode::Direct;
+  else if (value == "graph")
+    options.launch = runtime::LaunchMode::Graph;
+  else if (value != "auto")
+    return report.fail(Exit::Usage, "--launch=" + value +
+                                        ": expected auto, direct or graph");
   return success();
 }
 
@@ -163,7 +201,7 @@ static const OptionInfo infos[] = {
     {"--device", &Options::device},
     {"--arg", parseArgument},
     {"--out", parseOutput},
-    {"--verify", &Options::verify},
+    {"--verify", parseVerify, OptionInfo::OptionalValue},
     {"--diff", parseDiff},
     {"--tolerance", parseTolerance},
     {"--bisect", &Options::bisectFile},
@@ -174,6 +212,7 @@ static const OptionInfo infos[] = {
     {"--repeat", parseRepeat},
     {"--timeout", parseTimeout},
     {"--bench", parseBench, OptionInfo::OptionalValue},
+    {"--launch", parseLaunch},
     {"--json", &Options::json},
     {"--explain", parseExplain, OptionInfo::OptionalValue},
     {"--emit", parseStage},
@@ -189,6 +228,8 @@ static const OptionInfo infos[] = {
     {"--list-devices", &Options::listDevices},
     {"--version", &Options::version},
     {"--help", &Options::help},
+    {"--debug-corrupt-kernel", parseCorruptKernel, OptionInfo::NeedsValue,
+     /*hidden=*/true},
     {"--debug-corrupt-output", parseCorrupt, OptionInfo::NeedsValue,
      /*hidden=*/true},
     {"--test-turn-self-tests", &Options::transposeSelfTests, /*hidden=*/true},
@@ -321,6 +362,8 @@ LogicalResult tessera::execution::parseOptions(ArrayRef<const char *> arguments,
         Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
                          " requires --diff");
   }
+  if (options.corruptKernel && !options.verify)
+    return report.fail(Exit::Usage, "--debug-corrupt-kernel requires --verify");
   if (options.acceptUnverified && !options.verify)
     return report.fail(Exit::Usage, "--accept-unverified requires --verify");
   if (options.stats && !options.verify && options.diff.empty())
@@ -414,7 +457,11 @@ Checks and measurements
                       ulps, NaNs and infinities, elements never written. Runs
                       a second time, as --repeat=2 does, to catch races. Exit
                       status 3 if an output is wrong, or if elements without an
-                      error bound in the reference differ
+                      error bound in the reference differ. In a program of
+                      several kernels, each kernel is compared on its own, with
+                      the operands that it had
+  --verify=sample     the same for some elements of each kernel's outputs, which
+                      takes seconds for a network
   --accept-unverified
                       with --verify, exit status 0 if elements do not have an
                       error bound, or the program has no outputs. Wrong elements
@@ -440,7 +487,14 @@ Checks and measurements
                       takes longer, and reports the kernel launched last.
                       Compile time is not limited
   --bench[=N]         times N runs with cold caches (default: enough for 0.3 s,
-                      20 to 200)
+                      20 to 200), and the settled rate: runs without the host
+                      in between, as one graph, over copies of the arguments
+                      that are more than twice the cache; on devices without
+                      graphs, runs one after the other
+  --launch=auto|direct|graph
+                      how the kernels of a run are queued: one by one (direct),
+                      as one graph of the driver (graph, on cuda and hip), or
+                      as is faster. --explain prints which was used and why
   --trace=FILE.json   writes a timeline in Chrome's trace event format for
                       Perfetto and chrome://tracing: compile stages and
                       passes, loading, copies, launches, and each kernel with

@@ -28,12 +28,14 @@ static std::string makeRunHelp() {
 gpu-tune space WORK... --target=TARGET[:CHIP] [options]
 gpu-tune replay --db=FILE --target=TARGET [options]
 
-WORK is FILE.mlir, whose matmuls and attention ops are tuned, FILE.txt
-with a shape on each line, or a shape:
+WORK is FILE.mlir or the model FILE.onnx, whose matmuls, convolutions and
+attention ops are tuned, FILE.txt with a shape on each line, or a shape:
 )") + shapeHelp +
          R"(
   --target=TARGET[:CHIP]  cuda, hip, vulkan, opencl, level-zero, cpu; the
                           chip defaults to that of this machine's device
+  --batch=N               the size of the first dimension of models' inputs
+                          where they leave it open
   --db=FILE               the database of records (tune.db)
   --budget=TIME           90s, 10m, 2h for all tasks together
   --trials=N              candidates of each task
@@ -100,6 +102,8 @@ RunLine::RunLine(RunCommand command) {
   options.db = "tune.db";
   arguments.addText("--target", request.target);
   arguments.addText("--db", options.db);
+  if (command != RunCommand::Replay)
+    arguments.addNumber("--batch", options.batch);
   arguments.addText("--config", options.config);
   arguments.addTime("--budget", options.budget);
   arguments.addTime("--timeout", options.timeout);

@@ -525,7 +525,8 @@ TEST_F(LoadedProgram, MistakesOfACallAreReported) {
   arguments[2].data = nullptr;
   EXPECT_EQ(run(3), "argument 2 (memref<?x?xf32>): it is null");
   arguments[2] = good;
-  TesseraRun options = {sizeof(TesseraRun), 1, data, nullptr, nullptr, 0};
+  TesseraRun options = {sizeof(TesseraRun), 1, data, nullptr, nullptr, 0,
+                        TESSERA_LAUNCH_AUTO};
   EXPECT_EQ(
       tesseraExecutableRun(executable, arguments, 3, nullptr, 0, &options),
       TESSERA_INVALID_ARGUMENT);
@@ -1201,6 +1202,43 @@ protected:
   }
   CountingAllocator memory;
 };
+
+TEST_F(CallersMemory, LaunchModesAreCountedAndChecked) {
+  open(cubeSource, "cube");
+  std::vector<float> x = makeInput(40, 1);
+  TesseraArgument argument = {TESSERA_MEMORY_DEVICE, x.data(), nullptr,
+                              nullptr};
+  TesseraResult result = {};
+  result.keepOnDevice = 1;
+  TesseraRun run = makeRun();
+  TesseraLaunchStatistics statistics = {};
+  EXPECT_EQ(tesseraExecutableGetLaunchStatistics(executable, &statistics),
+            TESSERA_INVALID_ARGUMENT);
+  statistics.structSize = sizeof(statistics);
+  auto explain = [&] {
+    EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, &result, 1, &run),
+              TESSERA_OK)
+        << tesseraGetLastError();
+    EXPECT_EQ(tesseraExecutableGetLaunchStatistics(executable, &statistics),
+              TESSERA_OK);
+    return std::string(statistics.whyDirect);
+  };
+  run.launchMode = TESSERA_LAUNCH_DIRECT;
+  EXPECT_EQ(explain(), "direct launches were asked for");
+  // Never silently: the CPU has no graphs.
+  run.launchMode = TESSERA_LAUNCH_GRAPH;
+  EXPECT_EQ(explain(), "the device has no graphs");
+  EXPECT_EQ(statistics.directRuns, 2u);
+  EXPECT_EQ(statistics.graphRuns, 0u);
+  run.launchMode = 3;
+  EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, &result, 1, &run),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tesseraGetLastError(),
+               "run->launchMode is none of TesseraLaunchMode");
+  // A caller that was compiled before there were modes.
+  run.structSize = offsetof(TesseraRun, launchMode);
+  EXPECT_EQ(explain(), "the device has no graphs");
+}
 
 TEST_F(CallersMemory, AWorkspaceIsChecked) {
   open(cubeSource, "cube");

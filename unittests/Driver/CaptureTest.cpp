@@ -4,15 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled programs run over a CUDA driver that functions play. It rejects what
-// a real driver rejects while a stream is captured, and counts what a run
-// calls. Kernels do nothing: numbers are for tests on a device.
+// Compiled programs run over a fake CUDA driver.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaDevice.h"
 #include "Driver/Bundler.h"
-#include "Runtime/Executable.h"
+#include "FakeCuda.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -29,6 +27,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::runtime;
+using namespace ::tessera::fakecuda;
 
 namespace {
 
@@ -72,258 +71,10 @@ func.func @sizes(%a: tensor<?x64xf16>, %b: tensor<64x64xf16>) -> tensor<?x64xf16
 }
 )";
 
-/// The calls that the driver sees. They come from several threads.
-struct FakeState {
-  std::atomic<bool> isCapturing = false;
-  std::atomic<int> launches = 0, copies = 0, allocations = 0, encodes = 0,
-                   locals = 0;
-  /// Calls that a capture forbids.
-  std::atomic<int> forbidden = 0;
-  /// Any call but a launch, and the thread's context.
-  std::atomic<int> others = 0;
-  std::vector<CUstream> launchStreams;
-  std::mutex mutex;
-  std::condition_variable arrived;
-  /// Launches wait for each other until so many threads are there.
-  int expectedThreads = 0, waiting = 0;
-  std::atomic<int> timeouts = 0;
-};
-FakeState *fake = nullptr;
-thread_local CUcontext fakeCurrent = nullptr;
-thread_local CUstreamCaptureMode fakeMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-int fakeOwnStream, fakeCallersStream;
-
-CUstream getCallers() { return reinterpret_cast<CUstream>(&fakeCallersStream); }
-
-/// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED where a capture forbids the call.
-CUresult forbid(bool evenRelaxed = false) {
-  ++fake->others;
-  if (!fake->isCapturing ||
-      (!evenRelaxed && fakeMode == CU_STREAM_CAPTURE_MODE_RELAXED))
-    return CUDA_SUCCESS;
-  ++fake->forbidden;
-  return 900;
-}
-/// The same for a call on a stream.
-CUresult forbidOn(CUstream stream) {
-  return forbid(/*evenRelaxed=*/stream == getCallers());
-}
-
-CudaDriver makeDriver() {
-  CudaDriver driver;
-  driver.init = [](unsigned) { return CUresult(CUDA_SUCCESS); };
-  driver.driverGetVersion = [](int *version) {
-    *version = 12040;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.getErrorName = [](CUresult, const char **name) {
-    *name = "CUDA_ERROR";
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.getErrorString = [](CUresult, const char **text) {
-    *text = "an error";
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.deviceGet = [](CUdevice *device, int) {
-    *device = 1;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.deviceGetCount = [](int *count) {
-    *count = 1;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.deviceGetName = [](char *name, int, CUdevice) {
-    std::strcpy(name, "Fake GPU");
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.deviceTotalMem = [](size_t *bytes, CUdevice) {
-    *bytes = size_t(1) << 30;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.deviceGetAttribute = [](int *value, CUDeviceAttribute attribute,
-                                 CUdevice) {
-    switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      *value = 9;
-      break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-      *value = 0;
-      break;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-      *value = 32;
-      break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-      *value = 232448;
-      break;
-    default:
-      *value = 1024;
-    }
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.primaryCtxRetain = [](CUcontext *context, CUdevice) {
-    *context = reinterpret_cast<CUcontext>(fake);
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.primaryCtxRelease = [](CUdevice) { return CUresult(CUDA_SUCCESS); };
-  driver.primaryCtxReset = [](CUdevice) { return CUresult(CUDA_SUCCESS); };
-  driver.ctxSetCurrent = [](CUcontext context) {
-    fakeCurrent = context;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.ctxGetCurrent = [](CUcontext *context) {
-    *context = fakeCurrent;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.memGetInfo = [](size_t *freeBytes, size_t *totalBytes) {
-    *freeBytes = *totalBytes = size_t(1) << 30;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.memAlloc = [](CUdeviceptr *ptr, size_t bytes) {
-    if (CUresult result = forbid())
-      return result;
-    ++fake->allocations;
-    *ptr = reinterpret_cast<uintptr_t>(std::aligned_alloc(256, bytes));
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.memFree = [](CUdeviceptr ptr) {
-    if (CUresult result = forbid())
-      return result;
-    --fake->allocations;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    std::free(reinterpret_cast<void *>(static_cast<uintptr_t>(ptr)));
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.memcpyHtoDAsync = [](CUdeviceptr, const void *, size_t,
-                              CUstream stream) { return forbidOn(stream); };
-  driver.memcpyDtoHAsync = [](void *, CUdeviceptr, size_t, CUstream stream) {
-    return forbidOn(stream);
-  };
-  driver.memcpyDtoDAsync = [](CUdeviceptr, CUdeviceptr, size_t, CUstream) {
-    ++fake->copies;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.memsetD8Async = [](CUdeviceptr, unsigned char, size_t, CUstream) {
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.moduleLoadDataEx = [](CUmodule *module, const void *, unsigned,
-                               CUJitOption *, void **) {
-    *module = reinterpret_cast<CUmodule>(new int);
-    return forbid();
-  };
-  driver.moduleUnload = [](CUmodule module) {
-    delete reinterpret_cast<int *>(module);
-    return forbid();
-  };
-  driver.moduleGetFunction = [](CUfunction *function, CUmodule module,
-                                const char *) {
-    *function = reinterpret_cast<CUfunction>(module);
-    return forbid();
-  };
-  driver.funcGetAttribute = [](int *value, CUFunctionAttribute attribute,
-                               CUfunction) {
-    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.funcSetAttribute = [](CUfunction, CUFunctionAttribute, int) {
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.launchKernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned,
-                           unsigned, unsigned, unsigned, CUstream stream,
-                           void **, void **) {
-    ++fake->launches;
-    if (fake->expectedThreads == 0)
-      return CUresult(CUDA_SUCCESS);
-    // All threads are in a launch at once, or a lock keeps them apart.
-    std::unique_lock<std::mutex> lock(fake->mutex);
-    if (++fake->waiting % fake->expectedThreads == 0)
-      fake->arrived.notify_all();
-    int round = (fake->waiting - 1) / fake->expectedThreads;
-    if (!fake->arrived.wait_for(lock, std::chrono::seconds(20), [&] {
-          return fake->waiting >= (round + 1) * fake->expectedThreads;
-        }))
-      ++fake->timeouts;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.tensorMapEncodeTiled =
-      [](void *map, CUtensorMapDataType, unsigned, void *,
-         const unsigned long long *, const unsigned long long *,
-         const unsigned *, const unsigned *, CUtensorMapInterleave,
-         CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
-        ++fake->encodes;
-        std::memset(map, 7, tensorMapBytes);
-        return CUresult(CUDA_SUCCESS);
-      };
-  driver.tensorMapEncodeIm2col =
-      [](void *, CUtensorMapDataType, unsigned, void *,
-         const unsigned long long *, const unsigned long long *, const int *,
-         const int *, unsigned, unsigned, const unsigned *,
-         CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-         CUtensorMapFloatOOBfill) { return CUresult(CUDA_SUCCESS); };
-  driver.occupancy = [](int *blocks, CUfunction, int, size_t) {
-    *blocks = 1;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.streamCreate = [](CUstream *stream, unsigned) {
-    *stream = reinterpret_cast<CUstream>(&fakeOwnStream);
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.streamDestroy = [](CUstream) { return CUresult(CUDA_SUCCESS); };
-  driver.streamSynchronize = [](CUstream stream) { return forbidOn(stream); };
-  driver.streamGetCtx = [](CUstream, CUcontext *context) {
-    ++fake->others;
-    *context = reinterpret_cast<CUcontext>(fake);
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.streamWaitEvent = [](CUstream, CUevent, unsigned) {
-    return forbid(/*evenRelaxed=*/true);
-  };
-  driver.eventCreate = [](CUevent *event, unsigned) {
-    *event = reinterpret_cast<CUevent>(fake);
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.eventDestroy = [](CUevent) { return CUresult(CUDA_SUCCESS); };
-  driver.eventRecord = [](CUevent, CUstream) {
-    return forbid(/*evenRelaxed=*/true);
-  };
-  driver.eventSynchronize = [](CUevent) { return forbid(true); };
-  driver.eventElapsedTime = [](float *, CUevent, CUevent) {
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.streamIsCapturing = [](CUstream stream,
-                                CUstreamCaptureStatus *status) {
-    ++fake->others;
-    *status = fake->isCapturing && stream == getCallers()
-                  ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                  : CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUresult(CUDA_SUCCESS);
-  };
-  driver.threadExchangeCaptureMode = [](CUstreamCaptureMode *mode) {
-    ++fake->others;
-    std::swap(*mode, fakeMode);
-    return CUresult(CUDA_SUCCESS);
-  };
-  return driver;
-}
-
-/// The caller's allocator, whose memory no driver has.
-class TestAllocator : public ResultAllocator {
-public:
-  bool takes(size_t) const override { return true; }
-  void *allocate(const ResultRequest &request) override {
-    ++calls;
-    return request.bytes <= sizeof(memory) ? memory : nullptr;
-  }
-  void release(void *, const ResultRequest &) override { ++releases; }
-  int calls = 0, releases = 0;
-
-private:
-  alignas(256) char memory[1 << 16];
-};
-
 class CaptureTest : public ::testing::Test {
 protected:
   void SetUp() override {
-    fake = &state;
+    fakeCuda = &state;
     driver = makeDriver();
     fakeMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
     prepareContext(context);
@@ -342,7 +93,7 @@ protected:
     device.reset();
     EXPECT_EQ(state.allocations, 0);
     EXPECT_EQ(fakeMode, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    fake = nullptr;
+    fakeCuda = nullptr;
   }
   std::unique_ptr<Executable> load(const char *entry) {
     auto created = Executable::create(bundle, entry, *device);

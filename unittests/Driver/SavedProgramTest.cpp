@@ -6,6 +6,7 @@
 
 #include "Driver/Compiler.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
@@ -99,6 +100,43 @@ TEST_P(SavedProgramTest, IsTheSameAgain) {
   EXPECT_EQ(loaded->matmuls[0].rejected, program->matmuls[0].rejected);
   // Saved again, it is the same still.
   EXPECT_EQ(loaded->save(), bytes);
+}
+
+TEST_P(SavedProgramTest, HasTheSameKernelsWithCheckpoints) {
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(source, &context, "source.mlir");
+  std::unique_ptr<CompiledProgram> plain, checked, loaded;
+  std::string why;
+  listen([&] {
+    plain = compileProgram(*module, options);
+    options.checkpoints = true;
+    checked = compileProgram(*module, options);
+    ASSERT_TRUE(plain && checked);
+    loaded = loadProgram(plain->save(), options, context, why);
+    EXPECT_FALSE(loaded);
+    EXPECT_EQ(why, "its host code has no checkpoints");
+    loaded = loadProgram(checked->save(), options, context, why);
+  });
+  EXPECT_EQ(checked->image.bytes, plain->image.bytes);
+  EXPECT_EQ(checked->ptx, plain->ptx);
+  ASSERT_EQ(checked->kernels.size(), plain->kernels.size());
+  for (size_t i = 0; i < plain->kernels.size(); ++i)
+    EXPECT_EQ(checked->kernels[i].name, plain->kernels[i].name);
+  EXPECT_EQ(plain->steps, "");
+  EXPECT_EQ(plain->stepCount, checked->stepCount);
+  ASSERT_TRUE(loaded) << why;
+  EXPECT_EQ(loaded->stepCount, checked->stepCount);
+  EXPECT_EQ(loaded->steps, checked->steps);
+  OwningOpRef<ModuleOp> steps =
+      parseSourceString<ModuleOp>(checked->steps, &context);
+  ASSERT_TRUE(steps);
+  std::vector<std::string> names;
+  for (auto step : steps->getOps<func::FuncOp>())
+    names.push_back(step.getName().str());
+  ASSERT_GE(names.size(), 2u);
+  EXPECT_EQ(names.size(), static_cast<size_t>(checked->stepCount));
+  EXPECT_EQ(names[0], "tessera.step0");
+  EXPECT_EQ(names[1], "tessera.step1");
 }
 
 TEST_P(SavedProgramTest, MachineCodeStaysBesideThePTX) {

@@ -14,6 +14,7 @@
 #include "Checksum.h"
 #include "Runtime/Bundle.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -27,9 +28,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   (void)readBundle(bytes);
   // and with the beginning that an empty bundle has, and a right checksum.
   constexpr size_t head = 9, checksumBytes = 8;
+  // The fields follow their size; contents of constants are what is left.
+  uint64_t fieldBytes = 0;
+  constexpr size_t sizeBytes = sizeof(fieldBytes);
+  if (bytes.size() < sizeBytes)
+    bytes.resize(sizeBytes);
+  std::memcpy(&fieldBytes, bytes.data(), sizeBytes);
+  fieldBytes = std::min<uint64_t>(fieldBytes, bytes.size() - sizeBytes);
+  std::memcpy(bytes.data(), &fieldBytes, sizeBytes);
   std::string whole =
       writeBundle(Bundle()).substr(0, head) + "checksum" + bytes;
-  uint64_t hash = getChecksum(bytes);
+  uint64_t hash =
+      getChecksum(std::string_view(bytes).substr(0, sizeBytes + fieldBytes));
   std::memcpy(&whole[head], &hash, checksumBytes);
   auto bundle = readBundle(whole);
   if (!bundle.ok()) {

@@ -124,6 +124,42 @@ TEST_F(CompareTest, FractionsAreWithinTheBound) {
   }
 }
 
+TEST_F(CompareTest, Norms) {
+  Array expected = Array::zeros(f32(), {4}), got = Array::zeros(f32(), {4});
+  for (auto [i, value] : llvm::enumerate({1.0, 2.0, 2.0, 4.0})) {
+    expected.floats()[i] = value;
+    got.floats()[i] = value;
+  }
+  EXPECT_EQ(compare(got, expected).relativeNorm(), 0);
+  // 0.5 of a norm of 5.
+  got.floats()[2] = 1.7;
+  got.floats()[3] = 4.4;
+  Comparison comparison = compare(got, expected);
+  EXPECT_NEAR(comparison.relativeNorm(), 0.1, 1e-12);
+  EXPECT_TRUE(comparison.hasUsefulBounds());
+  EXPECT_EQ(comparison.worstRatio(), std::numeric_limits<double>::infinity());
+
+  // The error is 0.4 of a bound of 1.
+  for (int i = 0; i < 4; ++i)
+    expected.storage->ensureErrors()[i] = 1;
+  comparison = compare(got, expected);
+  EXPECT_TRUE(comparison.hasUsefulBounds());
+  EXPECT_NEAR(comparison.worstRatio(), 0.4, 1e-3);
+  // Bounds of 3, a norm of 6 in all.
+  for (int i = 0; i < 4; ++i)
+    expected.storage->ensureErrors()[i] = 3;
+  EXPECT_FALSE(compare(got, expected).hasUsefulBounds());
+  // Without a bound, a NaN does not disappear.
+  for (int i = 0; i < 4; ++i)
+    expected.storage->ensureErrors()[i] =
+        std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(std::isfinite(compare(got, expected).relativeNorm()));
+  got.floats()[0] = std::nan("");
+  comparison = compare(got, expected);
+  EXPECT_TRUE(comparison.ok);
+  EXPECT_EQ(comparison.relativeNorm(), std::numeric_limits<double>::infinity());
+}
+
 TEST_F(CompareTest, ChainsInHalfPrecision) {
   const char *source = R"(
     func.func @main(%a: tensor<24x128xf16>, %b: tensor<128x96xf16>, %c: tensor<96x20xf16>,

@@ -80,6 +80,35 @@ func.func @main(%a: tensor<2x4x8xi8>, %b: tensor<2x8x3xi8>, %c: tensor<2x4x3xi32
   EXPECT_EQ(countOperations(entry, {}), 2.0 * 2.0 * 2 * 4 * 8 * 3);
 }
 
+TEST_F(MatmulWorkTest, CountsAttentions) {
+  auto parseAttention = [&](const std::string &causal) {
+    return parse(R"(
+func.func @main(%q: tensor<4x6x32xf16>, %k: tensor<4x10x32xf16>, %v: tensor<4x10x48xf16>,
+                %o: tensor<4x6x48xf16>) -> tensor<4x6x48xf16> {
+  %r = tessera.attention
+      ins(%q, %k, %v : tensor<4x6x32xf16>, tensor<4x10x32xf16>, tensor<4x10x48xf16>)
+      outs(%o : tensor<4x6x48xf16>)
+      maps [affine_map<(h, m, n, d, e) -> (h, m, d)>, affine_map<(h, m, n, d, e) -> (h, n, d)>,
+            affine_map<(h, m, n, d, e) -> (h, n, e)>, affine_map<(h, m, n, d, e) -> (h, m, e)>]
+      scale 0.125)" +
+                 causal + R"( -> tensor<4x6x48xf16>
+  return %r : tensor<4x6x48xf16>
+})");
+  };
+  Entry all = parseAttention("");
+  std::vector<MatmulWork> work = collectWork(all, {});
+  ASSERT_EQ(work.size(), 1u);
+  EXPECT_EQ(work[0].operations, 2.0 * 4 * 6 * 10 * (32 + 48));
+  EXPECT_EQ(work[0].bytes, 2.0 * 4 * (6 * 32 + 10 * 32 + 10 * 48 + 6 * 48));
+  EXPECT_EQ(countOperations(all, {}), work[0].operations);
+  // Queries see 0 to 5 keys, and then 7, 8, 9, and three times 10.
+  Entry few = parseAttention(" causal -1");
+  EXPECT_EQ(countOperations(few, {}), 2.0 * 4 * 15 * (32 + 48));
+  Entry more = parseAttention(" causal 6");
+  EXPECT_EQ(countOperations(more, {}),
+            2.0 * 4 * (7 + 8 + 9 + 3 * 10) * (32 + 48));
+}
+
 TEST_F(MatmulWorkTest, CountsConvolutions) {
   Entry entry = parse(R"(
 func.func @main(%x: tensor<2x9x9x8xf16>, %k: tensor<3x3x8x16xf16>, %c: tensor<2x4x4x16xf32>,

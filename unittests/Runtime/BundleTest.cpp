@@ -6,6 +6,9 @@
 
 #include "Runtime/Bundle.h"
 
+#include "Checksum.h"
+
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace tessera::runtime;
@@ -87,6 +90,108 @@ TEST(Bundle, EveryCutIsFound) {
     ASSERT_FALSE(readBundle(std::string_view(bytes).substr(0, size)).ok())
         << size;
   EXPECT_FALSE(readBundle(bytes + "x").ok());
+}
+
+/// A constant of these contents.
+static Constant makeConstant(const std::string &hash, std::string contents) {
+  auto owner = std::make_shared<std::string>(std::move(contents));
+  Constant constant;
+  constant.hash = hash;
+  constant.size = static_cast<int64_t>(owner->size());
+  constant.bytes = *owner;
+  constant.owner = owner;
+  return constant;
+}
+
+/// Two constants, of which both variants and the source use one.
+static Bundle makeBundleWithConstants() {
+  Bundle bundle = makeBundle();
+  Constant first = makeConstant("first", std::string(300, 'a')),
+           second = makeConstant("second", "bcd");
+  Constant computed;
+  computed.size = 16;
+  bundle.variants[0].constants = {first, computed, second};
+  bundle.variants[1].constants = {second, first};
+  bundle.variants[0].loader = "load";
+  bundle.constants = {first};
+  return bundle;
+}
+
+TEST(Bundle, HoldsConstantsOnce) {
+  std::string bytes = writeBundle(makeBundleWithConstants());
+  std::string contents(300, 'a');
+  size_t at = bytes.find(contents);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(at % 256, 0u);
+  EXPECT_EQ(bytes.find(contents, at + 1), std::string::npos);
+  auto read = readBundle(bytes);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(writeBundle(*read), bytes);
+  const ProgramVariant &variant = read->variants[0];
+  EXPECT_EQ(variant.loader, "load");
+  ASSERT_EQ(variant.constants.size(), 3u);
+  EXPECT_EQ(variant.constants[0].bytes, contents);
+  EXPECT_EQ(variant.constants[1].size, 16);
+  EXPECT_TRUE(variant.constants[1].bytes.empty());
+  EXPECT_EQ(variant.constants[2].bytes, "bcd");
+  EXPECT_EQ(read->variants[1].constants[0].bytes, "bcd");
+  EXPECT_EQ(read->constants[0].bytes, contents);
+  // They are copied, unless something else keeps them.
+  auto isWithin = [](const std::string &whole, std::string_view part) {
+    return part.data() >= whole.data() &&
+           part.data() < whole.data() + whole.size();
+  };
+  EXPECT_FALSE(isWithin(bytes, variant.constants[0].bytes));
+  auto owner = std::make_shared<std::string>(bytes);
+  auto mapped = readBundle(*owner, owner);
+  ASSERT_TRUE(mapped.ok());
+  EXPECT_TRUE(isWithin(*owner, mapped->variants[0].constants[0].bytes));
+}
+
+TEST(Bundle, EveryDamagedByteWithConstantsIsFound) {
+  const std::string bytes = writeBundle(makeBundleWithConstants());
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    ASSERT_FALSE(readBundle(damaged).ok()) << "byte " << at;
+  }
+  for (size_t size = 0; size < bytes.size(); ++size)
+    ASSERT_FALSE(readBundle(std::string_view(bytes).substr(0, size)).ok())
+        << size;
+  EXPECT_FALSE(readBundle(bytes + "x").ok());
+}
+
+TEST(Bundle, ConstantsBeyondItsEndAreRejected) {
+  // Right checksums, but other numbers in the list of contents, which is the
+  // end of the fields.
+  const std::string bytes = writeBundle(makeBundleWithConstants());
+  constexpr size_t fields = 25;
+  uint64_t size = 0;
+  std::memcpy(&size, &bytes[17], sizeof(size));
+  // For each: size and text of the hash, then offset, size and checksum.
+  size_t second = fields + size - (8 + 6 + 3 * 8);
+  for (size_t at : {second + 8 + 6, second + 8 + 6 + 8})
+    for (int64_t value :
+         {int64_t(-1), INT64_MIN, INT64_MAX, int64_t(1) << 40, int64_t(0)}) {
+      std::string changed = bytes;
+      std::memcpy(&changed[at], &value, sizeof(value));
+      uint64_t hash =
+          getChecksum(std::string_view(changed).substr(17, 8 + size));
+      std::memcpy(&changed[9], &hash, sizeof(hash));
+      auto read = readBundle(changed);
+      ASSERT_FALSE(read.ok()) << value;
+      EXPECT_EQ(read.status().message().find("checksum"), std::string::npos)
+          << read.status().message();
+    }
+}
+
+TEST(Bundle, ConstantsWithoutContentsAreRejected) {
+  Bundle bundle = makeBundleWithConstants();
+  bundle.variants[1].constants[1].size = 299;
+  auto read = readBundle(writeBundle(bundle));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().message(),
+            "corrupt bundle: a constant has no contents");
 }
 
 TEST(Bundle, AnotherFormatIsNamed) {

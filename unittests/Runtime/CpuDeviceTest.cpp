@@ -7,6 +7,7 @@
 #include "Runtime/CpuKernel.h"
 #include "Runtime/Device.h"
 
+#include "CPU/ThreadPool.h"
 #include "MemoryPool.h"
 #include "TestUtils.h"
 
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <numeric>
 #include <set>
+#include <thread>
 
 using namespace tessera::runtime;
 
@@ -471,6 +473,65 @@ TEST(OpenDeviceTest, TheNumberOfThreadsIsChecked) {
     EXPECT_EQ(opened.status().code(), StatusCode::InvalidArgument) << text;
     EXPECT_TRUE(contains(opened.status().message(), "TESSERA_CPU_THREADS"));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+/// Adds the number of each worker to a sum of its own.
+struct Sums {
+  static constexpr unsigned workers = 4;
+  std::vector<uint64_t> sums = std::vector<uint64_t>(16 * workers);
+
+  void run(ThreadPool &pool, unsigned count) {
+    pool.run(
+        count,
+        [](void *data, unsigned worker) {
+          static_cast<Sums *>(data)->sums[size_t(16) * worker] += worker + 1;
+        },
+        this);
+  }
+};
+
+TEST(ThreadPool, EachWorkerRunsOnce) {
+  ThreadPool pool(Sums::workers);
+  ASSERT_EQ(pool.size(), Sums::workers);
+  Sums sums;
+  constexpr int runs = 2000;
+  for (int run = 0; run < runs; ++run) {
+    // Held and not, with fewer workers from time to time.
+    run % 50 == 0 ? pool.hold() : run % 50 == 40 ? pool.release() : void();
+    sums.run(pool, run % 7 == 0 ? 1 : Sums::workers);
+  }
+  uint64_t few = (runs + 6) / 7;
+  EXPECT_EQ(sums.sums[0], static_cast<uint64_t>(runs));
+  for (unsigned worker = 1; worker < Sums::workers; ++worker)
+    EXPECT_EQ(sums.sums[size_t(16) * worker], (worker + 1) * (runs - few));
+}
+
+TEST(ThreadPool, ThreadsStayAwakeBetweenTheKernelsOfARun) {
+  // Longer than the machine may be busy.
+  ThreadPool pool(2, std::chrono::minutes(1));
+  ASSERT_EQ(pool.size(), 2u);
+  Sums sums;
+  constexpr uint64_t runs = 100;
+  for (int round = 0; round < 3; ++round) {
+    uint64_t before = pool.countWakes();
+    pool.hold();
+    for (uint64_t run = 0; run < runs; ++run)
+      sums.run(pool, 2);
+    pool.release();
+    EXPECT_LE(pool.countWakes() - before, 1u);
+  }
+  EXPECT_EQ(sums.sums[0], 3 * runs);
+  // Without a run they sleep at once.
+  uint64_t before = pool.countWakes();
+  for (int run = 0; run < 50 && pool.countWakes() == before; ++run) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    sums.run(pool, 2);
+  }
+  EXPECT_GT(pool.countWakes(), before);
 }
 
 } // namespace

@@ -75,6 +75,9 @@ struct FakeHip {
   int streams = 0, events = 0, resets = 0, current = -1;
   int modules = 0, unloads = 0, launches = 0, allocations = 0;
   unsigned lastGrid[3] = {}, lastBlock[3] = {}, lastShared = 0;
+  /// The nodes of the graph, and how often it was launched: one at a time.
+  std::vector<std::string> nodes;
+  int graphs = 0, instances = 0, graphLaunches = 0;
   /// Called for each launch, with the addresses of its arguments.
   void (*onLaunch)(const FakeKernel &kernel, void **args) = nullptr;
 
@@ -273,6 +276,81 @@ inline HipDriver makeFakeDriver() {
     return fake->state();
   };
   return driver;
+}
+
+/// A node as text, for a kernel that takes 8 and 4 bytes.
+inline std::string describeNode(const hipKernelNodeParams &node) {
+  EXPECT_EQ(node.extra, nullptr);
+  int64_t first = 0;
+  int32_t second = 0;
+  std::memcpy(&first, node.args[0], sizeof(first));
+  std::memcpy(&second, node.args[1], sizeof(second));
+  return static_cast<FakeKernel *>(node.function)->name + " " +
+         std::to_string(node.gridX) + " " + std::to_string(node.blockX) + " " +
+         std::to_string(node.sharedBytes) + ": " + std::to_string(first) + " " +
+         std::to_string(second);
+}
+
+/// Adds graphs, of nodes that are numbered from 1.
+inline void addFakeGraphs(HipDriver &driver) {
+  driver.graphCreate = [](hipGraph_t *graph, unsigned) {
+    ++fake->graphs;
+    fake->nodes.clear();
+    *graph = reinterpret_cast<hipGraph_t>(fake);
+    return fake->state();
+  };
+  driver.graphAddKernelNode = [](hipGraphNode_t *node, hipGraph_t,
+                                 const hipGraphNode_t *before, size_t numBefore,
+                                 const hipKernelNodeParams *parameters) {
+    EXPECT_EQ(numBefore, fake->nodes.empty() ? 0u : 1u);
+    if (numBefore)
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(*before), fake->nodes.size());
+    fake->nodes.push_back(describeNode(*parameters));
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    *node = reinterpret_cast<hipGraphNode_t>(fake->nodes.size());
+    return fake->state();
+  };
+  driver.graphAddMemcpyNode =
+      [](hipGraphNode_t *node, hipGraph_t, const hipGraphNode_t *, size_t,
+         void *, const void *, size_t bytes, hipMemcpyKind kind) {
+        EXPECT_EQ(kind, hipMemcpyDeviceToDevice);
+        fake->nodes.push_back("copy " + std::to_string(bytes));
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        *node = reinterpret_cast<hipGraphNode_t>(fake->nodes.size());
+        return fake->state();
+      };
+  driver.graphInstantiate = [](hipGraphExec_t *instance, hipGraph_t,
+                               unsigned long long) {
+    ++fake->instances;
+    *instance = reinterpret_cast<hipGraphExec_t>(fake);
+    return fake->state();
+  };
+  driver.graphExecKernelNodeSetParams =
+      [](hipGraphExec_t, hipGraphNode_t node,
+         const hipKernelNodeParams *parameters) {
+        fake->nodes.at(reinterpret_cast<uintptr_t>(node) - 1) =
+            describeNode(*parameters);
+        return fake->state();
+      };
+  driver.graphExecMemcpyNodeSetParams = [](hipGraphExec_t, hipGraphNode_t node,
+                                           void *, const void *, size_t bytes,
+                                           hipMemcpyKind) {
+    fake->nodes.at(reinterpret_cast<uintptr_t>(node) - 1) =
+        "copy " + std::to_string(bytes);
+    return fake->state();
+  };
+  driver.graphLaunch = [](hipGraphExec_t, hipStream_t) {
+    ++fake->graphLaunches;
+    return fake->launchResult ? fake->launchResult : fake->state();
+  };
+  driver.graphExecDestroy = [](hipGraphExec_t) {
+    --fake->instances;
+    return fake->state();
+  };
+  driver.graphDestroy = [](hipGraph_t) {
+    --fake->graphs;
+    return fake->state();
+  };
 }
 
 } // namespace tessera::runtime

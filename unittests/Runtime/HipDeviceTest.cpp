@@ -14,6 +14,7 @@
 #include "FakeHip.h"
 #include "Runtime/OffloadBundle.h"
 #include "TestUtils.h"
+#include "WorkSubmitter.h"
 
 #include <cstring>
 #include <vector>
@@ -262,6 +263,65 @@ TEST_F(FakeHipTest, Launches) {
   EXPECT_EQ(values, (std::vector<int64_t>{1234567890123, -5}));
   EXPECT_TRUE(launchSmall({{5, 0, 7}, {64, 2, 1}}).ok());
   EXPECT_EQ(state.launches, 1);
+}
+
+TEST_F(FakeHipTest, LaunchesAreSubmittedAsAGraph) {
+  addFakeGraphs(driver);
+  open();
+  Expected<LoadedKernel *> kernel = device->findKernel("small", "kernels");
+  ASSERT_TRUE(kernel.ok());
+  ASSERT_TRUE(device->hasGraphs());
+  {
+    WorkSubmitter submitter(*device);
+    KeptGraph kept(*device);
+    void *memory = nullptr;
+    ASSERT_TRUE(device->allocate(64, &memory).ok());
+    auto run = [&](int64_t grid, int64_t first, int32_t second, size_t bytes) {
+      submitter.begin(&kept, LaunchMode::Graph, 3, std::nullopt);
+      void *args[] = {&first, &second};
+      const int64_t sizes[] = {8, 4};
+      LaunchRequest request;
+      request.kernel = "small";
+      request.grid[0] = grid;
+      request.block[0] = 64;
+      request.workgroupBytes = 16;
+      request.numArgs = 2;
+      request.args = args;
+      request.argSizes = sizes;
+      if (Status status = submitter.launch(**kernel, request); !status.ok())
+        return status;
+      // The values are copied.
+      first = second = 0;
+      EXPECT_TRUE(submitter.copy(memory, memory, bytes).ok());
+      request.grid[0] = 1;
+      EXPECT_TRUE(submitter.launch(**kernel, request).ok());
+      return submitter.submit();
+    };
+    ASSERT_TRUE(run(2, 1234567890123, -5, 8).ok());
+    EXPECT_EQ(state.nodes,
+              (std::vector<std::string>{"small 2 64 16: 1234567890123 -5",
+                                        "copy 8", "small 1 64 16: 0 0"}));
+    EXPECT_EQ(state.launches, 0);
+    EXPECT_EQ(state.graphLaunches, 1);
+    ASSERT_TRUE(run(3, 1, 2, 16).ok());
+    EXPECT_EQ(state.nodes,
+              (std::vector<std::string>{"small 3 64 16: 1 2", "copy 16",
+                                        "small 1 64 16: 0 0"}));
+    EXPECT_EQ(state.graphLaunches, 2);
+    EXPECT_EQ(submitter.getStatistics().updates, 2u);
+    // Limits are checked as for a launch, and a failure has the kernel's name.
+    EXPECT_EQ(run(int64_t(1) << 40, 1, 2, 16).code(),
+              StatusCode::InvalidArgument);
+    state.launchResult = hipErrorLaunchOutOfResources;
+    Status status = run(3, 1, 2, 16);
+    EXPECT_EQ(status.code(), StatusCode::LaunchFailed);
+    EXPECT_EQ(status.message(), "hipGraphLaunch: hipErrorSome: some error (a "
+                                "graph of small, small)");
+    EXPECT_EQ(state.instances, 1);
+    ASSERT_TRUE(device->free(memory).ok());
+  }
+  EXPECT_EQ(state.instances, 0);
+  EXPECT_EQ(state.graphs, 0);
 }
 
 TEST_F(FakeHipTest, ChecksLaunches) {

@@ -417,6 +417,25 @@ TEST_P(OpenCLCallersTest, WorkGoesToTheQueueInOrder) {
   driver.finish(queue);
   EXPECT_EQ(fake().launches.size(), 2u);
   EXPECT_EQ(*static_cast<uint8_t *>(ptr), 3);
+  // A run of several kernels is handed to the driver once, at its end.
+  ASSERT_TRUE(device->synchronize().ok());
+  for (bool isCallers : {true, false}) {
+    size_t flushes = fake().count("clFlush"),
+           launches = fake().count("clEnqueueNDRangeKernel");
+    uint64_t submissions = *device->countSubmissions();
+    ASSERT_TRUE(!isCallers || device->enterQueue(queue).ok());
+    {
+      Device::Run run(*device);
+      for (int kernel = 0; kernel < 3; ++kernel)
+        ASSERT_TRUE(launch(nullptr).ok());
+      EXPECT_EQ(fake().count("clFlush"), flushes);
+      ASSERT_TRUE(run.end().ok());
+    }
+    ASSERT_TRUE(!isCallers || device->leaveQueue().ok());
+    EXPECT_EQ(fake().count("clEnqueueNDRangeKernel"), launches + 3);
+    EXPECT_EQ(fake().count("clFlush"), flushes + 1);
+    EXPECT_EQ(*device->countSubmissions(), submissions + 1);
+  }
   // A queue that shares nothing is never waited for.
   ASSERT_TRUE(device->synchronize().ok());
   size_t barriers = fake().count("clEnqueueBarrierWithWaitList");

@@ -210,6 +210,20 @@ TEST_F(SessionTest, ConstantsAreCopiedOnce) {
   }
 }
 
+TEST_F(SessionTest, ReadsScalarsBehindTheLaunchesThatComputeThem) {
+  Session session(*device);
+  SessionScope scope(session);
+  auto *out = static_cast<int32_t *>(tessera_rt_alloc(sizeof(int32_t)));
+  store(out, 7, 1);
+  int32_t value = -1;
+  tessera_rt_read(&value, out, sizeof(value));
+  EXPECT_EQ(value, 7);
+  // Zero, for which loops end.
+  tessera_rt_report("a failure");
+  tessera_rt_read(&value, out, sizeof(value));
+  EXPECT_EQ(value, 0);
+}
+
 TEST_F(SessionTest, TheEndOfARunKeepsCopiesOfConstants) {
   static const int32_t host[] = {3, 1, 4}, others[] = {1, 5, 9};
   Session session(*device);

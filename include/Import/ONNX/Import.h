@@ -28,6 +28,15 @@ struct ImportOptions {
 /// The name of the function that `importModel` makes.
 inline constexpr llvm::StringLiteral entryName = "main";
 
+/// Attributes of arguments and results of that function: the name of the input
+/// or output (a string); the model's element type, where it is an unsigned
+/// integer (its ONNX name, "uint8"); and the symbols of dynamic dimensions, if
+/// there are any (an array of strings, one per dimension, empty where a size
+/// has none).
+inline constexpr llvm::StringLiteral nameAttr = "onnx.name",
+                                     typeAttr = "onnx.type",
+                                     symbolsAttr = "onnx.symbols";
+
 /// Loads the dialects of the modules that `importModel` makes.
 void loadImportDialects(MLIRContext &context);
 

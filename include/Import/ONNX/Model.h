@@ -54,6 +54,8 @@ struct TensorData {
   std::shared_ptr<const void> owner;
 };
 
+struct Graph;
+
 struct NodeAttribute {
   enum class Kind {
     None,
@@ -64,7 +66,8 @@ struct NodeAttribute {
     Floats,
     Ints,
     Strings,
-    Other, // Graphs, types, sparse tensors.
+    Graph,
+    Other, // Types, sparse tensors, lists of graphs or tensors.
   };
   std::string name;
   Kind kind = Kind::None;
@@ -75,6 +78,9 @@ struct NodeAttribute {
   std::vector<float> numbers;
   std::vector<int64_t> integers;
   std::vector<std::string> texts;
+  std::shared_ptr<Graph> graph;
+  /// The attribute of a function whose value this one has; empty elsewhere.
+  std::string reference;
 };
 
 struct Node {
@@ -82,6 +88,11 @@ struct Node {
   /// An empty name is an optional input or output that is absent.
   std::vector<std::string> inputs, outputs;
   std::vector<NodeAttribute> attributes;
+  /// Values of the surrounding graphs that the graphs in attributes use.
+  std::vector<std::string> captured;
+  /// The version of the operator set, of a node of a function that uses another
+  /// one than the model; 0 for the model's.
+  int64_t opset = 0;
   /// The node's line in Model::listing, from 1.
   unsigned line = 0;
 
@@ -107,6 +118,18 @@ struct Graph {
   std::vector<ValueInfo> inputs, outputs;
 };
 
+/// An operator that the model defines by nodes. Reading a model replaces its
+/// calls by its nodes.
+struct Function {
+  std::string domain, name;
+  std::vector<std::string> inputs, outputs;
+  /// Default values of attributes; others have none.
+  std::vector<NodeAttribute> defaults;
+  std::vector<Node> nodes;
+  /// The version of the default operator set; 0 if it is not stated.
+  int64_t opset = 0;
+};
+
 struct Model {
   /// As the caller named it; messages begin with it.
   std::string file;
@@ -130,7 +153,8 @@ bool isModelFile(llvm::StringRef path, llvm::StringRef bytes);
 std::unique_ptr<Model> readModel(llvm::StringRef path, std::string &error);
 
 /// The same for bytes in memory. External data is looked for in the folder of
-/// `path`. `owner` keeps the bytes alive.
+/// `path`; an empty path is a model without a file, whose external data is an
+/// error. `owner` keeps the bytes alive.
 std::unique_ptr<Model> readModel(llvm::StringRef path, llvm::StringRef bytes,
                                  std::shared_ptr<const void> owner,
                                  std::string &error);

@@ -18,6 +18,8 @@ namespace tessera::tuning {
 /// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.
 struct RunOptions {
   std::vector<std::string> work;
+  /// The size of the open first dimensions of models' inputs.
+  std::optional<int64_t> batch;
   /// Target and chip; the other fields as they are by default.
   mlir::tessera::CompileOptions compile;
   /// The numbers of the devices that measure. Empty where there is none.

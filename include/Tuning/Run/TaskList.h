@@ -40,8 +40,8 @@ struct Task {
   mlir::Operation *getOp() const;
 };
 
-/// The programs that `work` names: `.mlir` files, files with a shape on each
-/// line (`.txt`), and shapes:
+/// The programs that `work` names: `.mlir` files, ONNX models (`.onnx`), files
+/// with a shape on each line (`.txt`), and shapes:
 ///
 ///   MxNxK:TYPE               a matmul; then `:OUT`: the output's type
 ///   batch:BxMxNxK:TYPE       B of them
@@ -49,10 +49,12 @@ struct Task {
 ///                            for stride 1; `/2` after S: its stride
 ///   attention:BxQxKxD:TYPE   B heads; then `:causal`
 ///
-/// Returns their tasks for a chip, each once. Prints what cannot be tuned, with
-/// the reason, and errors; after an error the result is empty.
+/// `batch` is the size of the first dimension of each input of a model that
+/// leaves it open. Returns their tasks for a chip, each once. Prints what
+/// cannot be tuned, with the reason, and errors; after an error the result is
+/// empty.
 mlir::FailureOr<std::vector<Task>>
-collectTasks(mlir::ArrayRef<std::string> work,
+collectTasks(mlir::ArrayRef<std::string> work, std::optional<int64_t> batch,
              const compiler::CompileOptions &options,
              mlir::MLIRContext &context, llvm::raw_ostream &messages);
 

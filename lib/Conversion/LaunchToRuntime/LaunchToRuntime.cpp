@@ -7,6 +7,7 @@
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Graph/Constants.h"
 #include "Runtime/TensorMap.h"
 #include "TensorMaps.h"
 
@@ -48,7 +49,9 @@ using namespace mlir::tessera;
 
 static constexpr llvm::StringLiteral launchName = "tessera_rt_launch";
 static constexpr llvm::StringLiteral constantName = "tessera_rt_constant";
+static constexpr llvm::StringLiteral dataName = "tessera_rt_data";
 static constexpr llvm::StringLiteral reportName = "tessera_rt_report";
+static constexpr llvm::StringLiteral readName = "tessera_rt_read";
 static constexpr llvm::StringLiteral allocateName = "tessera_rt_alloc_array";
 
 /// The address of `text` as a C string, in a constant of that name.
@@ -277,7 +280,8 @@ private:
   llvm::StringMap<std::string> &texts;
 };
 
-/// memref.get_global to a copy of it on the device.
+/// memref.get_global to a copy of it on the device. Constants that are data
+/// beside the host code have numbers.
 struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -289,8 +293,13 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
     auto module = op->getParentOfType<ModuleOp>();
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     Type i64 = rewriter.getI64Type();
-    Value host =
-        LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName());
+    std::optional<int64_t> number = getDataNumber(op.getName());
+    Value which =
+        number ? LLVM::ConstantOp::create(rewriter, loc, i64,
+                                          rewriter.getI64IntegerAttr(*number))
+                     .getResult()
+               : LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName())
+                     .getResult();
     int64_t bits =
         type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
     Value bytes = LLVM::ConstantOp::create(
@@ -298,16 +307,72 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
         rewriter.getI64IntegerAttr(type.getNumElements() *
                                    llvm::divideCeil(bits, 8)));
     FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
-        rewriter, module, constantName, {pointer, i64}, pointer);
+        rewriter, module, number ? dataName : constantName,
+        {which.getType(), i64}, pointer);
     if (failed(callee))
       return rewriter.notifyMatchFailure(
           op, "another symbol has the name of a function of the runtime");
     Value device =
-        LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{host, bytes})
+        LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{which, bytes})
             .getResult();
     rewriter.replaceOp(op,
                        {MemRefDescriptor::fromStaticShape(
                            rewriter, loc, *getTypeConverter(), type, device)});
+    return success();
+  }
+};
+
+/// Whether a memref is on the stack of the host.
+static bool isOnStack(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory.getDefiningOp<memref::AllocaOp>() != nullptr;
+}
+
+/// Whether host code may read the only element of the memref.
+static bool isScalar(MemRefType type) {
+  return type.hasStaticShape() && type.getNumElements() == 1 &&
+         type.getElementType().isIntOrIndexOrFloat();
+}
+
+/// memref.load of a scalar in device memory to tessera_rt_read.
+struct ReadPattern : ConvertOpToLLVMPattern<memref::LoadOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    if (isOnStack(op.getMemRef()) || !isScalar(type))
+      return rewriter.notifyMatchFailure(op, "not a scalar of the device");
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<ModuleOp>();
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    Type i64 = rewriter.getI64Type();
+    Type element = getTypeConverter()->convertType(type.getElementType());
+    FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
+        rewriter, module, readName, {pointer, pointer, i64},
+        LLVM::LLVMVoidType::get(rewriter.getContext()));
+    if (failed(callee))
+      return rewriter.notifyMatchFailure(
+          op, "another symbol has the name of a function of the runtime");
+    auto constant = [&](int64_t value) {
+      return LLVM::ConstantOp::create(rewriter, loc, i64,
+                                      rewriter.getI64IntegerAttr(value));
+    };
+    auto bytes = static_cast<int64_t>(
+        DataLayout(module).getTypeSize(element).getFixedValue());
+    // The stack slot is released after this read, even in a loop.
+    Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
+    Value slot =
+        LLVM::AllocaOp::create(rewriter, loc, pointer, element, constant(1));
+    Value address = getStridedElementPtr(
+        rewriter, loc, type, adaptor.getMemref(), adaptor.getIndices());
+    LLVM::CallOp::create(rewriter, loc, *callee,
+                         ValueRange{slot, address, constant(bytes)});
+    Value value = LLVM::LoadOp::create(rewriter, loc, element, slot);
+    LLVM::StackRestoreOp::create(rewriter, loc, saved);
+    rewriter.replaceOp(op, value);
     return success();
   }
 };
@@ -336,6 +401,10 @@ struct ConvertLaunchToRuntimePass
     });
     for (auto kernels : llvm::to_vector(module.getOps<gpu::GPUModuleOp>()))
       kernels.erase();
+    // The runtime has what they stand for.
+    for (auto global : llvm::to_vector(module.getOps<memref::GlobalOp>()))
+      if (getDataNumber(global.getName()))
+        global.erase();
     if (failed(reportAsserts(module)))
       return signalPassFailure();
     module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
@@ -357,6 +426,7 @@ struct ConvertLaunchToRuntimePass
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
     patterns.add<LaunchPattern>(converter);
     patterns.add<ConstantPattern>(converter, /*benefit=*/2);
+    patterns.add<ReadPattern>(converter, /*benefit=*/2);
     llvm::StringMap<std::string> arrayTexts;
     patterns.add<AllocPattern<memref::AllocOp>, AllocPattern<memref::AllocaOp>>(
         converter, arrayTexts,
@@ -405,6 +475,9 @@ struct ConvertLaunchToRuntimePass
     WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<gpu::GPUModuleOp>(op))
         return WalkResult::skip();
+      auto load = dyn_cast<memref::LoadOp>(op);
+      if (load && isScalar(load.getMemRefType()))
+        return WalkResult::advance();
       if (separateMemory &&
           isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op)) {
         op->emitError() << "host code accesses a buffer in device memory: "

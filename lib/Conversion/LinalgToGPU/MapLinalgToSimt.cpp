@@ -35,6 +35,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -150,14 +151,24 @@ namespace {
 /// Maps one linalg op.
 class Mapper {
 public:
-  Mapper(linalg::LinalgOp op, const Chip &chip)
-      : op(op), chip(chip), builder(op.getLoc(), op), math(builder) {}
+  /// `starts` are the outputs' values ahead of a reduction; null where they are
+  /// in memory.
+  Mapper(linalg::LinalgOp op, ArrayRef<Value> starts, const Chip &chip)
+      : op(op), starts(starts), chip(chip), builder(op.getLoc(), op),
+        math(builder) {}
 
   void run();
 
 private:
   Operand getOperand(OpOperand &operand) {
     return {operand.get(), op.getMatchingIndexingMap(&operand)};
+  }
+  /// The values of output `i` ahead of a reduction.
+  Value getStart(ImplicitLocOpBuilder &b, unsigned i,
+                 const Position &position) {
+    if (starts[i])
+      return simt::broadcast(b, starts[i], position.width);
+    return emitLoad(b, getOperand(*op.getDpsInitOperand(i)), position);
   }
   /// The block's argument for `operand`, if it is read.
   BlockArgument getReadArgument(OpOperand &operand);
@@ -187,6 +198,7 @@ private:
                               ArrayRef<Value> carried);
 
   linalg::LinalgOp op;
+  ArrayRef<Value> starts;
   const Chip &chip;
   ImplicitLocOpBuilder builder;
   IndexMath math;
@@ -285,7 +297,7 @@ LogicalResult Mapper::emitReduction() {
   what.finish = [&](ImplicitLocOpBuilder &b, const Position &position,
                     ValueRange values) {
     for (auto [i, value] : llvm::enumerate(values)) {
-      Value old = emitLoad(b, what.outputs[i], position);
+      Value old = getStart(b, i, position);
       emitStore(b,
                 vector::makeArithReduction(b, op.getLoc(), what.results[i].kind,
                                            old, value),
@@ -601,8 +613,8 @@ void Mapper::emitPoints(int64_t points) {
   Value zero = math.constant(0), one = math.constant(1);
   SmallVector<Value> values;
   if (carry)
-    for (OpOperand &output : op.getDpsInitsMutable())
-      values.push_back(emitLoad(builder, getOperand(output), position));
+    for (unsigned i = 0; i < numOutputs; ++i)
+      values.push_back(getStart(builder, i, position));
   SmallVector<scf::ForOp> loops;
   for (unsigned d : reduction) {
     auto loop = scf::ForOp::create(builder, zero, sizes[d], one, values);
@@ -649,6 +661,60 @@ void Mapper::run() {
 }
 
 //===----------------------------------------------------------------------===//
+// Initial values
+//===----------------------------------------------------------------------===//
+
+/// Collects the ops of `block` that access `memory`, also through views; fails
+/// if one of them may keep it.
+static LogicalResult collectAccesses(Value memory, Block *block,
+                                     SmallVectorImpl<OpOperand *> &accesses) {
+  for (OpOperand &use : memory.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto view = dyn_cast<ViewLikeOpInterface>(user)) {
+      for (Value result : view->getResults())
+        if (failed(collectAccesses(result, block, accesses)))
+          return failure();
+      continue;
+    }
+    if (!block->findAncestorOpInBlock(*user) ||
+        !isa<linalg::LinalgOp, memref::DeallocOp, gpu::LaunchOp,
+             func::ReturnOp>(block->findAncestorOpInBlock(*user)))
+      return failure();
+    accesses.push_back(&use);
+  }
+  return success();
+}
+
+/// The op that fills the output ahead of the reduction `op`, if nothing else
+/// accesses that memory between them: the reduction can begin with its value.
+static linalg::FillOp findFill(linalg::LinalgOp op, OpOperand &output) {
+  Block *block = op->getBlock();
+  Operation *alloc = output.get().getDefiningOp<memref::AllocOp>();
+  AffineMap map = op.getMatchingIndexingMap(&output);
+  SmallVector<unsigned> reduction;
+  op.getReductionDims(reduction);
+  if (!alloc || alloc->getBlock() != block || !map.isProjectedPermutation() ||
+      reduction.empty() || llvm::any_of(reduction, [&](unsigned d) {
+        return map.isFunctionOfDim(d);
+      }))
+    return nullptr;
+  SmallVector<OpOperand *> accesses;
+  if (failed(collectAccesses(output.get(), block, accesses)))
+    return nullptr;
+  // The last access before the reduction, which has no other operand there.
+  Operation *last = nullptr;
+  for (OpOperand *access : accesses) {
+    Operation *user = block->findAncestorOpInBlock(*access->getOwner());
+    if (user == op && access != &output)
+      return nullptr;
+    if (user->isBeforeInBlock(op) && (!last || last->isBeforeInBlock(user)))
+      last = user;
+  }
+  auto fill = dyn_cast_if_present<linalg::FillOp>(last);
+  return fill && fill.getOutputs()[0] == output.get() ? fill : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -686,10 +752,41 @@ static bool isInKernel(Operation *op) {
          op->getParentOfType<gpu::GPUFuncOp>();
 }
 
-/// Stops at a load or store on the host, but for memory on its stack.
+/// Whether a condition is false if all scalars that host code reads are zero.
+static bool isFalseForZeros(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return isFalseForZeros(both.getLhs()) || isFalseForZeros(both.getRhs());
+  return condition.getDefiningOp<memref::LoadOp>() != nullptr;
+}
+
+/// A loop whose condition depends on device memory must end where nothing has
+/// been computed: host code runs once to plan its memory, and runs to its end
+/// after an error.
+static LogicalResult checkWhile(scf::WhileOp loop) {
+  auto reads = [](Operation *op) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    return load && !load.getMemRef().getDefiningOp<memref::AllocaOp>() &&
+                   !isInKernel(load)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  if (!loop->walk(reads).wasInterrupted() ||
+      isFalseForZeros(loop.getConditionOp().getCondition()))
+    return success();
+  return loop.emitError()
+         << "reads device memory, but its condition may be true if all of it "
+            "is zero: let the condition be an element that is read, or its "
+            "conjunction with others";
+}
+
+/// Stops at a load or store on the host, but for memory on its stack and reads
+/// of scalars.
 static WalkResult checkHostAccess(Operation *op) {
   if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
     return WalkResult::skip();
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return failed(checkWhile(loop)) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
   Value memory;
   if (auto load = dyn_cast<memref::LoadOp>(op))
     memory = load.getMemRef();
@@ -701,6 +798,11 @@ static WalkResult checkHostAccess(Operation *op) {
     memory = view.getViewSource();
   if (memory.getDefiningOp<memref::AllocaOp>())
     return WalkResult::advance();
+  // A condition, or the bound of a loop.
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    if (load.getMemRefType().hasStaticShape() &&
+        load.getMemRefType().getNumElements() == 1)
+      return WalkResult::advance();
   op->emitError()
       << (isa<memref::LoadOp>(op) ? "reads" : "writes")
       << " an element in host code, but the data is in device memory: use "
@@ -728,11 +830,26 @@ struct TesseraMapLinalgToSimtPass
       return !isInKernel(op) && op.hasPureBufferSemantics() &&
              op->getNumRegions() == 1 && op.getBlock();
     };
-    auto map = [](linalg::LinalgOp op, const Chip &chip) {
+    // Reductions keep their initial values in registers.
+    DenseMap<Operation *, SmallVector<Value>> starts;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!isMapped(op) || op.getNumReductionLoops() == 0)
+        return;
+      SmallVector<Value> &values = starts[op];
+      for (OpOperand &output : op.getDpsInitsMutable()) {
+        linalg::FillOp fill = findFill(op, output);
+        values.push_back(fill ? fill.getInputs()[0] : Value());
+        if (fill)
+          fill.erase();
+      }
+    });
+
+    auto map = [&](linalg::LinalgOp op, const Chip &chip) {
       if (failed(checkOutputs(op)))
         return failure();
       Attribute packing =
           op->getAttr(TesseraDialect::PackingAttrHelper::getNameStr());
+      SmallVector<Value> first = starts.lookup(op);
       linalg::LinalgOp mapped = collapse(generalize(op));
       if (packing)
         mapped->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
@@ -741,7 +858,8 @@ struct TesseraMapLinalgToSimtPass
              << " parallel and " << mapped.getNumReductionLoops()
              << " reduction loops";
       ++numMappedOps;
-      Mapper(mapped, chip).run();
+      first.resize(mapped.getNumDpsInits());
+      Mapper(mapped, first, chip).run();
       return success();
     };
     if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), isMapped, map)))

@@ -16,6 +16,7 @@
 #include "GraphImporter.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -31,7 +32,9 @@ static const std::map<StringRef, const Operator *> &getOperators() {
          {getElementwiseOperators(), getMovementOperators(),
           getIndexingOperators(), getConvolutionOperators(),
           getMatmulOperators(), getReductionOperators(),
-          getNormalizationOperators(), getQuantizationOperators()})
+          getNormalizationOperators(), getQuantizationOperators(),
+          getControlFlowOperators(), getAttentionOperators(),
+          getLossOperators(), getScatterOperators()})
       for (const Operator &op : part)
         all[op.name] = &op;
     return all;
@@ -66,23 +69,46 @@ Location GraphImporter::getLocation(const Node &node) {
                                                         : StringRef());
 }
 
-void GraphImporter::findLiveNodes() {
+void GraphImporter::findLiveNodes(const Graph &graph) {
   std::set<StringRef> needed;
-  for (const ValueInfo &output : model.graph.outputs) {
+  for (const ValueInfo &output : graph.outputs) {
     needed.insert(output.name);
     users[output.name].push_back(nullptr);
   }
-  for (const Node &node : llvm::reverse(model.graph.nodes)) {
+  for (const Node &node : llvm::reverse(graph.nodes)) {
     if (llvm::none_of(node.outputs, [&](const std::string &name) {
           return !name.empty() && needed.count(name);
         }))
       continue;
     live.insert(&node);
-    for (StringRef input : node.inputs)
+    for (StringRef input :
+         llvm::concat<const std::string>(node.inputs, node.captured))
       if (!input.empty()) {
         needed.insert(input);
         users[input].push_back(&node);
       }
+    for (const NodeAttribute &attribute : node.attributes)
+      if (attribute.graph)
+        findLiveNodes(*attribute.graph);
+  }
+}
+
+void GraphImporter::checkNodes(
+    const Graph &graph,
+    SmallVectorImpl<std::pair<const Node *, std::string>> &wrong) {
+  for (const Node &node : graph.nodes) {
+    if (!live.count(&node))
+      continue;
+    bool isDefault = node.domain.empty() || node.domain == "ai.onnx";
+    const Operator *op = isDefault ? findOperator(node.op) : nullptr;
+    if (!op)
+      wrong.emplace_back(&node, "is not supported");
+    else if (getVersion(node) < op->firstVersion)
+      wrong.emplace_back(&node,
+                         "requires opset " + std::to_string(op->firstVersion));
+    for (const NodeAttribute &attribute : node.attributes)
+      if (attribute.graph)
+        checkNodes(*attribute.graph, wrong);
   }
 }
 
@@ -95,17 +121,7 @@ LogicalResult GraphImporter::checkOperators() {
                           << " are supported: convert it with "
                              "onnx.version_converter";
   SmallVector<std::pair<const Node *, std::string>> wrong;
-  for (const Node &node : model.graph.nodes) {
-    if (!live.count(&node))
-      continue;
-    bool isDefault = node.domain.empty() || node.domain == "ai.onnx";
-    const Operator *op = isDefault ? findOperator(node.op) : nullptr;
-    if (!op)
-      wrong.emplace_back(&node, "is not supported");
-    else if (model.opset < op->firstVersion)
-      wrong.emplace_back(&node,
-                         "requires opset " + std::to_string(op->firstVersion));
-  }
+  checkNodes(model.graph, wrong);
   if (wrong.empty())
     return success();
   InFlightDiagnostic diagnostic =
@@ -152,8 +168,28 @@ LogicalResult GraphImporter::addInput(const ValueInfo &input,
   return success();
 }
 
-LogicalResult GraphImporter::addInputs() {
-  for (const TensorData &data : model.graph.initializers) {
+DictionaryAttr GraphImporter::describe(const ValueInfo &info,
+                                       const Tensor &tensor) {
+  SmallVector<NamedAttribute> attrs = {
+      builder.getNamedAttr(nameAttr, builder.getStringAttr(info.name))};
+  if (llvm::is_contained(
+          {DataType::U8, DataType::U16, DataType::U32, DataType::U64},
+          tensor.type))
+    attrs.push_back(builder.getNamedAttr(
+        typeAttr, builder.getStringAttr(getName(tensor.type))));
+  SmallVector<StringRef> symbols(tensor.shape.size());
+  if (info.hasShape)
+    for (auto [i, size] : llvm::enumerate(tensor.shape))
+      if (ShapedType::isDynamic(size))
+        symbols[i] = info.symbols[i];
+  if (llvm::any_of(symbols, [](StringRef symbol) { return !symbol.empty(); }))
+    attrs.push_back(
+        builder.getNamedAttr(symbolsAttr, builder.getStrArrayAttr(symbols)));
+  return builder.getDictionaryAttr(attrs);
+}
+
+void GraphImporter::addInitializers(const Graph &graph) {
+  for (const TensorData &data : graph.initializers) {
     auto constant = std::make_shared<Constant>();
     constant->name = data.name;
     constant->type = data.type;
@@ -162,16 +198,20 @@ LogicalResult GraphImporter::addInputs() {
     constant->owner = data.owner;
     values[data.name] = {data.type, constant->shape, constant, Value()};
   }
+}
+
+LogicalResult GraphImporter::addInputs() {
+  addInitializers(model.graph);
   SmallVector<Type> types;
   SmallVector<Location> locations;
-  SmallVector<StringRef> names;
+  SmallVector<const ValueInfo *> inputs;
   for (const ValueInfo &input : model.graph.inputs) {
     // Before version 4 of the format, all initializers are inputs, too.
     if (values.count(input.name))
       continue;
     if (failed(addInput(input, types, locations)))
       return failure();
-    names.push_back(input.name);
+    inputs.push_back(&input);
   }
   if (options.batch && !hasBatch)
     return emitError(getLocation(1, ""))
@@ -181,20 +221,20 @@ LogicalResult GraphImporter::addInputs() {
   function =
       func::FuncOp::create(builder, getLocation(1, model.graph.name), entryName,
                            builder.getFunctionType(types, {}));
-  Block *block = function.addEntryBlock();
-  for (auto [name, argument, loc] :
-       llvm::zip_equal(names, block->getArguments(), locations)) {
+  block = function.addEntryBlock();
+  for (auto [input, argument, loc] :
+       llvm::zip_equal(inputs, block->getArguments(), locations)) {
     argument.setLoc(loc);
-    values[name].value = argument;
-    function.setArgAttr(argument.getArgNumber(), "onnx.name",
-                        builder.getStringAttr(name));
+    Tensor &tensor = values[input->name];
+    tensor.value = argument;
+    function.setArgAttrs(argument.getArgNumber(), describe(*input, tensor));
   }
   builder.setInsertionPointToEnd(block);
   return success();
 }
 
 LogicalResult GraphImporter::importNode(const Node &node) {
-  Lowering lowering(*this, node, getLocation(node), builder, model.opset);
+  Lowering lowering(*this, node, getLocation(node), builder, getVersion(node));
   for (StringRef input : node.inputs)
     lowering.inputs.push_back(input.empty() ? nullptr : &values.at(input));
   const Operator &op = *findOperator(node.op);
@@ -225,8 +265,41 @@ LogicalResult GraphImporter::importNode(const Node &node) {
       return failure();
     values[name] = std::move(result);
   }
-  builder.setInsertionPointToEnd(&function.getBody().front());
+  builder.setInsertionPointToEnd(block);
   return success();
+}
+
+FailureOr<SmallVector<Tensor>>
+GraphImporter::importNested(const Graph &graph, ArrayRef<Tensor> inputs,
+                            Block *inner, Location loc) {
+  if (inputs.size() != graph.inputs.size())
+    return emitError(loc) << "a graph of the node has " << graph.inputs.size()
+                          << " inputs; expected " << inputs.size();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(inner);
+  std::swap(block, inner);
+  // The values of the surrounding graphs stay where nodes refer to them.
+  std::map<StringRef, Tensor> outer = values;
+  std::swap(values, outer);
+  addInitializers(graph);
+  for (auto [info, tensor] : llvm::zip_equal(graph.inputs, inputs))
+    values[info.name] = tensor;
+  LogicalResult result = success();
+  // A node that is imported again may not be what an earlier one includes.
+  for (const Node &node : graph.nodes)
+    absorbed.erase(&node);
+  for (const Node &node : graph.nodes)
+    if (succeeded(result) && live.count(&node))
+      result = importNode(node);
+  SmallVector<Tensor> outputs;
+  if (succeeded(result))
+    for (const ValueInfo &output : graph.outputs)
+      outputs.push_back(values.at(output.name));
+  std::swap(values, outer);
+  std::swap(block, inner);
+  if (failed(result))
+    return failure();
+  return outputs;
 }
 
 LogicalResult GraphImporter::addOutputs() {
@@ -262,15 +335,15 @@ LogicalResult GraphImporter::addOutputs() {
   function.setFunctionType(
       builder.getFunctionType(function.getFunctionType().getInputs(), types));
   for (auto [i, output] : llvm::enumerate(model.graph.outputs))
-    function.setResultAttr(static_cast<unsigned>(i), "onnx.name",
-                           builder.getStringAttr(output.name));
+    function.setResultAttrs(static_cast<unsigned>(i),
+                            describe(output, values.at(output.name)));
   return success();
 }
 
 OwningOpRef<ModuleOp> GraphImporter::run() {
   module = ModuleOp::create(builder, getLocation(1, ""));
   builder.setInsertionPointToEnd(module->getBody());
-  findLiveNodes();
+  findLiveNodes(model.graph);
   if (failed(checkOperators()) || failed(addInputs()))
     return nullptr;
   for (const Node &node : model.graph.nodes)
@@ -282,9 +355,10 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
 }
 
 void mlir::tessera::onnx::loadImportDialects(MLIRContext &context) {
-  context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
-                      func::FuncDialect, linalg::LinalgDialect,
-                      math::MathDialect, tensor::TensorDialect>();
+  context
+      .loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                   scf::SCFDialect, tensor::TensorDialect>();
 }
 
 OwningOpRef<ModuleOp> mlir::tessera::onnx::importModel(

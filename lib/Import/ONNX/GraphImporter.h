@@ -29,21 +29,37 @@ private:
 
   Location getLocation(unsigned line, StringRef name);
   Location getLocation(const Node &node);
-  /// Marks the nodes that outputs depend on.
-  void findLiveNodes();
+  int64_t getVersion(const Node &node) const {
+    return node.opset ? node.opset : model.opset;
+  }
+  /// Marks the nodes that the outputs of a graph depend on, and those of their
+  /// graphs.
+  void findLiveNodes(const Graph &graph);
   /// One error that lists all nodes that cannot be imported.
   LogicalResult checkOperators();
+  void checkNodes(const Graph &graph,
+                  SmallVectorImpl<std::pair<const Node *, std::string>> &wrong);
   LogicalResult addInput(const ValueInfo &input, SmallVector<Type> &types,
                          SmallVector<Location> &locations);
   LogicalResult addInputs();
+  /// The attributes of an argument or a result: `nameAttr` and the others.
+  DictionaryAttr describe(const ValueInfo &info, const Tensor &tensor);
+  void addInitializers(const Graph &graph);
   LogicalResult importNode(const Node &node);
   LogicalResult addOutputs();
+  /// Imports the nodes of a node's graph into a block. Returns its outputs;
+  /// their values are visible in the block.
+  FailureOr<SmallVector<Tensor>> importNested(const Graph &graph,
+                                              ArrayRef<Tensor> inputs,
+                                              Block *block, Location loc);
 
   const Model &model;
   const ImportOptions &options;
   OpBuilder builder;
   OwningOpRef<ModuleOp> module;
   func::FuncOp function;
+  /// Where nodes are imported: its end.
+  Block *block = nullptr;
   std::map<StringRef, Tensor> values;
   std::set<const Node *> live;
   /// Live nodes, and graph outputs as null, that use a value.

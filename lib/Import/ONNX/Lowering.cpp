@@ -260,9 +260,15 @@ Value Lowering::materialize(const Tensor &tensor) {
             .insert(name.empty() ? "weight" : name, std::move(blob));
     elements = DenseResourceElementsAttr::get(type, handle);
   }
-  // All users follow the position of the first one, in one block.
+  // All users follow the position of the first one: in the function's block,
+  // ahead of the loop or branch that the node is in.
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(&importer.function.getBody().front());
+  Block *top = &importer.function.getBody().front(),
+        *current = b.getInsertionBlock();
+  if (current == top)
+    b.setInsertionPointToEnd(top);
+  else
+    b.setInsertionPoint(top->findAncestorOpInBlock(*current->getParentOp()));
   constant.value =
       arith::ConstantOp::create(b, type, cast<TypedAttr>(elements));
   return constant.value;
@@ -343,6 +349,19 @@ const TensorData *Lowering::getTensor(StringRef name) {
   const NodeAttribute *attribute =
       findAttribute(name, NodeAttribute::Kind::Tensor);
   return attribute ? attribute->tensor.get() : nullptr;
+}
+
+const Graph *Lowering::getGraph(StringRef name) {
+  const NodeAttribute *attribute =
+      findAttribute(name, NodeAttribute::Kind::Graph);
+  return attribute ? attribute->graph.get() : nullptr;
+}
+
+FailureOr<SmallVector<Tensor>> Lowering::importGraph(const Graph &graph,
+                                                     ArrayRef<Tensor> inputs,
+                                                     Block *block) {
+  return importer.importNested(graph, inputs, block ? block : importer.block,
+                               b.getLoc());
 }
 
 LogicalResult Lowering::normalizeAxis(int64_t &axis, int64_t rank) {
@@ -1138,4 +1157,26 @@ FailureOr<Tensor> Lowering::reduce(const Tensor &input, ArrayRef<int64_t> axes,
         linalg::YieldOp::create(inner, body(inner, {x, arguments[1]}));
       });
   return reshape(makeTensor(generic.getResult(0), sumType), result);
+}
+
+Tensor mlir::tessera::onnx::generate(
+    Lowering &l, ArrayRef<OpFoldResult> sizes, DataType type,
+    ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+    function_ref<Value(ScalarBuilder &, ArrayRef<Value>, ValueRange)> body) {
+  auto rank = static_cast<unsigned>(sizes.size());
+  Value init = l.makeEmpty(sizes, l.getElementType(type));
+  SmallVector<AffineMap> all(maps);
+  all.push_back(l.b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      l.b, init.getType(), inputs, init, all, iterators,
+      [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+        ScalarBuilder b(loc, nested);
+        SmallVector<Value> indices;
+        for (unsigned d = 0; d < rank; ++d)
+          indices.push_back(linalg::IndexOp::create(b, d));
+        linalg::YieldOp::create(b, body(b, indices, arguments.drop_back()));
+      });
+  return l.makeTensor(generic.getResult(0), type);
 }

@@ -54,6 +54,8 @@ struct Constant {
 };
 using ConstantRef = std::shared_ptr<const Constant>;
 
+struct Quantized;
+
 /// A value of the model while it is imported.
 struct Tensor {
   DataType type = DataType::Undefined;
@@ -66,6 +68,8 @@ struct Tensor {
   /// The contents of a list of sizes of which some are not known: these are
   /// ShapedType::kDynamic. Empty for other tensors.
   Shape partial = {};
+  /// The bytes that DequantizeLinear made the tensor of; null for others.
+  std::shared_ptr<const Quantized> quantized = nullptr;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool isStatic() const { return !ShapedType::isDynamicShape(shape); }
@@ -74,6 +78,14 @@ struct Tensor {
     return isStatic() ? ShapedType::getNumElements(shape)
                       : ShapedType::kDynamic;
   }
+};
+
+/// The operands of a DequantizeLinear: int8 or uint8, a scale and a zero point
+/// for the tensor, or for each index of `axis`.
+struct Quantized {
+  Tensor integers, scale;
+  std::optional<Tensor> zero;
+  int64_t axis;
 };
 
 using ScalarBuilder = ImplicitLocOpBuilder;
@@ -117,6 +129,7 @@ public:
   SmallVector<int64_t> getInts(StringRef name);
   std::vector<float> getFloats(StringRef name);
   const TensorData *getTensor(StringRef name);
+  const Graph *getGraph(StringRef name);
   /// An axis from an attribute or input, from 0.
   LogicalResult normalizeAxis(int64_t &axis, int64_t rank);
 
@@ -152,6 +165,11 @@ public:
   Tensor makeTensor(Value value, DataType type);
   /// Fails if a tensor of the shape does not fit the address space.
   LogicalResult checkShape(ArrayRef<int64_t> shape);
+
+  /// Imports a graph of the node into a block, by default that of the node.
+  FailureOr<SmallVector<Tensor>> importGraph(const Graph &graph,
+                                             ArrayRef<Tensor> inputs,
+                                             Block *block = nullptr);
 
   /// A constant of a type's width, from numbers.
   Tensor makeInts(ArrayRef<int64_t> values, ArrayRef<int64_t> shape,
@@ -241,11 +259,52 @@ private:
   std::string wrongAttribute;
 };
 
-/// An integer tensor minus its zero point (an input that may be absent), as
-/// int32. A zero point of several elements is for each row if `isRows`, or for
-/// each output channel of a filter, else for each column.
-FailureOr<Tensor> subtractZero(Lowering &l, const Tensor &input, size_t zero,
-                               bool isRows);
+/// Builds each element of a result by `body`, which gets the loops' indices and
+/// the elements of `inputs` by their maps.
+Tensor generate(
+    Lowering &l, ArrayRef<OpFoldResult> sizes, DataType type,
+    ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+    function_ref<Value(ScalarBuilder &, ArrayRef<Value>, ValueRange)> body);
+
+/// Softmax or its logarithm over axes, in the type of `x`.
+FailureOr<Tensor> softmax(Lowering &l, const Tensor &x, ArrayRef<int64_t> axes,
+                          bool isLog);
+
+/// MatMul as numpy defines it, in `sumType`.
+FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
+                                  DataType sumType);
+
+/// An operand of an integer contraction, which multiplies `bytes - zero`.
+struct ByteOperand {
+  /// int8.
+  Tensor bytes;
+  /// int32; absent for zero.
+  std::optional<Tensor> zero;
+};
+
+/// The operand of an int8 or uint8 tensor and its zero point, which may be
+/// null. The matrix units of all vendors multiply bytes with signs; so 128 is
+/// subtracted of uint8 and its zero point.
+FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Tensor &integers,
+                                       const Tensor *zero);
+inline FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Quantized &x) {
+  return makeByteOperand(l, x.integers, x.zero ? &*x.zero : nullptr);
+}
+
+/// The sum of int8 over axes, in int32.
+FailureOr<Tensor> sumBytes(Lowering &l, const Tensor &bytes,
+                           ArrayRef<int64_t> axes);
+
+/// sum - zero * other, in int32, with broadcasting.
+FailureOr<Tensor> subtractProduct(Lowering &l, const Tensor &sum,
+                                  const Tensor &zero, const Tensor &other);
+
+/// factor * sum * left * right + beta * offset in `type`, of an int32 sum; it
+/// is computed in float32.
+FailureOr<Tensor> dequantizeSum(Lowering &l, const Tensor &sum,
+                                const Tensor &left, const Tensor &right,
+                                double factor, std::optional<Tensor> offset,
+                                double beta, DataType type);
 
 /// round(sum * left * right / result) + zero, limited to the type of the zero
 /// point; the factors and the zero point are inputs by their numbers. Scales of
@@ -282,6 +341,10 @@ ArrayRef<Operator> getMatmulOperators();
 ArrayRef<Operator> getReductionOperators();
 ArrayRef<Operator> getNormalizationOperators();
 ArrayRef<Operator> getQuantizationOperators();
+ArrayRef<Operator> getControlFlowOperators();
+ArrayRef<Operator> getAttentionOperators();
+ArrayRef<Operator> getLossOperators();
+ArrayRef<Operator> getScatterOperators();
 
 /// Null if there is none.
 const Operator *findOperator(StringRef name);

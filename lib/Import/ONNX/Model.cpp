@@ -5,12 +5,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Field numbers are those of onnx.proto, which only grows. Unknown fields are
-// skipped. Graphs in attributes (If, Loop) are not read, so nothing recurses.
+// skipped. Graphs in attributes (If, Loop) are read to a limited depth.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Import/ONNX/Model.h"
 
+#include "InlineFunctions.h"
 #include "WireReader.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -93,8 +94,7 @@ std::string mlir::tessera::onnx::getName(DataType type) {
   }
 }
 
-/// A name of the file for a message: quoted, with escapes, and not too long.
-static std::string quote(StringRef name) {
+std::string mlir::tessera::onnx::quote(StringRef name) {
   constexpr size_t longest = 80;
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -112,6 +112,9 @@ std::string Node::describe() const {
          (domain.empty() || domain == "ai.onnx" ? op : domain + "." + op) + ")";
 }
 
+/// Graphs in attributes of nodes of such graphs: more would exhaust the stack.
+static constexpr unsigned mostNested = 32;
+
 namespace {
 
 /// A file that is mapped, or read where it is small.
@@ -123,7 +126,8 @@ public:
               std::shared_ptr<const void> owner)
       : model(std::make_unique<Model>()), whole(bytes),
         owner(std::move(owner)) {
-    model->file = path.str();
+    model->file = path.empty() ? "<model>" : path.str();
+    hasFolder = !path.empty();
   }
 
   std::unique_ptr<Model> read(std::string &message) {
@@ -182,7 +186,7 @@ private:
 
   bool readModel() {
     StringRef graph;
-    bool hasGraph = false, hasFunctions = false, hasOpset = false;
+    bool hasGraph = false, hasOpset = false;
     if (!readFields(whole, "ModelProto", [&](const WireField &field) {
           switch (field.number) {
           case 1:
@@ -193,10 +197,10 @@ private:
             return field.kind == WireField::Bytes;
           case 8:
             return field.kind == WireField::Bytes &&
-                   readOpset(field.bytes, hasOpset);
+                   readOpset(field.bytes, hasOpset, model->opset);
           case 25:
-            hasFunctions = true;
-            return true;
+            return field.kind == WireField::Bytes &&
+                   readFunction(field.bytes, functions.emplace_back());
           default:
             return true;
           }
@@ -206,13 +210,44 @@ private:
       return fail("not an ONNX model: it does not contain a graph");
     if (!hasOpset)
       model->opset = 1;
-    if (hasFunctions)
-      return fail("the model defines functions, which are not supported; "
-                  "inline them, for example with onnx.inliner");
-    return readGraph(graph) && checkNames();
+    if (!readGraph(graph, model->graph))
+      return false;
+    std::string why;
+    if (!inlineFunctions(*model, functions, why))
+      return fail(why);
+    return checkNames(model->graph, nullptr);
   }
 
-  bool readOpset(StringRef bytes, bool &hasOpset) {
+  bool readFunction(StringRef bytes, Function &function) {
+    return readFields(bytes, "FunctionProto", [&](const WireField &field) {
+      bool isMessage = field.kind == WireField::Bytes;
+      switch (field.number) {
+      case 1:
+        return readText(field, function.name);
+      case 4:
+        return readText(field, function.inputs.emplace_back());
+      case 5:
+        return readText(field, function.outputs.emplace_back());
+      case 7:
+        return isMessage &&
+               readNode(field.bytes, function.nodes.emplace_back());
+      case 9: {
+        bool isDefault = false;
+        return isMessage && readOpset(field.bytes, isDefault, function.opset);
+      }
+      case 10:
+        return readText(field, function.domain);
+      case 11:
+        return isMessage &&
+               readAttribute(field.bytes, function.defaults.emplace_back());
+      default:
+        return true;
+      }
+    });
+  }
+
+  /// Sets the version of the default domain.
+  bool readOpset(StringRef bytes, bool &hasOpset, int64_t &opset) {
     std::string domain;
     int64_t version = 0;
     if (!readFields(bytes, "OperatorSetIdProto", [&](const WireField &field) {
@@ -222,14 +257,13 @@ private:
         }))
       return false;
     if (domain.empty() || domain == "ai.onnx") {
-      model->opset = version;
+      opset = version;
       hasOpset = true;
     }
     return true;
   }
 
-  bool readGraph(StringRef bytes) {
-    Graph &graph = model->graph;
+  bool readGraph(StringRef bytes, Graph &graph) {
     return readFields(bytes, "GraphProto", [&](const WireField &field) {
       if (field.number == 2)
         return readText(field, graph.name);
@@ -300,6 +334,14 @@ private:
             return see(Kind::Tensor,
                        field.kind == WireField::Bytes &&
                            readTensor(field.bytes, *attribute.tensor));
+          case 6:
+            if (depth == mostNested)
+              return fail("graphs in attributes are nested more than " +
+                          Twine(mostNested) + " deep");
+            attribute.graph = std::make_shared<Graph>();
+            return see(Kind::Graph,
+                       field.kind == WireField::Bytes &&
+                           readNested(field.bytes, *attribute.graph));
           case 7:
             return see(Kind::Floats, field.appendTo(attribute.numbers));
           case 8:
@@ -309,7 +351,8 @@ private:
                        readText(field, attribute.texts.emplace_back()));
           case 20:
             return readInteger(field, type);
-          case 6:
+          case 21:
+            return readText(field, attribute.reference);
           case 10:
           case 11:
           case 14:
@@ -325,7 +368,7 @@ private:
     // Files of the first versions have no type. Writers leave out empty lists
     // and, by the rules of proto3, zeros.
     static constexpr Kind kinds[] = {Kind::None,   Kind::Float,  Kind::Int,
-                                     Kind::String, Kind::Tensor, Kind::Other,
+                                     Kind::String, Kind::Tensor, Kind::Graph,
                                      Kind::Floats, Kind::Ints,   Kind::Strings};
     if (type < 0 || type > 64)
       return fail("attribute " + quote(attribute.name) + " has the type " +
@@ -334,10 +377,22 @@ private:
                      : static_cast<size_t>(type) < std::size(kinds)
                          ? kinds[type]
                          : Kind::Other;
+    if (!attribute.reference.empty())
+      return true;
     if (attribute.kind == Kind::Tensor && !attribute.tensor)
       return fail("attribute " + quote(attribute.name) +
                   " is a tensor without contents");
+    if (attribute.kind == Kind::Graph && !attribute.graph)
+      return fail("attribute " + quote(attribute.name) +
+                  " is a graph without contents");
     return true;
+  }
+
+  bool readNested(StringRef bytes, Graph &graph) {
+    ++depth;
+    bool isRead = readGraph(bytes, graph);
+    --depth;
+    return isRead;
   }
 
   bool readValue(StringRef bytes, ValueInfo &value) {
@@ -556,6 +611,9 @@ private:
     auto [found, isNew] = files.try_emplace(location.str());
     if (!isNew && found->second)
       return found->second;
+    if (!hasFolder)
+      return reject("has no folder, because the model is not a file; pass the "
+                    "model's path");
     if (location.empty() || location.contains('\0'))
       return reject("is not a file name");
     if (path::is_absolute(location) ||
@@ -588,9 +646,13 @@ private:
     return found->second;
   }
 
-  /// Checks names and their order.
-  bool checkNames() {
-    const Graph &graph = model->graph;
+  /// Checks names and their order. Names that a nested graph does not define
+  /// are added to `captured`.
+  bool checkNames(Graph &graph, std::vector<std::string> *captured) {
+    for (Node &node : graph.nodes)
+      for (NodeAttribute &attribute : node.attributes)
+        if (attribute.graph && !checkNames(*attribute.graph, &node.captured))
+          return false;
     std::map<StringRef, const Node *> computed;
     std::map<StringRef, int> given;
     for (const ValueInfo &input : graph.inputs)
@@ -614,24 +676,33 @@ private:
                       " both compute " + quote(output) +
                       "; a name must be defined once");
       }
-    return checkOrder(computed, [&](StringRef name) {
-      return given.count(name) || stored.count(name);
-    });
+    return checkOrder(
+        graph, computed,
+        [&](StringRef name) { return given.count(name) || stored.count(name); },
+        captured);
   }
 
   template <typename IsGiven>
-  bool checkOrder(const std::map<StringRef, const Node *> &computed,
-                  IsGiven isGiven) {
-    const Graph &graph = model->graph;
+  bool checkOrder(const Graph &graph,
+                  const std::map<StringRef, const Node *> &computed,
+                  IsGiven isGiven, std::vector<std::string> *captured) {
+    auto capture = [&](StringRef name) {
+      if (captured && !llvm::is_contained(*captured, name))
+        captured->push_back(name.str());
+      return captured != nullptr;
+    };
     auto findNode = [&](StringRef name) -> const Node * {
       auto found = computed.find(name);
       return found == computed.end() ? nullptr : found->second;
     };
     for (const Node &node : graph.nodes)
-      for (StringRef input : node.inputs) {
+      for (StringRef input :
+           llvm::concat<const std::string>(node.inputs, node.captured)) {
         if (input.empty() || isGiven(input))
           continue;
         const Node *other = findNode(input);
+        if (!other && capture(input))
+          continue;
         if (!other)
           return fail(node.describe() + " uses " + quote(input) +
                       ", which is not an input, an initializer or a result of "
@@ -643,7 +714,8 @@ private:
                       "topologically");
       }
     for (const ValueInfo &output : graph.outputs)
-      if (!isGiven(output.name) && !findNode(output.name))
+      if (!isGiven(output.name) && !findNode(output.name) &&
+          !capture(output.name))
         return fail("no node computes the output " + quote(output.name));
     return true;
   }
@@ -702,6 +774,31 @@ private:
     os << "]";
   }
 
+  /// One line for each node; those of its graphs follow, indented.
+  static void printNodes(llvm::raw_ostream &os, Graph &graph, unsigned &line,
+                         unsigned indent) {
+    auto printNames = [&](const std::vector<std::string> &names) {
+      llvm::interleaveComma(names, os,
+                            [&](const std::string &name) { print(os, name); });
+    };
+    for (Node &node : graph.nodes) {
+      node.line = line++;
+      os.indent(indent);
+      printNames(node.outputs);
+      os << " = " << node.op << "(";
+      printNames(node.inputs);
+      os << ")";
+      for (auto [i, attribute] : llvm::enumerate(node.attributes)) {
+        os << (i ? ", " : " {");
+        print(os, attribute);
+      }
+      os << (node.attributes.empty() ? "\n" : "}\n");
+      for (NodeAttribute &attribute : node.attributes)
+        if (attribute.graph)
+          printNodes(os, *attribute.graph, line, indent + 2);
+    }
+  }
+
   bool writeListing() {
     llvm::BLAKE3 hash;
     hash.update(whole);
@@ -719,22 +816,7 @@ private:
       print(os, input);
       os << "\n";
     }
-    auto printNames = [&](const std::vector<std::string> &names) {
-      llvm::interleaveComma(names, os,
-                            [&](const std::string &name) { print(os, name); });
-    };
-    for (Node &node : model->graph.nodes) {
-      node.line = line++;
-      printNames(node.outputs);
-      os << " = " << node.op << "(";
-      printNames(node.inputs);
-      os << ")";
-      for (auto [i, attribute] : llvm::enumerate(node.attributes)) {
-        os << (i ? ", " : " {");
-        print(os, attribute);
-      }
-      os << (node.attributes.empty() ? "\n" : "}\n");
-    }
+    printNodes(os, model->graph, line, 0);
     for (ValueInfo &output : model->graph.outputs) {
       output.line = line++;
       os << "output ";
@@ -748,7 +830,12 @@ private:
   StringRef whole;
   std::shared_ptr<const void> owner;
   std::map<std::string, File> files;
+  std::vector<Function> functions;
+  /// The number of graphs in attributes around the one that is read.
+  unsigned depth = 0;
   std::string error;
+  /// Whether the model is a file, so that external data has a folder.
+  bool hasFolder = false;
 };
 
 } // namespace

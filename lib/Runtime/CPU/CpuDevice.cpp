@@ -45,6 +45,7 @@ public:
   ~CpuDevice() override;
 
   size_t freeMemory() override { return getCpuInfo().freeBytes; }
+  bool usesHostMemory() const override { return true; }
   Status copyToDevice(void *device, const void *host, size_t bytes) override;
   Status copyToHost(void *host, const void *device, size_t bytes) override;
   Status copyOnDevice(void *to, const void *from, size_t bytes) override {
@@ -54,6 +55,14 @@ public:
   Status loadImage(const KernelImage &image) override;
   Status unloadImage(const std::string &name) override;
   Status launch(const LaunchRequest &request) override;
+  void beginRun() override { pool.hold(); }
+  Status endRun() override {
+    pool.release();
+    return Status::success();
+  }
+  std::optional<uint64_t> countSubmissions() const override {
+    return pool.countWakes();
+  }
   Status synchronize() override { return Status::success(); }
   Status timeBegin() override;
   Status timeEnd(double *milliseconds) override;

@@ -236,6 +236,45 @@ protected:
     return current != context;
   }
 
+  bool takesGraphs() const override {
+    return driver.graphCreate && driver.graphAddKernelNode &&
+           driver.graphAddMemcpyNode && driver.graphInstantiate &&
+           driver.graphExecKernelNodeSetParams &&
+           driver.graphExecMemcpyNodeSetParams && driver.graphLaunch &&
+           driver.graphExecDestroy && driver.graphDestroy;
+  }
+  DriverResult graphCreate(void **graph) override {
+    return {"cuGraphCreate",
+            driver.graphCreate(reinterpret_cast<CUgraph *>(graph),
+                               /*flags=*/0)};
+  }
+  DriverResult graphAddLaunch(void *graph, void *previous, void **node,
+                              void *function,
+                              const LaunchRequest &request) override;
+  DriverResult graphAddCopy(void *graph, void *previous, void **node, void *to,
+                            const void *from, size_t bytes) override;
+  DriverResult graphInstantiate(void *graph, void **instance) override {
+    return {"cuGraphInstantiateWithFlags",
+            driver.graphInstantiate(reinterpret_cast<CUgraphExec *>(instance),
+                                    static_cast<CUgraph>(graph), /*flags=*/0)};
+  }
+  DriverResult graphSetLaunch(void *instance, void *node, void *function,
+                              const LaunchRequest &request) override;
+  DriverResult graphSetCopy(void *instance, void *node, void *to,
+                            const void *from, size_t bytes) override;
+  DriverResult graphLaunch(void *instance, void *queue) override {
+    return {"cuGraphLaunch",
+            driver.graphLaunch(static_cast<CUgraphExec>(instance),
+                               static_cast<CUstream>(queue))};
+  }
+  void graphDestroy(void *graph) override {
+    driver.graphDestroy(static_cast<CUgraph>(graph));
+  }
+  void graphDestroyInstance(void *instance) override {
+    driver.graphExecDestroy(static_cast<CUgraphExec>(instance));
+  }
+  void *getQueue() override { return stream; }
+
   std::string describe(DriverResult result) const override {
     return driver.describe(result.call, result.code);
   }
@@ -567,6 +606,75 @@ DriverResult CudaDevice::launchIn(void *queue, void *function,
               dim(request.block[1]), dim(request.block[2]),
               dim(request.workgroupBytes), static_cast<CUstream>(queue),
               request.numArgs ? request.args : nullptr, nullptr)};
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+static CUDA_KERNEL_NODE_PARAMS_v2 makeNode(void *function,
+                                           const LaunchRequest &request) {
+  auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
+  CUDA_KERNEL_NODE_PARAMS_v2 node;
+  node.function = static_cast<CUfunction>(function);
+  node.gridX = dim(request.grid[0]);
+  node.gridY = dim(request.grid[1]);
+  node.gridZ = dim(request.grid[2]);
+  node.blockX = dim(request.block[0]);
+  node.blockY = dim(request.block[1]);
+  node.blockZ = dim(request.block[2]);
+  node.sharedBytes = dim(request.workgroupBytes);
+  node.args = request.numArgs ? request.args : nullptr;
+  return node;
+}
+
+static CUDA_MEMCPY3D_v2 makeCopy(void *to, const void *from, size_t bytes) {
+  CUDA_MEMCPY3D_v2 copy;
+  copy.from.device = toDevicePtr(from);
+  copy.to.device = toDevicePtr(to);
+  copy.bytes = bytes;
+  return copy;
+}
+
+DriverResult CudaDevice::graphAddLaunch(void *graph, void *previous,
+                                        void **node, void *function,
+                                        const LaunchRequest &request) {
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters = makeNode(function, request);
+  auto before = static_cast<CUgraphNode>(previous);
+  return {"cuGraphAddKernelNode",
+          driver.graphAddKernelNode(reinterpret_cast<CUgraphNode *>(node),
+                                    static_cast<CUgraph>(graph), &before,
+                                    before ? 1 : 0, &parameters)};
+}
+
+DriverResult CudaDevice::graphAddCopy(void *graph, void *previous, void **node,
+                                      void *to, const void *from,
+                                      size_t bytes) {
+  CUDA_MEMCPY3D_v2 copy = makeCopy(to, from, bytes);
+  auto before = static_cast<CUgraphNode>(previous);
+  return {"cuGraphAddMemcpyNode",
+          driver.graphAddMemcpyNode(reinterpret_cast<CUgraphNode *>(node),
+                                    static_cast<CUgraph>(graph), &before,
+                                    before ? 1 : 0, &copy, context)};
+}
+
+DriverResult CudaDevice::graphSetLaunch(void *instance, void *node,
+                                        void *function,
+                                        const LaunchRequest &request) {
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters = makeNode(function, request);
+  return {"cuGraphExecKernelNodeSetParams",
+          driver.graphExecKernelNodeSetParams(
+              static_cast<CUgraphExec>(instance),
+              static_cast<CUgraphNode>(node), &parameters)};
+}
+
+DriverResult CudaDevice::graphSetCopy(void *instance, void *node, void *to,
+                                      const void *from, size_t bytes) {
+  CUDA_MEMCPY3D_v2 copy = makeCopy(to, from, bytes);
+  return {"cuGraphExecMemcpyNodeSetParams",
+          driver.graphExecMemcpyNodeSetParams(
+              static_cast<CUgraphExec>(instance),
+              static_cast<CUgraphNode>(node), &copy, context)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,9 @@ using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUlinkState = struct CUlinkState_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphNode = struct CUgraphNode_st *;
+using CUgraphExec = struct CUgraphExec_st *;
 
 /// Results that the runtime distinguishes.
 enum : CUresult {
@@ -119,6 +122,38 @@ constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0;
 constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
 
+// NOLINTBEGIN(readability-identifier-naming)
+
+/// The launch of a node of a graph. `kernel` and `context` stay null for a
+/// function, which has both.
+struct CUDA_KERNEL_NODE_PARAMS_v2 {
+  CUfunction function = nullptr;
+  unsigned gridX = 1, gridY = 1, gridZ = 1;
+  unsigned blockX = 1, blockY = 1, blockZ = 1;
+  unsigned sharedBytes = 0;
+  void **args = nullptr, **extra = nullptr;
+  void *kernel = nullptr;
+  CUcontext context = nullptr;
+};
+
+enum CUmemorytype : unsigned { CU_MEMORYTYPE_DEVICE = 2 };
+
+/// A copy of `depth` times `height` rows.
+struct CUDA_MEMCPY3D_v2 {
+  struct Side {
+    size_t x = 0, y = 0, z = 0, level = 0;
+    CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+    void *host = nullptr;
+    CUdeviceptr device = 0;
+    void *array = nullptr, *reserved = nullptr;
+    size_t pitch = 0, rows = 0;
+  };
+  Side from, to;
+  size_t bytes = 0, height = 1, depth = 1;
+};
+
+// NOLINTEND(readability-identifier-naming)
+
 /// The functions in use: name in the table, symbol, parameters.
 #define TESSERA_CUDA_FUNCTIONS(X)                                              \
   X(init, cuInit, (unsigned flags))                                            \
@@ -190,9 +225,27 @@ enum CUstreamCaptureStatus : int {
 };
 
 /// Functions that older drivers lack (before CUDA 12.4; those of tensor maps
-/// before 12.0, those of captures before 10.1); null there. A tensor map has
-/// 128 bytes, aligned to 64.
+/// and graphs before 12.0, those of captures before 10.1); null there. A tensor
+/// map has 128 bytes, aligned to 64.
 #define TESSERA_CUDA_OPTIONAL_FUNCTIONS(X)                                     \
+  X(graphCreate, cuGraphCreate, (CUgraph * graph, unsigned flags))             \
+  X(graphAddKernelNode, cuGraphAddKernelNode_v2,                               \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *before,             \
+     size_t numBefore, const CUDA_KERNEL_NODE_PARAMS_v2 *parameters))          \
+  X(graphAddMemcpyNode, cuGraphAddMemcpyNode,                                  \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *before,             \
+     size_t numBefore, const CUDA_MEMCPY3D_v2 *copy, CUcontext context))       \
+  X(graphInstantiate, cuGraphInstantiateWithFlags,                             \
+    (CUgraphExec * instance, CUgraph graph, unsigned long long flags))         \
+  X(graphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2,           \
+    (CUgraphExec instance, CUgraphNode node,                                   \
+     const CUDA_KERNEL_NODE_PARAMS_v2 *parameters))                            \
+  X(graphExecMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams,              \
+    (CUgraphExec instance, CUgraphNode node, const CUDA_MEMCPY3D_v2 *copy,     \
+     CUcontext context))                                                       \
+  X(graphLaunch, cuGraphLaunch, (CUgraphExec instance, CUstream stream))       \
+  X(graphExecDestroy, cuGraphExecDestroy, (CUgraphExec instance))              \
+  X(graphDestroy, cuGraphDestroy, (CUgraph graph))                             \
   X(streamIsCapturing, cuStreamIsCapturing,                                    \
     (CUstream stream, CUstreamCaptureStatus * status))                         \
   X(threadExchangeCaptureMode, cuThreadExchangeStreamCaptureMode,              \

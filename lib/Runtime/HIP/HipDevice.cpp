@@ -172,6 +172,52 @@ protected:
     return ordinal != info().ordinal;
   }
 
+  bool takesGraphs() const override {
+    return driver.graphCreate && driver.graphAddKernelNode &&
+           driver.graphAddMemcpyNode && driver.graphInstantiate &&
+           driver.graphExecKernelNodeSetParams &&
+           driver.graphExecMemcpyNodeSetParams && driver.graphLaunch &&
+           driver.graphExecDestroy && driver.graphDestroy;
+  }
+  DriverResult graphCreate(void **graph) override {
+    return {"hipGraphCreate",
+            driver.graphCreate(reinterpret_cast<hipGraph_t *>(graph),
+                               /*flags=*/0)};
+  }
+  DriverResult graphAddLaunch(void *graph, void *previous, void **node,
+                              void *function,
+                              const LaunchRequest &request) override;
+  DriverResult graphAddCopy(void *graph, void *previous, void **node, void *to,
+                            const void *from, size_t bytes) override;
+  DriverResult graphInstantiate(void *graph, void **instance) override {
+    return {
+        "hipGraphInstantiateWithFlags",
+        driver.graphInstantiate(reinterpret_cast<hipGraphExec_t *>(instance),
+                                static_cast<hipGraph_t>(graph), /*flags=*/0)};
+  }
+  DriverResult graphSetLaunch(void *instance, void *node, void *function,
+                              const LaunchRequest &request) override;
+  DriverResult graphSetCopy(void *instance, void *node, void *to,
+                            const void *from, size_t bytes) override {
+    return {"hipGraphExecMemcpyNodeSetParams1D",
+            driver.graphExecMemcpyNodeSetParams(
+                static_cast<hipGraphExec_t>(instance),
+                static_cast<hipGraphNode_t>(node), to, from, bytes,
+                hipMemcpyDeviceToDevice)};
+  }
+  DriverResult graphLaunch(void *instance, void *queue) override {
+    return {"hipGraphLaunch",
+            driver.graphLaunch(static_cast<hipGraphExec_t>(instance),
+                               static_cast<hipStream_t>(queue))};
+  }
+  void graphDestroy(void *graph) override {
+    driver.graphDestroy(static_cast<hipGraph_t>(graph));
+  }
+  void graphDestroyInstance(void *instance) override {
+    driver.graphExecDestroy(static_cast<hipGraphExec_t>(instance));
+  }
+  void *getQueue() override { return stream; }
+
   std::string describe(DriverResult result) const override {
     return driver.describe(result.call, result.code);
   }
@@ -423,6 +469,57 @@ DriverResult HipDevice::launchIn(void *queue, void *function,
               dim(request.block[1]), dim(request.block[2]),
               dim(request.workgroupBytes), static_cast<hipStream_t>(queue),
               request.numArgs ? request.args : nullptr, nullptr)};
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+static hipKernelNodeParams makeNode(void *function,
+                                    const LaunchRequest &request) {
+  auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
+  hipKernelNodeParams node;
+  node.function = function;
+  node.gridX = dim(request.grid[0]);
+  node.gridY = dim(request.grid[1]);
+  node.gridZ = dim(request.grid[2]);
+  node.blockX = dim(request.block[0]);
+  node.blockY = dim(request.block[1]);
+  node.blockZ = dim(request.block[2]);
+  node.sharedBytes = dim(request.workgroupBytes);
+  node.args = request.numArgs ? request.args : nullptr;
+  return node;
+}
+
+DriverResult HipDevice::graphAddLaunch(void *graph, void *previous, void **node,
+                                       void *function,
+                                       const LaunchRequest &request) {
+  hipKernelNodeParams parameters = makeNode(function, request);
+  auto before = static_cast<hipGraphNode_t>(previous);
+  return {"hipGraphAddKernelNode",
+          driver.graphAddKernelNode(reinterpret_cast<hipGraphNode_t *>(node),
+                                    static_cast<hipGraph_t>(graph), &before,
+                                    before ? 1 : 0, &parameters)};
+}
+
+DriverResult HipDevice::graphAddCopy(void *graph, void *previous, void **node,
+                                     void *to, const void *from, size_t bytes) {
+  auto before = static_cast<hipGraphNode_t>(previous);
+  return {"hipGraphAddMemcpyNode1D",
+          driver.graphAddMemcpyNode(reinterpret_cast<hipGraphNode_t *>(node),
+                                    static_cast<hipGraph_t>(graph), &before,
+                                    before ? 1 : 0, to, from, bytes,
+                                    hipMemcpyDeviceToDevice)};
+}
+
+DriverResult HipDevice::graphSetLaunch(void *instance, void *node,
+                                       void *function,
+                                       const LaunchRequest &request) {
+  hipKernelNodeParams parameters = makeNode(function, request);
+  return {"hipGraphExecKernelNodeSetParams",
+          driver.graphExecKernelNodeSetParams(
+              static_cast<hipGraphExec_t>(instance),
+              static_cast<hipGraphNode_t>(node), &parameters)};
 }
 
 //===----------------------------------------------------------------------===//

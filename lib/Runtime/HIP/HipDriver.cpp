@@ -56,6 +56,10 @@ struct LoadedHipDriver {
   find(library, driver.member, #symbol);
     TESSERA_HIP_FUNCTIONS(TESSERA_REQUIRE)
 #undef TESSERA_REQUIRE
+#define TESSERA_FIND(member, symbol, parameters)                               \
+  findDriverFunction(library, #symbol, driver.member);
+    TESSERA_HIP_GRAPH_FUNCTIONS(TESSERA_FIND)
+#undef TESSERA_FIND
     findDriverFunction(library, "hipStreamIsCapturing",
                        driver.streamIsCapturing);
     findDriverFunction(library, "hipThreadExchangeStreamCaptureMode",

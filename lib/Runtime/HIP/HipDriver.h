@@ -26,6 +26,9 @@ using hipModule_t = struct ihipModule_t *;
 using hipFunction_t = struct ihipModuleSymbol_t *;
 using hipStream_t = struct ihipStream_t *;
 using hipEvent_t = struct ihipEvent_t *;
+using hipGraph_t = struct ihipGraph *;
+using hipGraphNode_t = struct hipGraphNode *;
+using hipGraphExec_t = struct hipGraphExec *;
 
 /// Results that the runtime distinguishes.
 enum : hipError_t {
@@ -76,6 +79,16 @@ enum hipMemcpyKind : int {
   hipMemcpyHostToDevice = 1,
   hipMemcpyDeviceToHost = 2,
   hipMemcpyDeviceToDevice = 3,
+};
+
+/// The launch of a node of a graph. A function of a module is passed as such.
+struct hipKernelNodeParams {
+  unsigned blockX = 1, blockY = 1, blockZ = 1;
+  void **extra = nullptr;
+  void *function = nullptr;
+  unsigned gridX = 1, gridY = 1, gridZ = 1;
+  void **args = nullptr;
+  unsigned sharedBytes = 0;
 };
 
 // NOLINTEND(readability-identifier-naming)
@@ -134,6 +147,29 @@ constexpr unsigned hipEventDisableTiming = 2;
   X(eventElapsedTime, hipEventElapsedTime,                                     \
     (float *milliseconds, hipEvent_t begin, hipEvent_t end))
 
+/// Functions of graphs; one that is missing is null, and all are then unused.
+#define TESSERA_HIP_GRAPH_FUNCTIONS(X)                                         \
+  X(graphCreate, hipGraphCreate, (hipGraph_t * graph, unsigned flags))         \
+  X(graphAddKernelNode, hipGraphAddKernelNode,                                 \
+    (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,    \
+     size_t numBefore, const hipKernelNodeParams *parameters))                 \
+  X(graphAddMemcpyNode, hipGraphAddMemcpyNode1D,                               \
+    (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,    \
+     size_t numBefore, void *to, const void *from, size_t bytes,               \
+     hipMemcpyKind kind))                                                      \
+  X(graphInstantiate, hipGraphInstantiateWithFlags,                            \
+    (hipGraphExec_t * instance, hipGraph_t graph, unsigned long long flags))   \
+  X(graphExecKernelNodeSetParams, hipGraphExecKernelNodeSetParams,             \
+    (hipGraphExec_t instance, hipGraphNode_t node,                             \
+     const hipKernelNodeParams *parameters))                                   \
+  X(graphExecMemcpyNodeSetParams, hipGraphExecMemcpyNodeSetParams1D,           \
+    (hipGraphExec_t instance, hipGraphNode_t node, void *to, const void *from, \
+     size_t bytes, hipMemcpyKind kind))                                        \
+  X(graphLaunch, hipGraphLaunch,                                               \
+    (hipGraphExec_t instance, hipStream_t stream))                             \
+  X(graphExecDestroy, hipGraphExecDestroy, (hipGraphExec_t instance))          \
+  X(graphDestroy, hipGraphDestroy, (hipGraph_t graph))
+
 enum hipStreamCaptureMode : int { // NOLINT(readability-identifier-naming)
   hipStreamCaptureModeGlobal = 0,
   hipStreamCaptureModeRelaxed = 2,
@@ -150,6 +186,7 @@ struct HipDriver {
 #define TESSERA_DECLARE(member, symbol, parameters)                            \
   hipError_t(*member) parameters = nullptr;
   TESSERA_HIP_FUNCTIONS(TESSERA_DECLARE)
+  TESSERA_HIP_GRAPH_FUNCTIONS(TESSERA_DECLARE)
 #undef TESSERA_DECLARE
   // NOLINTEND(bugprone-macro-parentheses)
   /// Null where HIP has no captures.

@@ -286,6 +286,7 @@ public:
 
   Status bindObject(MemoryObject kind, void *object, size_t bytes,
                     bool mayWrite, void **address) override;
+  std::optional<uint64_t> countSubmissions() const override { return flushes; }
   void releaseObjects() override {
     objects.clear();
     nextObject = firstObject;
@@ -331,6 +332,7 @@ protected:
             driver.enqueueBarrier(queue, 1, &orderEvent, nullptr)};
   }
   DriverResult flushQueue() override {
+    ++flushes;
     return {"clFlush", driver.flush(queue)};
   }
   DriverResult queueLaunch(void *function,
@@ -378,6 +380,7 @@ private:
   /// Which work goes to: `ownQueue`, or the caller's.
   cl_command_queue queue = nullptr;
   cl_event beginEvent = nullptr, endEvent = nullptr, orderEvent = nullptr;
+  uint64_t flushes = 0;
   /// By the addresses that stand for them.
   std::map<uint64_t, Object> objects;
   uint64_t nextObject = firstObject;

@@ -42,6 +42,9 @@ public:
   Status copyOnDevice(void *to, const void *from, size_t bytes) override;
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status timeBegin() override;
+  std::optional<uint64_t> countSubmissions() const override {
+    return queue.countSubmissions();
+  }
   Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
                                       int64_t workgroupBytes) override;
   Status useCache(const std::string &directory) override;

@@ -91,6 +91,7 @@ DriverResult VulkanQueue::submit() {
   if (VkResult result = vk.QueueSubmit(queue, 1, &submit, current->fence))
     return toResult("vkQueueSubmit", result);
   current->queue = queue;
+  ++numSubmitted;
   return vulkanSuccess();
 }
 

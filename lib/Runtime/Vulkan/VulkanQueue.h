@@ -66,6 +66,8 @@ public:
   /// `usesPool`: the commands may use memory that the pool gives out again.
   DriverResult leave(bool usesPool);
   bool isInQueue() const { return isCallers; }
+  /// The calls of vkQueueSubmit with commands.
+  uint64_t countSubmissions() const { return numSubmitted; }
   /// Keeps memory of the pool until the earlier work of `theirs` has run.
   DriverResult guardPool(VkQueue theirs);
   /// Waits for the use of pool memory in queues other than `queue`; for all
@@ -119,6 +121,7 @@ private:
   bool isCallers = false;
   bool recording = false;
   unsigned numRecorded = 0;
+  uint64_t numSubmitted = 0;
 };
 
 } // namespace tessera::runtime

@@ -42,8 +42,8 @@ std::optional<RunEnd> tessera::tuning::collectWork(
     for (const std::string &warning : config.warnings)
       messages << "warning: " << warning << "\n";
   }
-  mlir::FailureOr<std::vector<Task>> found =
-      collectTasks(options.work, options.compile, context, messages);
+  mlir::FailureOr<std::vector<Task>> found = collectTasks(
+      options.work, options.batch, options.compile, context, messages);
   if (failed(found))
     return RunEnd::Failed;
   tasks = std::move(*found);

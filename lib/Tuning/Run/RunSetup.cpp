@@ -127,6 +127,8 @@ static llvm::Error findKey(const std::string &keyFile, RunOptions &options) {
   return llvm::Error::success();
 }
 
+static bool isModelName(StringRef item) { return item.ends_with(".onnx"); }
+
 /// The same as an error, but for devices.
 static llvm::Error checkOptions(const RunRequest &request,
                                 RunOptions &options) {
@@ -138,8 +140,13 @@ static llvm::Error checkOptions(const RunRequest &request,
     return makeError(
         "replay does not accept work: its tasks come from the database");
   if (options.work.empty() && !isReplay)
-    return makeError("nothing to tune: name FILE.mlir, or a shape such as "
+    return makeError("nothing to tune: name FILE.mlir, FILE.onnx, or a shape "
+                     "such as "
                      "4096x4096x4096:bf16");
+  if (options.batch && llvm::none_of(options.work, isModelName))
+    return makeError(
+        "--batch sets the batch of an ONNX model, but no FILE.onnx "
+        "is named");
   if (request.target.empty())
     return makeError("--target is missing: pass " +
                      compiler::listTargetNames("or") +
@@ -172,7 +179,9 @@ tessera::tuning::completeOptions(const RunRequest &request, RunOptions &options,
   options.weighByTime =
       request.share.empty()
           ? llvm::any_of(options.work,
-                         [](StringRef item) { return item.ends_with(".mlir"); })
+                         [](StringRef item) {
+                           return item.ends_with(".mlir") || isModelName(item);
+                         })
           : request.share == "time";
   options.leaders = std::max(options.leaders,
                              static_cast<unsigned>(options.replay.value_or(0)));

@@ -8,6 +8,7 @@
 
 #include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "Driver/ParseProgram.h"
+#include "Import/ONNX/Import.h"
 #include "Runtime/InputFile.h"
 #include "Scheduling/TuningTask.h"
 #include "Tuning/Json.h"
@@ -340,18 +341,18 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip,
   return task;
 }
 
-/// Reads one program and adds its tasks.
-static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
-                                    const compiler::CompileOptions &options,
-                                    mlir::MLIRContext &context,
-                                    llvm::raw_ostream &messages,
-                                    std::vector<Task> &tasks) {
+/// Adds the tasks of a program that `parse` makes of the text.
+static mlir::LogicalResult addTasks(
+    std::unique_ptr<llvm::MemoryBuffer> source,
+    const compiler::CompileOptions &options, mlir::MLIRContext &context,
+    llvm::raw_ostream &messages, std::vector<Task> &tasks,
+    llvm::function_ref<mlir::OwningOpRef<mlir::ModuleOp>(llvm::SourceMgr &)>
+        parse) {
   llvm::SourceMgr sources;
   std::string name = source->getBufferIdentifier().str();
   sources.AddNewSourceBuffer(std::move(source), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler printer(sources, &context, messages);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compiler::parseProgram(sources, context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = parse(sources);
   if (!module ||
       failed(compiler::lowerToStage(*module, compiler::Stage::Tasks, options)))
     return mlir::failure();
@@ -389,9 +390,44 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
   return mlir::success();
 }
 
+/// Adds the tasks of a module's text.
+static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
+                                    const compiler::CompileOptions &options,
+                                    mlir::MLIRContext &context,
+                                    llvm::raw_ostream &messages,
+                                    std::vector<Task> &tasks) {
+  return addTasks(std::move(source), options, context, messages, tasks,
+                  [&](llvm::SourceMgr &sources) {
+                    return compiler::parseProgram(sources, context);
+                  });
+}
+
+/// Adds the tasks of an ONNX model. Diagnostics show lines of its listing.
+static mlir::LogicalResult
+addModelTasks(const std::string &file, std::optional<int64_t> batch,
+              const compiler::CompileOptions &options,
+              mlir::MLIRContext &context, llvm::raw_ostream &messages,
+              std::vector<Task> &tasks) {
+  std::string error;
+  std::unique_ptr<compiler::onnx::Model> model =
+      compiler::onnx::readModel(file, error);
+  if (!model) {
+    messages << "error: " << error << "\n";
+    return mlir::failure();
+  }
+  compiler::onnx::ImportOptions importOptions;
+  importOptions.batch = batch;
+  return addTasks(llvm::MemoryBuffer::getMemBufferCopy(model->listing, file),
+                  options, context, messages, tasks, [&](llvm::SourceMgr &) {
+                    return compiler::onnx::importModel(*model, importOptions,
+                                                       context);
+                  });
+}
+
 mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
-    ArrayRef<std::string> work, const compiler::CompileOptions &options,
-    mlir::MLIRContext &context, llvm::raw_ostream &messages) {
+    ArrayRef<std::string> work, std::optional<int64_t> batch,
+    const compiler::CompileOptions &options, mlir::MLIRContext &context,
+    llvm::raw_ostream &messages) {
   std::vector<Task> tasks;
   auto fail = [&](const llvm::Twine &what) {
     messages << "error: " << what << "\n";
@@ -407,6 +443,11 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
   };
   for (const std::string &item : work) {
     StringRef name = item;
+    if (name.ends_with(".onnx")) {
+      if (failed(addModelTasks(item, batch, options, context, messages, tasks)))
+        return mlir::failure();
+      continue;
+    }
     if (!name.ends_with(".mlir") && !name.ends_with(".txt")) {
       if (failed(addShape(name)))
         return mlir::failure();

@@ -2,7 +2,9 @@
 
 /* Captures runs into CUDA graphs, each as the first run of its executable, and
    compares 1,000 replays with runs outside of graphs, on contents that change.
-   Then measures the host's time for a run, also on six threads at once.
+   Compares runs that are submitted as graphs of the runtime's with runs whose
+   kernels are launched one by one, with other memory each time. Then measures
+   the host's time for a run, also on six threads at once.
 
        capture BUNDLE ENTRY... */
 #define _POSIX_C_SOURCE 200809L
@@ -40,6 +42,11 @@ static int (*cuMemFree)(Address);
 static int (*cuMemcpyHtoD)(Address, const void *, size_t);
 static int (*cuMemcpyDtoH)(void *, Address, size_t);
 static int (*cuMemcpyDtoDAsync)(Address, Address, size_t, Stream);
+static int (*cuModuleLoadData)(void **, const void *);
+static int (*cuModuleGetFunction)(void **, void *, const char *);
+static int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned,
+                             unsigned, unsigned, unsigned, Stream, void **,
+                             void **);
 
 static void *context;
 
@@ -75,6 +82,9 @@ static void findDriver(void) {
       {&cuMemcpyHtoD, "cuMemcpyHtoD_v2"},
       {&cuMemcpyDtoH, "cuMemcpyDtoH_v2"},
       {&cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2"},
+      {&cuModuleLoadData, "cuModuleLoadData"},
+      {&cuModuleGetFunction, "cuModuleGetFunction"},
+      {&cuLaunchKernel, "cuLaunchKernel"},
   };
   for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i) {
     void *found = dlsym(library, functions[i].name);
@@ -187,18 +197,25 @@ static void setVariant(const Data *data, int variant, Stream stream) {
        "cuMemcpyDtoDAsync");
 }
 
-static int runIn(TesseraExecutable *executable, const Data *data, Stream stream,
-                 Reserved *reserved, void *workspace, size_t workspaceBytes) {
+static int runAs(int launchMode, TesseraExecutable *executable,
+                 const Data *data, Stream stream, Reserved *reserved,
+                 void *workspace, size_t workspaceBytes) {
   TesseraAllocator allocator = {sizeof(allocator), takeReserved, giveBack,
                                 reserved};
-  TesseraRun run = {sizeof(run), 1,         stream,
-                    &allocator,  workspace, workspaceBytes};
+  TesseraRun run = {sizeof(run),    1,         stream, &allocator, workspace,
+                    workspaceBytes, launchMode};
   TesseraResult result = {0};
   result.keepOnDevice = 1;
   int status = (int)tesseraExecutableRun(executable, data->arguments,
                                          data->numArguments, &result, 1, &run);
   return status || result.data != (void *)(size_t)reserved->memory ||
          result.bytes != data->resultBytes;
+}
+
+static int runIn(TesseraExecutable *executable, const Data *data, Stream stream,
+                 Reserved *reserved, void *workspace, size_t workspaceBytes) {
+  return runAs(TESSERA_LAUNCH_AUTO, executable, data, stream, reserved,
+               workspace, workspaceBytes);
 }
 
 static void reserve(Reserved *reserved, size_t bytes) {
@@ -269,12 +286,93 @@ static int replay(TesseraProgram *program, const char *entry,
   return wrong;
 }
 
+/* Runs as graphs of the runtime's, against runs whose kernels are launched one
+   by one. Arguments, results and workspaces have other addresses from run to
+   run, and contents change. Returns in how many runs something was wrong. */
+static int compareModes(TesseraProgram *program, const char *entry,
+                        TesseraDevice *device, const Data *data,
+                        int launchMode) {
+  enum { MEMORIES = 3 };
+  TesseraExecutable *graph = prepare(program, entry, device),
+                    *direct = prepare(program, entry, device);
+  Stream stream;
+  Reserved results[MEMORIES], expectedResult;
+  Address workspaces[MEMORIES];
+  size_t workspaceBytes = 0;
+  Data current = *data;
+  cu(cuStreamCreate(&stream, 1), "cuStreamCreate");
+  check(tesseraExecutableWorkspaceSize(graph, NULL, 0, &workspaceBytes),
+        "tesseraExecutableWorkspaceSize");
+  reserve(&expectedResult, data->resultBytes);
+  for (int memory = 0; memory < MEMORIES; ++memory) {
+    reserve(&results[memory], data->resultBytes);
+    cu(cuMemAlloc(&workspaces[memory], workspaceBytes + 256), "cuMemAlloc");
+  }
+  char *found = malloc(data->resultBytes),
+       *expected = malloc(data->resultBytes);
+  int wrong = 0;
+  for (int number = 0; number < REPLAYS; ++number) {
+    /* Sometimes all addresses are as before, and contents differ. */
+    int moves = number % 4 != 3;
+    if (moves)
+      for (size_t index = 0; index < data->numArguments; ++index)
+        current.arguments[index].data =
+            (void *)(size_t)
+                data->variants[(number + (int)index) % VARIANTS][index];
+    else
+      cu(cuMemcpyDtoDAsync((Address)(size_t)current.arguments[0].data,
+                           data->variants[number % VARIANTS][0], data->bytes[0],
+                           stream),
+         "cuMemcpyDtoDAsync");
+    int memory = number / 4 % MEMORIES;
+    void *workspace = (void *)(size_t)workspaces[memory];
+    int own = number % 2;
+    check(runAs(launchMode, graph, &current, stream, &results[memory],
+                own ? NULL : workspace, own ? 0 : workspaceBytes),
+          "a run as a graph");
+    check(runAs(TESSERA_LAUNCH_DIRECT, direct, &current, stream,
+                &expectedResult, NULL, 0),
+          "a direct run");
+    cu(cuStreamSynchronize(stream), "cuStreamSynchronize");
+    cu(cuMemcpyDtoH(found, results[memory].memory, data->resultBytes),
+       "cuMemcpyDtoH");
+    cu(cuMemcpyDtoH(expected, expectedResult.memory, data->resultBytes),
+       "cuMemcpyDtoH");
+    wrong += memcmp(found, expected, data->resultBytes) != 0;
+  }
+  TesseraLaunchStatistics statistics = {0};
+  statistics.structSize = sizeof(statistics);
+  check(tesseraExecutableGetLaunchStatistics(graph, &statistics),
+        "tesseraExecutableGetLaunchStatistics");
+  printf(
+      "%s %s: %d of %d runs wrong, %d as graphs; %d graphs, %d updates%s%s\n",
+      entry, launchMode == TESSERA_LAUNCH_GRAPH ? "as graphs" : "auto", wrong,
+      REPLAYS, (int)statistics.graphRuns, (int)statistics.graphs,
+      (int)statistics.updates, *statistics.whyDirect ? "; last direct: " : "",
+      statistics.whyDirect);
+  if (launchMode == TESSERA_LAUNCH_GRAPH)
+    wrong += statistics.graphRuns != REPLAYS;
+  tesseraExecutableDestroy(graph);
+  tesseraExecutableDestroy(direct);
+  cu(cuStreamDestroy(stream), "cuStreamDestroy");
+  cu(cuMemFree(expectedResult.memory), "cuMemFree");
+  for (int memory = 0; memory < MEMORIES; ++memory) {
+    wrong += results[memory].releases;
+    cu(cuMemFree(results[memory].memory), "cuMemFree");
+    cu(cuMemFree(workspaces[memory]), "cuMemFree");
+  }
+  free(found);
+  free(expected);
+  return wrong;
+}
+
 /* What a thread has for itself. */
 typedef struct {
   TesseraExecutable *executable;
   Data data;
   Stream stream;
   Reserved reserved;
+  int launchMode;
   double nanoseconds;
   int failures;
 } Worker;
@@ -293,8 +391,9 @@ static void *runOften(void *user) {
   for (int batch = 0; batch < RUNS / 100; ++batch) {
     double begin = now();
     for (int number = 0; number < 100; ++number)
-      worker->failures += runIn(worker->executable, &worker->data,
-                                worker->stream, &worker->reserved, NULL, 0);
+      worker->failures +=
+          runAs(worker->launchMode, worker->executable, &worker->data,
+                worker->stream, &worker->reserved, NULL, 0);
     total += now() - begin;
     worker->failures += cuStreamSynchronize(worker->stream) != 0;
   }
@@ -303,11 +402,13 @@ static void *runOften(void *user) {
 }
 
 static int measure(TesseraProgram *program, const char *entry,
-                   TesseraDevice *device, int threads) {
+                   TesseraDevice *device, int threads, int launchMode) {
+  static const char *const modes[] = {"", " (direct)", " (graph)"};
   Worker *workers = calloc((size_t)threads, sizeof(Worker));
   pthread_t ids[THREADS];
   for (int number = 0; number < threads; ++number) {
     Worker *worker = &workers[number];
+    worker->launchMode = launchMode;
     worker->executable = prepare(program, entry, device);
     makeData(program, entry, &worker->data);
     reserve(&worker->reserved, worker->data.resultBytes);
@@ -333,10 +434,40 @@ static int measure(TesseraProgram *program, const char *entry,
     cu(cuMemFree(worker->reserved.memory), "cuMemFree");
     freeData(&worker->data);
   }
-  printf("%s: %.0f ns per run on %d thread%s, %d runs failed\n", entry,
-         sum / threads, threads, threads == 1 ? "" : "s", failures);
+  printf("%s%s: %.0f ns per run on %d thread%s, %d runs failed\n", entry,
+         modes[launchMode], sum / threads, threads, threads == 1 ? "" : "s",
+         failures);
   free(workers);
   return failures;
+}
+
+/* The time of a launch without Tessera, of a kernel that does nothing and takes
+   the parameters of a matmul. */
+static void measureLaunch(void) {
+  static const char ptx[] =
+      ".version 7.0\n.target sm_70\n.address_size 64\n"
+      ".visible .entry nothing(.param .align 64 .b8 a[128],\n"
+      "  .param .align 64 .b8 b[128], .param .u64 c, .param .u64 d) { ret; }\n";
+  static char maps[2][128] __attribute__((aligned(64)));
+  Address pointers[2] = {0, 0};
+  void *arguments[] = {maps[0], maps[1], &pointers[0], &pointers[1]};
+  void *module, *function;
+  Stream stream;
+  cu(cuModuleLoadData(&module, ptx), "cuModuleLoadData");
+  cu(cuModuleGetFunction(&function, module, "nothing"), "cuModuleGetFunction");
+  cu(cuStreamCreate(&stream, 1), "cuStreamCreate");
+  double total = 0;
+  for (int batch = 0; batch < RUNS / 100; ++batch) {
+    double begin = now();
+    for (int number = 0; number < 100; ++number)
+      cu(cuLaunchKernel(function, 16, 1, 1, 128, 1, 1, 0, stream, arguments,
+                        NULL),
+         "cuLaunchKernel");
+    total += now() - begin;
+    cu(cuStreamSynchronize(stream), "cuStreamSynchronize");
+  }
+  cu(cuStreamDestroy(stream), "cuStreamDestroy");
+  printf("cuLaunchKernel: %.0f ns\n", total / RUNS);
 }
 
 int main(int argc, char **argv) {
@@ -352,9 +483,15 @@ int main(int argc, char **argv) {
     makeData(program, argv[entry], &data);
     for (int givesWorkspace = 0; givesWorkspace < 2; ++givesWorkspace)
       wrong += replay(program, argv[entry], device, &data, givesWorkspace);
+    for (int mode = TESSERA_LAUNCH_AUTO; mode <= TESSERA_LAUNCH_GRAPH; ++mode)
+      if (mode != TESSERA_LAUNCH_DIRECT)
+        wrong += compareModes(program, argv[entry], device, &data, mode);
     freeData(&data);
-    wrong += measure(program, argv[entry], device, 1);
-    wrong += measure(program, argv[entry], device, THREADS);
+    measureLaunch();
+    for (int mode = TESSERA_LAUNCH_AUTO; mode <= TESSERA_LAUNCH_GRAPH; ++mode) {
+      wrong += measure(program, argv[entry], device, 1, mode);
+      wrong += measure(program, argv[entry], device, THREADS, mode);
+    }
   }
   tesseraProgramDestroy(program);
   tesseraDeviceClose(device);

@@ -78,7 +78,8 @@ int main(int argc, char **argv) {
   TesseraArgument arguments[3];
   for (int i = 0; i < 3; ++i)
     arguments[i] = {TESSERA_MEMORY_DEVICE, buffers[i], sizes, nullptr};
-  TesseraRun run = {sizeof(run), 1, list, nullptr, nullptr, 0};
+  TesseraRun run = {sizeof(run),        1, list, nullptr, nullptr, 0,
+                    TESSERA_LAUNCH_AUTO};
 
   // Nothing waits between the first command and the last one.
   auto copy = [&](void *to, const void *from) {

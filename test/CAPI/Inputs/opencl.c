@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 3; ++i)
     arguments[i] =
         (TesseraArgument){TESSERA_MEMORY_CL_MEM, buffers[i], sizes, NULL};
-  TesseraRun run = {sizeof(run), 1, queue, NULL, NULL, 0};
+  TesseraRun run = {sizeof(run), 1, queue, NULL, NULL, 0, TESSERA_LAUNCH_AUTO};
   check(write(queue, buffers[0], 0, 0, BYTES, a, 0, NULL, NULL), "write");
   check(write(queue, buffers[1], 0, 0, BYTES, b, 0, NULL, NULL), "write");
   check(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &run), "run");
@@ -105,8 +105,13 @@ int main(int argc, char **argv) {
 
   /* What cannot be. */
   foreign = createContext(NULL, 1, &id, NULL, NULL, &error);
-  TesseraRun other = {
-      sizeof(other), 1, createQueue(foreign, id, NULL, &error), NULL, NULL, 0};
+  TesseraRun other = {sizeof(other),
+                      1,
+                      createQueue(foreign, id, NULL, &error),
+                      NULL,
+                      NULL,
+                      0,
+                      TESSERA_LAUNCH_AUTO};
   if (tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &other) !=
       TESSERA_INVALID_ARGUMENT)
     ++wrong;

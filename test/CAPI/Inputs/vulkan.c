@@ -170,7 +170,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 3; ++i)
     arguments[i] = (TesseraArgument){TESSERA_MEMORY_VK_BUFFER,
                                      (void *)buffers[i].buffer, sizes, NULL};
-  TesseraRun run = {sizeof(run), 1, queue, NULL, NULL, 0};
+  TesseraRun run = {sizeof(run), 1, queue, NULL, NULL, 0, TESSERA_LAUNCH_AUTO};
   static float c[N * N], square[N * N], expected[N * N];
   multiplyOnHost(a, b, expected);
 
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
   tooLarge[0].sizes = large;
   tooLarge[1].sizes = tall;
   wrong += rejected(tesseraExecutableRun(multiply, tooLarge, 3, NULL, 0, &run));
-  TesseraRun none = {sizeof(none), 1, NULL, NULL, NULL, 0};
+  TesseraRun none = {sizeof(none), 1, NULL, NULL, NULL, 0, TESSERA_LAUNCH_AUTO};
   wrong +=
       rejected(tesseraExecutableRun(multiply, arguments, 3, NULL, 0, &none));
   TesseraDevice *refusedDevice;

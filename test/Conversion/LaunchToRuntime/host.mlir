@@ -90,3 +90,33 @@ func.func @buffers(%n: index) -> (memref<?xf32>, memref<4xf32>) {
   %w = memref.get_global @weights : memref<4xf32>
   return %a, %w : memref<?xf32>, memref<4xf32>
 }
+
+// -----
+
+// A global of the runtime's: the copy of a constant by its number.
+// CHECK-NOT:   __tessera_data_3
+// CHECK-LABEL: llvm.func @data
+// CHECK:         %[[NUMBER:.+]] = llvm.mlir.constant(3 : i64)
+// CHECK:         %[[SIZE:.+]] = llvm.mlir.constant(16 : i64)
+// CHECK:         llvm.call @tessera_rt_data(%[[NUMBER]], %[[SIZE]])
+memref.global "private" constant @__tessera_data_3 : memref<4xf32>
+func.func @data() -> memref<4xf32> {
+  %0 = memref.get_global @__tessera_data_3 : memref<4xf32>
+  return %0 : memref<4xf32>
+}
+
+// -----
+
+// A scalar of the device is read by the runtime, into the stack.
+// CHECK-DAG:   llvm.func @tessera_rt_read(!llvm.ptr, !llvm.ptr, i64)
+// CHECK-LABEL: llvm.func @read
+// CHECK:         %[[STACK:.+]] = llvm.intr.stacksave
+// CHECK:         %[[SLOT:.+]] = llvm.alloca %{{.+}} x f16
+// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(2 : i64)
+// CHECK:         llvm.call @tessera_rt_read(%[[SLOT]], %{{.+}}, %[[BYTES]])
+// CHECK:         llvm.load %[[SLOT]] : !llvm.ptr -> f16
+// CHECK:         llvm.intr.stackrestore %[[STACK]]
+func.func @read(%m: memref<f16>) -> f16 {
+  %x = memref.load %m[] : memref<f16>
+  return %x : f16
+}

@@ -295,3 +295,52 @@ func.func @pad_rows(%a: memref<64x45xf16>, %b: memref<64x45xf16, strided<[48, 1]
   }
   return
 }
+
+// A reduction begins with the value that its output is filled with.
+// CHECK-LABEL: func.func @filled
+// CHECK-SAME:      %{{.+}}: memref<8x64xf32>, %[[START:[a-z0-9]+]]: f32
+// CHECK-COUNT-1: gpu.launch
+// CHECK:           arith.addf %[[START]], %
+// CHECK:           gpu.terminator
+// CHECK-NOT:     gpu.launch
+// CHECK:         return
+func.func @filled(%in: memref<8x64xf32>, %start: f32) -> memref<8xf32> {
+  %out = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%start : f32) outs(%out : memref<8xf32>)
+  linalg.reduce { arith.addf } ins(%in : memref<8x64xf32>) outs(%out : memref<8xf32>) dimensions = [1]
+  return %out : memref<8xf32>
+}
+
+// The fill stays where something reads the memory before the reduction, also
+// through a view, where the reduction reads it, and where it is an argument.
+// CHECK-LABEL: func.func @read
+// CHECK-COUNT-3: gpu.launch
+// CHECK-LABEL: func.func @other
+// CHECK-COUNT-2: gpu.launch
+// CHECK-LABEL: func.func @argument
+// CHECK-COUNT-2: gpu.launch
+func.func @read(%in: memref<8x64xf32>, %start: f32, %copy: memref<2x4xf32>) -> memref<8xf32> {
+  %out = memref.alloc() : memref<8xf32>
+  %view = memref.expand_shape %out [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>
+  linalg.fill ins(%start : f32) outs(%out : memref<8xf32>)
+  linalg.copy ins(%view : memref<2x4xf32>) outs(%copy : memref<2x4xf32>)
+  linalg.reduce { arith.addf } ins(%in : memref<8x64xf32>) outs(%out : memref<8xf32>) dimensions = [1]
+  return %out : memref<8xf32>
+}
+func.func @other(%in: memref<8x64xf32>, %start: f32) -> memref<8xf32> {
+  %out = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%start : f32) outs(%out : memref<8xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%in, %out : memref<8x64xf32>, memref<8xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %p, %o : f32
+    linalg.yield %s : f32
+  }
+  return %out : memref<8xf32>
+}
+func.func @argument(%in: memref<8x64xf32>, %out: memref<8xf32>, %start: f32) {
+  linalg.fill ins(%start : f32) outs(%out : memref<8xf32>)
+  linalg.reduce { arith.addf } ins(%in : memref<8x64xf32>) outs(%out : memref<8xf32>) dimensions = [1]
+  return
+}

@@ -8,12 +8,16 @@ A line of the text is one of the following. Lines that start with # are comments
 its model, RUN lines and checks.
 
   opset 17
-  graph NAME
+  name NAME                              of the graph
   input x: f32[N, 3, 8, 8]               sizes, or names of open ones
   tensor w: f32[4, 3, 3, 3] = seq        contents: seq, or a list of numbers
   external w: f32[4] = FILE 16 16        location, offset, length
   y, z = Op(x, , w) name {pads=[1, 1], alpha=0.5, mode="edge", value=i64[2]:[1, 2]}
   output y: f32[N, 4]                    the type may be left out
+  graph NAME ... end                     a graph for attributes: {body=@NAME}
+  function DOMAIN.NAME(x, y) -> z ... end   nodes of a function; {alpha=$beta} is its attribute
+
+The lines of a graph or function are of the same forms.
 """
 
 import re
@@ -73,8 +77,12 @@ def make_value(name, kind, sizes):
     return data(1, name) + data(2, data(1, body))
 
 
-def make_attribute(name, text):
+def make_attribute(name, text, graphs):
     start = data(1, name)
+    if text.startswith("@"):
+        return start + data(6, graphs[text[1:]]) + integer(20, 5)
+    if text.startswith("$"):
+        return start + data(21, text[1:]) + integer(20, 1)
     tensor = re.fullmatch(r"(\w+)\[([^\]]*)\]:(.*)", text)
     if tensor:
         return start + data(5, make_tensor(*(tensor[1], parse_sizes(tensor[2]), tensor[3]))) + integer(20, 4)
@@ -90,7 +98,7 @@ def make_attribute(name, text):
     return start + integer(3, int(text)) + integer(20, 2)
 
 
-def make_node(line):
+def make_node(line, graphs):
     found = re.fullmatch(r"(.*?) = ([\w.]+)\((.*?)\)(?: ([\w.]+))?(?: \{(.*)\})?", line)
     outputs, op, inputs, name, attributes = found.groups()
     body = b"".join(data(1, i.strip()) for i in (inputs.split(",") if inputs else []))
@@ -98,37 +106,65 @@ def make_node(line):
     domain, _, op = op.rpartition(".")
     body += data(3, name or "") + data(4, op) + data(7, domain)
     for key, text in re.findall(r'(\w+)=((?:\w+\[[^\]]*\]:)?(?:\[[^\]]*\]|"[^"]*"|[^,\s]+))', attributes or ""):
-        body += data(5, make_attribute(key, text))
+        body += data(5, make_attribute(key, text, graphs))
     return data(1, body)
+
+
+def make_line(line, graphs):
+    """The field of a GraphProto for a line."""
+    typed = re.fullmatch(r"(input|output|tensor|external) (\S+?)(?:: (\w+)(?:\[(.*?)\])?)?(?: = (.*))?", line)
+    if not typed:
+        return make_node(line, graphs)
+    if typed[1] in ("input", "output"):
+        sizes = None if typed[4] is None else parse_sizes(typed[4])
+        value = make_value(typed[2], typed[3], sizes) if typed[3] else data(1, typed[2])
+        return data(11 if typed[1] == "input" else 12, value)
+    if typed[1] == "tensor":
+        return data(5, make_tensor(typed[3], parse_sizes(typed[4]), typed[5], typed[2]))
+    pairs = zip(("location", "offset", "length"), typed[5].split())
+    return data(5, b"".join(integer(1, int(s)) for s in parse_sizes(typed[4]))
+                + integer(2, TYPES[typed[3]][0]) + data(8, typed[2])
+                + b"".join(data(13, data(1, k) + data(2, v)) for k, v in pairs)
+                + integer(14, 1))
 
 
 def main():
     opset, name, graph = 17, "graph", b""
+    graphs, functions = {}, b""
+    # The graphs that are being read, and functions in this place.
+    open_graphs = []
     for line in open(sys.argv[1]):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
-        typed = re.fullmatch(r"(input|output|tensor|external) (\S+?)(?:: (\w+)(?:\[(.*?)\])?)?(?: = (.*))?", line)
+        function = re.fullmatch(r"function ([\w.]+)\.(\w+)\((.*)\) -> (.*)", line)
         if line.startswith("opset "):
             opset = int(line.split()[1])
-        elif line.startswith("graph "):
+        elif line.startswith("name "):
             name = line.split()[1]
-        elif not typed:
-            graph += make_node(line)
-        elif typed[1] in ("input", "output"):
-            sizes = None if typed[4] is None else parse_sizes(typed[4])
-            value = make_value(typed[2], typed[3], sizes) if typed[3] else data(1, typed[2])
-            graph += data(11 if typed[1] == "input" else 12, value)
-        elif typed[1] == "tensor":
-            graph += data(5, make_tensor(typed[3], parse_sizes(typed[4]), typed[5], typed[2]))
+        elif line.startswith("graph "):
+            open_graphs.append([line.split()[1], b""])
+        elif function:
+            head = data(10, function[1]) + data(1, function[2])
+            head += b"".join(data(4, i) for i in parse_sizes(function[3]))
+            head += b"".join(data(5, o) for o in parse_sizes(function[4]))
+            open_graphs.append([None, head])
+        elif line == "end":
+            key, body = open_graphs.pop()
+            if key:
+                graphs[key] = body + data(2, key)
+            else:
+                functions += data(25, body)
+        elif open_graphs and open_graphs[-1][0] is None:
+            # The field of a node has another number in a function.
+            open_graphs[-1][1] += b"\x3a" + make_line(line, graphs)[1:]
+        elif open_graphs:
+            open_graphs[-1][1] += make_line(line, graphs)
         else:
-            pairs = zip(("location", "offset", "length"), typed[5].split())
-            graph += data(5, b"".join(integer(1, int(s)) for s in parse_sizes(typed[4]))
-                          + integer(2, TYPES[typed[3]][0]) + data(8, typed[2])
-                          + b"".join(data(13, data(1, k) + data(2, v)) for k, v in pairs)
-                          + integer(14, 1))
+            graph += make_line(line, graphs)
     with open(sys.argv[2], "wb") as file:
-        file.write(integer(1, 8) + data(7, graph + data(2, name)) + data(8, data(1, "") + integer(2, opset)))
+        file.write(integer(1, 8) + data(7, graph + data(2, name)) + functions
+                   + data(8, data(1, "") + integer(2, opset)))
 
 
 main()

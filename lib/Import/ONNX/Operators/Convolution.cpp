@@ -258,6 +258,183 @@ static FailureOr<Tensor> convolve(Lowering &l, const Tensor &input,
   return l.reshape(l.makeTensor(op->getResult(0), sumType), result);
 }
 
+/// The convolution of bytes minus their zero points, in int32.
+///
+/// Padding is zero, that is, the zero point. Where it is constant the input is
+/// padded with it, so that each window is whole, and its contribution is that
+/// of the sum of each filter. Else the bytes are padded with 0, and the sums
+/// are those of the parts of a filter that are inside.
+static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
+                                       const ByteOperand &w) {
+  Tensor input = x.bytes, filter = w.bytes;
+  int64_t spatial = input.rank() - 2, groups = l.getInt("group", 1);
+  if (spatial < 1 || spatial > 2 || filter.rank() != input.rank() ||
+      !filter.isStatic() || ShapedType::isDynamic(input.shape[1]) ||
+      groups < 1 || filter.shape[0] % groups || input.shape[1] % groups ||
+      filter.shape[1] != input.shape[1] / groups)
+    return l.fail("the filter does not fit the input, or they have more than "
+                  "two spatial dimensions");
+  int64_t channels = filter.shape[0], each = filter.shape[1];
+  if ((x.zero && x.zero->count() != 1) ||
+      (w.zero && w.zero->count() != 1 && w.zero->count() != channels))
+    return l.fail("expected one zero point of the input, and one of the filter "
+                  "or of each of its " +
+                  Twine(channels) + " channels");
+  Window window;
+  window.kernel.assign(filter.shape.begin() + 2, filter.shape.end());
+  if (failed(getWindow(l, ArrayRef(input.shape).drop_front(2), window)))
+    return failure();
+  Shape shape = {input.shape[0], channels};
+  llvm::append_range(shape, window.results);
+  if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
+    return failure();
+  bool padsConstant = x.zero && x.zero->constant;
+  double padding =
+      padsConstant ? static_cast<double>(x.zero->constant->getInt(0)) : 0;
+  if (padsConstant && (padding < -128 || padding > 127))
+    return l.fail("the zero point of the input is not of its type");
+  FailureOr<Tensor> padded =
+      padWindow(l, {DataType::I8, input.shape, nullptr, l.materialize(input)},
+                window, l.makeScalar(DataType::I8, padding));
+  if (failed(padded))
+    return failure();
+  FailureOr<Tensor> sum =
+      convolve(l, *padded, filter, groups, window, DataType::I32);
+  if (succeeded(sum) && w.zero) {
+    FailureOr<Tensor> zero = l.reshape(
+        *w.zero, w.zero->count() == 1 ? Shape() : Shape{channels, 1, 1});
+    // The sums of the windows of each group.
+    Tensor ones = l.makeSplat(
+        DataType::I8,
+        {groups == 1 ? 1 : channels, each, window.kernel[0], window.kernel[1]},
+        1);
+    FailureOr<Tensor> sums =
+        convolve(l, *padded, ones, groups, window, DataType::I32);
+    if (failed(zero) || failed(sums))
+      return failure();
+    sum = subtractProduct(l, *sum, *zero, *sums);
+  }
+  if (succeeded(sum) && x.zero) {
+    FailureOr<Tensor> zero = l.reshape(*x.zero, {});
+    FailureOr<Tensor> sums = sumBytes(l, filter, 1);
+    if (succeeded(sums) && w.zero) {
+      FailureOr<Tensor> own = l.reshape(
+          *w.zero, w.zero->count() == 1 ? Shape() : Shape{channels, 1, 1, 1});
+      if (failed(own))
+        return failure();
+      sums = subtractProduct(l, *sums, *own,
+                             l.makeInts(each, Shape(), DataType::I32));
+    }
+    if (failed(zero) || failed(sums))
+      return failure();
+    bool isPadded = padded->shape != input.shape;
+    if (isPadded && !padsConstant) {
+      Shape image = input.shape;
+      image[0] = image[1] = 1;
+      Tensor ones = l.makeSplat(DataType::I32, image, 1);
+      FailureOr<Tensor> inside =
+          padWindow(l, {ones.type, image, nullptr, l.materialize(ones)}, window,
+                    l.makeScalar(DataType::I32, 0));
+      if (failed(inside))
+        return failure();
+      sums = convolve(l, *inside, *sums, 1, window, DataType::I32);
+    } else {
+      sums = l.reduce(*sums, {2, 3}, /*keepDims=*/true, DataType::I32, 0,
+                      [](ScalarBuilder &b, ValueRange v) {
+                        return Value(arith::AddIOp::create(b, v[1], v[0]));
+                      });
+      if (succeeded(sums))
+        sums = l.reshape(*sums, {channels, 1, 1});
+    }
+    if (failed(sums))
+      return failure();
+    sum = subtractProduct(l, *sum, *zero, *sums);
+  }
+  if (failed(sum))
+    return failure();
+  return l.reshape(*sum, shape);
+}
+
+static FailureOr<Tensor> convolveInputs(Lowering &l, size_t filterInput,
+                                        size_t inputZero, size_t filterZero) {
+  auto getZero = [&](size_t i) {
+    return l.hasInput(i) ? &l.getInput(i) : nullptr;
+  };
+  FailureOr<ByteOperand> x =
+      makeByteOperand(l, l.getInput(0), getZero(inputZero));
+  FailureOr<ByteOperand> w =
+      makeByteOperand(l, l.getInput(filterInput), getZero(filterZero));
+  if (failed(x) || failed(w))
+    return failure();
+  return convolveBytes(l, *x, *w);
+}
+
+/// Whether input and filter are dequantized bytes that convolveBytes supports.
+static bool areBytes(const Tensor &input, const Tensor &filter) {
+  if (!input.quantized || !filter.quantized || input.rank() > 4)
+    return false;
+  auto isOne = [](const Quantized &x) {
+    return x.scale.count() == 1 && (!x.zero || x.zero->count() == 1);
+  };
+  return isOne(*input.quantized) &&
+         (isOne(*filter.quantized) || filter.quantized->axis == 0);
+}
+
+/// Conv of dequantized bytes as one of the bytes.
+static LogicalResult lowerByteConv(Lowering &l) {
+  const Quantized &input = *l.getInput(0).quantized,
+                  &filter = *l.getInput(1).quantized;
+  FailureOr<ByteOperand> x = makeByteOperand(l, input);
+  FailureOr<ByteOperand> w = makeByteOperand(l, filter);
+  if (failed(x) || failed(w))
+    return failure();
+  FailureOr<Tensor> sum = convolveBytes(l, *x, *w);
+  if (failed(sum))
+    return failure();
+  Shape column(sum->shape.size() - 1, 1);
+  column[0] = sum->shape[1];
+  FailureOr<Tensor> scale = filter.scale;
+  if (filter.scale.count() != 1)
+    scale = l.reshape(filter.scale, column);
+  std::optional<Tensor> offset;
+  if (l.hasInput(2)) {
+    FailureOr<Tensor> bias = l.reshape(l.getInput(2), column);
+    if (failed(bias))
+      return failure();
+    offset = *bias;
+  }
+  if (failed(scale))
+    return failure();
+  FailureOr<Tensor> inputScale = l.reshape(input.scale, {});
+  if (failed(inputScale))
+    return failure();
+  return l.setResult(dequantizeSum(l, *sum, *inputScale, *scale, 1, offset, 1,
+                                   l.getInput(0).type));
+}
+
+static LogicalResult lowerConvInteger(Lowering &l) {
+  return l.setResult(convolveInputs(l, 1, 2, 3));
+}
+
+static LogicalResult lowerQLinearConv(Lowering &l) {
+  FailureOr<Tensor> sum = convolveInputs(l, 3, 2, 5);
+  if (succeeded(sum) && l.hasInput(8)) {
+    Shape column(sum->shape.size() - 1, 1);
+    column[0] = sum->shape[1];
+    if (l.getInput(8).count() != column[0])
+      return l.fail("the bias must have " + Twine(column[0]) + " elements");
+    FailureOr<Tensor> bias = l.reshape(l.getInput(8), column);
+    if (failed(bias))
+      return failure();
+    sum = l.elementwise({*sum, *bias}, DataType::I32,
+                        [](ScalarBuilder &b, ValueRange v) {
+                          return Value(arith::AddIOp::create(b, v[0], v[1]));
+                        });
+  }
+  return failed(sum) ? failure()
+                     : l.setResult(requantize(l, *sum, 1, 4, 6, 7, 1));
+}
+
 static LogicalResult lowerConv(Lowering &l) {
   Tensor input = l.getInput(0), filter = l.getInput(1);
   std::optional<Tensor> bias;
@@ -289,6 +466,8 @@ static LogicalResult lowerConv(Lowering &l) {
   SmallVector<int64_t> declared = l.getInts("kernel_shape");
   if (!declared.empty() && declared != window.kernel)
     return l.fail("kernel_shape differs from the filter's shape");
+  if (areBytes(input, filter))
+    return lowerByteConv(l);
   if (failed(getWindow(l, ArrayRef(input.shape).drop_front(2), window)))
     return failure();
   absorbNormalization(l, filter, bias);
@@ -331,65 +510,6 @@ static LogicalResult lowerConv(Lowering &l) {
   if (succeeded(result) && spatial == 1)
     result = l.reshape(*result, shape);
   return l.setResult(result);
-}
-
-/// Checks the ranks and channels of a convolution of integers, and sums it in
-/// int32.
-static FailureOr<Tensor> convolveIntegers(Lowering &l, size_t filterInput,
-                                          size_t inputZero, size_t filterZero) {
-  FailureOr<Tensor> x = subtractZero(l, l.getInput(0), inputZero,
-                                     /*isRows=*/false);
-  FailureOr<Tensor> w = subtractZero(l, l.getInput(filterInput), filterZero,
-                                     /*isRows=*/true);
-  if (failed(x) || failed(w))
-    return failure();
-  Tensor input = *x, filter = *w;
-  int64_t spatial = input.rank() - 2, groups = l.getInt("group", 1);
-  if (spatial < 1 || spatial > 2 || filter.rank() != input.rank() ||
-      !filter.isStatic() || ShapedType::isDynamic(input.shape[1]) ||
-      groups < 1 || filter.shape[0] % groups || input.shape[1] % groups ||
-      filter.shape[1] != input.shape[1] / groups)
-    return l.fail("the filter does not fit the input, or they have more than "
-                  "two spatial dimensions");
-  Window window;
-  window.kernel.assign(filter.shape.begin() + 2, filter.shape.end());
-  if (failed(getWindow(l, ArrayRef(input.shape).drop_front(2), window)))
-    return failure();
-  Shape shape = {input.shape[0], filter.shape[0]};
-  llvm::append_range(shape, window.results);
-  if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
-    return failure();
-  FailureOr<Tensor> padded =
-      padWindow(l, {DataType::I32, input.shape, nullptr, l.materialize(input)},
-                window, l.makeScalar(DataType::I32, 0));
-  if (succeeded(padded))
-    padded = convolve(l, *padded, filter, groups, window, DataType::I32);
-  if (failed(padded))
-    return failure();
-  return l.reshape(*padded, shape);
-}
-
-static LogicalResult lowerConvInteger(Lowering &l) {
-  return l.setResult(convolveIntegers(l, 1, 2, 3));
-}
-
-static LogicalResult lowerQLinearConv(Lowering &l) {
-  FailureOr<Tensor> sum = convolveIntegers(l, 3, 2, 5);
-  if (succeeded(sum) && l.hasInput(8)) {
-    Shape column(sum->shape.size() - 1, 1);
-    column[0] = sum->shape[1];
-    if (l.getInput(8).count() != column[0])
-      return l.fail("the bias must have " + Twine(column[0]) + " elements");
-    FailureOr<Tensor> bias = l.reshape(l.getInput(8), column);
-    if (failed(bias))
-      return failure();
-    sum = l.elementwise({*sum, *bias}, DataType::I32,
-                        [](ScalarBuilder &b, ValueRange v) {
-                          return Value(arith::AddIOp::create(b, v[0], v[1]));
-                        });
-  }
-  return failed(sum) ? failure()
-                     : l.setResult(requantize(l, *sum, 1, 4, 6, 7, 1));
 }
 
 /// The padding of ConvTranspose, as what is cut off the whole result.

@@ -9,30 +9,6 @@
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
-/// Builds each element of a result by `body`, which gets the loops' indices and
-/// the elements of `inputs` by their maps.
-static Tensor generate(
-    Lowering &l, ArrayRef<OpFoldResult> sizes, DataType type,
-    ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
-    function_ref<Value(ScalarBuilder &, ArrayRef<Value>, ValueRange)> body) {
-  auto rank = static_cast<unsigned>(sizes.size());
-  Value init = l.makeEmpty(sizes, l.getElementType(type));
-  SmallVector<AffineMap> all(maps);
-  all.push_back(l.b.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      l.b, init.getType(), inputs, init, all, iterators,
-      [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-        ScalarBuilder b(loc, nested);
-        SmallVector<Value> indices;
-        for (unsigned d = 0; d < rank; ++d)
-          indices.push_back(linalg::IndexOp::create(b, d));
-        linalg::YieldOp::create(b, body(b, indices, arguments.drop_back()));
-      });
-  return l.makeTensor(generic.getResult(0), type);
-}
-
 static LogicalResult lowerGatherElements(Lowering &l) {
   const Tensor &data = l.getInput(0), &indices = l.getInput(1);
   int64_t axis = l.getInt("axis", 0);

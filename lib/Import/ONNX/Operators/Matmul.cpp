@@ -30,9 +30,9 @@ static Tensor multiply(Lowering &l, const Tensor &left, const Tensor &right,
   return l.makeTensor(op->getResult(0), sumType);
 }
 
-/// MatMul as numpy defines it, in `sumType`.
-static FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
-                                         DataType sumType) {
+FailureOr<Tensor> mlir::tessera::onnx::multiplyBatches(Lowering &l, Tensor a,
+                                                       Tensor c,
+                                                       DataType sumType) {
   if (a.rank() == 0 || c.rank() == 0)
     return l.fail("its inputs must not be scalars");
   bool isRow = a.rank() == 1, isColumn = c.rank() == 1;
@@ -109,30 +109,133 @@ static FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
   return l.reshape(l.makeTensor(op->getResult(0), sumType), result);
 }
 
+/// A zero point of several elements as one for each row of the left operand
+/// (`isLeft`), or for each column of the right one.
+static FailureOr<Tensor> placeZero(Lowering &l, const Tensor &zero,
+                                   bool isLeft) {
+  if (zero.count() == 1)
+    return l.reshape(zero, {});
+  if (zero.rank() == 1 && isLeft)
+    return l.reshape(zero, {zero.shape[0], 1});
+  return zero;
+}
+
+/// MatMul of bytes minus their zero points, in int32: that of the bytes, minus
+/// zero points times sums.
+static FailureOr<Tensor> multiplyBytes(Lowering &l, ByteOperand a,
+                                       ByteOperand c) {
+  if (a.bytes.rank() == 0 || c.bytes.rank() == 0)
+    return l.fail("its inputs must not be scalars");
+  bool isRow = a.bytes.rank() == 1, isColumn = c.bytes.rank() == 1;
+  FailureOr<Tensor> left = a.bytes, right = c.bytes;
+  if (isRow)
+    left = l.reshape(a.bytes, {1, a.bytes.shape[0]});
+  if (isColumn)
+    right = l.reshape(c.bytes, {c.bytes.shape[0], 1});
+  if (failed(left) || failed(right))
+    return failure();
+  FailureOr<Tensor> result = multiplyBatches(l, *left, *right, DataType::I32);
+  if (failed(result))
+    return failure();
+  FailureOr<Tensor> aZero, cZero;
+  if (c.zero) {
+    cZero = placeZero(l, *c.zero, /*isLeft=*/false);
+    FailureOr<Tensor> sums = sumBytes(l, *left, left->rank() - 1);
+    if (failed(cZero) || failed(sums))
+      return failure();
+    result = subtractProduct(l, *result, *cZero, *sums);
+  }
+  if (succeeded(result) && a.zero) {
+    // The sums of the right operand minus its zero point.
+    int64_t k = right->shape[right->rank() - 2];
+    FailureOr<Tensor> sums;
+    if (c.zero && ShapedType::isDynamic(k)) {
+      FailureOr<Tensor> shifted = l.convert(*right, DataType::I32);
+      if (succeeded(shifted))
+        shifted = subtractProduct(l, *shifted, *cZero,
+                                  l.makeInts(1, Shape(), DataType::I32));
+      if (failed(shifted))
+        return failure();
+      sums = l.reduce(*shifted, shifted->rank() - 2, /*keepDims=*/true,
+                      DataType::I32, 0, [](ScalarBuilder &b, ValueRange v) {
+                        return Value(arith::AddIOp::create(b, v[1], v[0]));
+                      });
+    } else {
+      sums = sumBytes(l, *right, right->rank() - 2);
+      if (succeeded(sums) && c.zero)
+        sums = subtractProduct(l, *sums, *cZero,
+                               l.makeInts(k, Shape(), DataType::I32));
+    }
+    aZero = placeZero(l, *a.zero, /*isLeft=*/true);
+    if (failed(aZero) || failed(sums))
+      return failure();
+    result = subtractProduct(l, *result, *aZero, *sums);
+  }
+  if (failed(result) || (!isRow && !isColumn))
+    return result;
+  Shape shape(result->shape);
+  if (isColumn)
+    shape.pop_back();
+  if (isRow)
+    shape.erase(shape.end() - (isColumn ? 1 : 2));
+  return l.reshape(*result, shape);
+}
+
+static FailureOr<Tensor> multiplyInputs(Lowering &l, size_t left,
+                                        size_t leftZero, size_t right,
+                                        size_t rightZero) {
+  auto getZero = [&](size_t i) {
+    return l.hasInput(i) ? &l.getInput(i) : nullptr;
+  };
+  FailureOr<ByteOperand> a =
+      makeByteOperand(l, l.getInput(left), getZero(leftZero));
+  FailureOr<ByteOperand> c =
+      makeByteOperand(l, l.getInput(right), getZero(rightZero));
+  if (failed(a) || failed(c))
+    return failure();
+  return multiplyBytes(l, *a, *c);
+}
+
+/// Whether both operands are dequantized bytes, with one scale and zero point,
+/// or of the right one one for each index of `axis`.
+static bool areBytes(const Tensor &a, const Tensor &c, int64_t axis) {
+  if (!a.quantized || !c.quantized)
+    return false;
+  auto isOne = [](const Quantized &x) {
+    return x.scale.count() == 1 && (!x.zero || x.zero->count() == 1);
+  };
+  return isOne(*a.quantized) &&
+         (isOne(*c.quantized) || c.quantized->axis == axis);
+}
+
 static LogicalResult lowerMatMul(Lowering &l) {
   const Tensor &a = l.getInput(0), &c = l.getInput(1);
   if (a.type != c.type || a.type == DataType::Bool)
     return l.fail("inputs of " + getName(a.type) + " and " + getName(c.type) +
                   " are not supported");
+  if (areBytes(a, c, c.rank() == 1 ? -1 : c.rank() - 1)) {
+    FailureOr<ByteOperand> left = makeByteOperand(l, *a.quantized);
+    FailureOr<ByteOperand> right = makeByteOperand(l, *c.quantized);
+    if (failed(left) || failed(right))
+      return failure();
+    FailureOr<Tensor> sum = multiplyBytes(l, *left, *right);
+    if (failed(sum))
+      return failure();
+    return l.setResult(dequantizeSum(l, *sum, a.quantized->scale,
+                                     c.quantized->scale, 1, std::nullopt, 1,
+                                     a.type));
+  }
   FailureOr<Tensor> result =
       multiplyBatches(l, a, c, Lowering::getSumType(a.type));
   return failed(result) ? failure() : l.setResult(l.convert(*result, a.type));
 }
 
 static LogicalResult lowerMatMulInteger(Lowering &l) {
-  FailureOr<Tensor> a = subtractZero(l, l.getInput(0), 2, /*isRows=*/true);
-  FailureOr<Tensor> c = subtractZero(l, l.getInput(1), 3, /*isRows=*/false);
-  if (failed(a) || failed(c))
-    return failure();
-  return l.setResult(multiplyBatches(l, *a, *c, DataType::I32));
+  return l.setResult(multiplyInputs(l, 0, 2, 1, 3));
 }
 
 static LogicalResult lowerQLinearMatMul(Lowering &l) {
-  FailureOr<Tensor> a = subtractZero(l, l.getInput(0), 2, /*isRows=*/true);
-  FailureOr<Tensor> c = subtractZero(l, l.getInput(3), 5, /*isRows=*/false);
-  if (failed(a) || failed(c))
-    return failure();
-  FailureOr<Tensor> sum = multiplyBatches(l, *a, *c, DataType::I32);
+  FailureOr<Tensor> sum = multiplyInputs(l, 0, 2, 3, 5);
   if (failed(sum))
     return failure();
   return l.setResult(requantize(l, *sum, 1, 4, 6, 7, sum->rank() - 1));
@@ -159,6 +262,33 @@ static LogicalResult lowerGemm(Lowering &l) {
   if (!ShapedType::isDynamic(k) && !ShapedType::isDynamic(other) && k != other)
     return l.fail("the inner sizes " + Twine(k) + " and " + Twine(other) +
                   " differ");
+  if (!l.getInt("transA", 0) && areBytes(a, c, isTransposed ? 0 : 1)) {
+    FailureOr<ByteOperand> left = makeByteOperand(l, *a.quantized);
+    FailureOr<ByteOperand> right = makeByteOperand(l, *c.quantized);
+    if (failed(left) || failed(right))
+      return failure();
+    if (isTransposed) {
+      FailureOr<Tensor> turned = l.transpose(right->bytes, {1, 0});
+      if (failed(turned))
+        return failure();
+      right->bytes = *turned;
+    }
+    FailureOr<Tensor> sum = multiplyBytes(l, *left, *right);
+    if (failed(sum))
+      return failure();
+    std::optional<Tensor> offset;
+    if (l.hasInput(2)) {
+      offset = l.getInput(2);
+      FailureOr<Shape> shape = l.broadcast({sum->shape, offset->shape});
+      if (failed(shape))
+        return failure();
+      if (*shape != sum->shape)
+        return l.fail("C cannot be broadcast to the result");
+    }
+    return l.setResult(dequantizeSum(l, *sum, a.quantized->scale,
+                                     c.quantized->scale, alpha, offset, beta,
+                                     type));
+  }
   DataType sumType = Lowering::getSumType(type);
   Tensor sum = multiply(l, a, c, isTransposed, sumType);
   SmallVector<Tensor> inputs = {sum};

@@ -155,8 +155,9 @@ static LogicalResult lowerLRN(Lowering &l) {
 }
 
 /// Softmax of a tensor over some axes, or its logarithm.
-static FailureOr<Tensor> softmax(Lowering &l, const Tensor &x,
-                                 ArrayRef<int64_t> axes, bool isLog) {
+FailureOr<Tensor> mlir::tessera::onnx::softmax(Lowering &l, const Tensor &x,
+                                               ArrayRef<int64_t> axes,
+                                               bool isLog) {
   DataType type = x.type, sumType = Lowering::getSumType(type);
   FailureOr<Tensor> top =
       l.reduce(x, axes, /*keepDims=*/true, type, -INFINITY,

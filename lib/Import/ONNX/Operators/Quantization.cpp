@@ -9,16 +9,45 @@
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
-/// A scale or zero point for one axis of a tensor, to be broadcast.
+/// Repeats each element of a dimension `times` times, and cuts it to `size`.
+static FailureOr<Tensor> repeat(Lowering &l, const Tensor &x, int64_t axis,
+                                int64_t times, int64_t size) {
+  Shape apart = x.shape, joined = x.shape;
+  apart.insert(apart.begin() + axis + 1, 1);
+  FailureOr<Tensor> result = l.reshape(x, apart);
+  apart[axis + 1] = times;
+  if (succeeded(result))
+    result = l.expand(*result, apart);
+  joined[axis] *= times;
+  if (succeeded(result))
+    result = l.reshape(*result, joined);
+  if (failed(result))
+    return failure();
+  SmallVector<int64_t> offsets(joined.size(), 0), steps(joined.size(), 1);
+  joined[axis] = size;
+  return l.slice(*result, offsets, joined, steps);
+}
+
+/// A scale or zero point for one axis or for blocks of a tensor, to be
+/// broadcast.
 static FailureOr<Tensor> getFactor(Lowering &l, size_t i, const Tensor &x) {
   const Tensor &factor = l.getInput(i);
-  if (factor.rank() == 0 || factor.count() == 1)
+  int64_t axis = l.getInt("axis", 1), block = l.getInt("block_size", 0);
+  if (factor.rank() == 0 || (factor.count() == 1 && block == 0))
     return l.reshape(factor, {});
-  int64_t axis = l.getInt("axis", 1);
-  if (factor.rank() != 1 || l.getInt("block_size", 0) != 0)
-    return l.fail("blocks of scales are not supported");
   if (failed(l.normalizeAxis(axis, x.rank())))
     return failure();
+  if (block != 0) {
+    if (factor.rank() != x.rank() || !factor.isStatic() || !x.isStatic() ||
+        block < 0 || block > 1 << 30 ||
+        factor.shape[axis] != (x.shape[axis] + block - 1) / block)
+      return l.fail("a block_size of " + Twine(block) +
+                    " does not fit static shapes of the input and the scale");
+    return repeat(l, factor, axis, block, x.shape[axis]);
+  }
+  if (factor.rank() != 1)
+    return l.fail("a scale of " + Twine(factor.rank()) +
+                  " dimensions requires a block_size");
   Shape shape(static_cast<size_t>(x.rank() - axis), 1);
   shape[0] = factor.shape[0];
   return l.reshape(factor, shape);
@@ -51,14 +80,25 @@ static LogicalResult lowerDequantize(Lowering &l) {
   if (type != scale->type)
     return l.fail("an output_dtype that differs from the scale's is not "
                   "supported");
-  return l.setResult(
+  FailureOr<Tensor> result =
       l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
         Type element = v[1].getType();
         Value y = extend(b, v[0], element, from);
         if (v.size() > 2)
           y = arith::SubFOp::create(b, y, extend(b, v[2], element, from));
         return Value(arith::MulFOp::create(b, y, v[1]));
-      }));
+      });
+  if (failed(result))
+    return failure();
+  if ((from == DataType::I8 || from == DataType::U8) &&
+      l.getInput(1).rank() <= 1) {
+    Quantized quantized = {x, l.getInput(1), std::nullopt, l.getInt("axis", 1)};
+    quantized.axis += quantized.axis < 0 ? x.rank() : 0;
+    if (l.hasInput(2))
+      quantized.zero = l.getInput(2);
+    result->quantized = std::make_shared<Quantized>(std::move(quantized));
+  }
+  return l.setResult(result);
 }
 
 /// round(x / scale) + zero, limited to the type.
@@ -106,29 +146,159 @@ static LogicalResult lowerQuantize(Lowering &l) {
       }));
 }
 
-FailureOr<Tensor> mlir::tessera::onnx::subtractZero(Lowering &l,
-                                                    const Tensor &input,
-                                                    size_t zero, bool isRows) {
-  if (!isInteger(input.type) || getByteWidth(input.type) > 4)
-    return l.fail(getName(input.type) + " is not supported");
-  FailureOr<Tensor> wide = l.convert(input, DataType::I32);
-  if (failed(wide) || !l.hasInput(zero))
-    return wide;
-  FailureOr<Tensor> offset = l.convert(l.getInput(zero), DataType::I32);
-  if (succeeded(offset) && offset->rank() == 1) {
-    Shape shape = {offset->shape[0]};
-    if (offset->shape[0] == 1)
-      shape.clear();
-    else if (isRows)
-      shape.append(input.shape.size() > 2 ? input.shape.size() - 1 : 1, 1);
-    offset = l.reshape(*offset, shape);
+//===----------------------------------------------------------------------===//
+// Integer contractions
+//===----------------------------------------------------------------------===//
+
+/// A constant of the bytes of another one, each changed by `change`.
+template <typename Change>
+static Tensor mapBytes(Lowering &l, const Constant &constant, DataType type,
+                       Change change) {
+  std::string bytes(constant.bytes);
+  for (char &byte : bytes)
+    byte = change(byte);
+  return l.makeConstant(type, constant.shape, std::move(bytes),
+                        constant.isSplat);
+}
+
+FailureOr<ByteOperand>
+mlir::tessera::onnx::makeByteOperand(Lowering &l, const Tensor &integers,
+                                     const Tensor *zero) {
+  if (integers.type != DataType::I8 && integers.type != DataType::U8)
+    return l.fail(getName(integers.type) + " is not supported");
+  ByteOperand operand = {integers, std::nullopt};
+  if (zero) {
+    FailureOr<Tensor> wide = l.convert(*zero, DataType::I32);
+    if (failed(wide))
+      return failure();
+    operand.zero = *wide;
   }
-  if (failed(offset))
+  if (integers.type == DataType::U8) {
+    if (integers.constant) {
+      operand.bytes =
+          mapBytes(l, *integers.constant, DataType::I8, [](char byte) {
+            return static_cast<char>(static_cast<uint8_t>(byte) ^ 0x80u);
+          });
+    } else {
+      FailureOr<Tensor> shifted = l.elementwise(
+          integers, DataType::I8, [](ScalarBuilder &b, ValueRange v) {
+            Value high = arith::ConstantOp::create(b, b.getI8IntegerAttr(-128));
+            return Value(arith::XOrIOp::create(b, v[0], high));
+          });
+      if (failed(shifted))
+        return failure();
+      operand.bytes = *shifted;
+    }
+    Tensor old =
+        operand.zero ? *operand.zero : l.makeInts(0, Shape(), DataType::I32);
+    FailureOr<Tensor> shifted =
+        l.elementwise(old, DataType::I32, [](ScalarBuilder &b, ValueRange v) {
+          Value half = arith::ConstantOp::create(b, b.getI32IntegerAttr(128));
+          return Value(arith::SubIOp::create(b, v[0], half));
+        });
+    if (failed(shifted))
+      return failure();
+    operand.zero = *shifted;
+  }
+  if (operand.zero && operand.zero->constant) {
+    const Constant &values = *operand.zero->constant;
+    bool isZero =
+        llvm::all_of(llvm::seq<int64_t>(0, values.count()),
+                     [&](int64_t i) { return values.getInt(i) == 0; });
+    if (isZero)
+      operand.zero.reset();
+  }
+  return operand;
+}
+
+FailureOr<Tensor> mlir::tessera::onnx::sumBytes(Lowering &l,
+                                                const Tensor &bytes,
+                                                ArrayRef<int64_t> axes) {
+  if (!bytes.constant)
+    return l.reduce(bytes, axes, /*keepDims=*/true, DataType::I32, 0,
+                    [](ScalarBuilder &b, ValueRange v) {
+                      return Value(arith::AddIOp::create(b, v[1], v[0]));
+                    });
+  // Weights of any size: a sum of them is not computed each time.
+  const Constant &constant = *bytes.constant;
+  Shape shape = bytes.shape;
+  SmallVector<int64_t> strides(shape.size(), 0);
+  for (int64_t axis : axes)
+    shape[axis] = 1;
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = shape[d] == 1 ? 0 : stride;
+    stride *= shape[d];
+  }
+  std::vector<uint32_t> sums(static_cast<size_t>(stride), 0);
+  SmallVector<int64_t> index(shape.size(), 0);
+  int64_t to = 0;
+  for (int64_t i = 0, e = constant.count(); i < e; ++i) {
+    sums[static_cast<size_t>(to)] += static_cast<uint32_t>(constant.getInt(i));
+    for (size_t d = index.size(); d-- > 0;) {
+      to += strides[d];
+      if (++index[d] < bytes.shape[d])
+        break;
+      to -= strides[d] * bytes.shape[d];
+      index[d] = 0;
+    }
+  }
+  std::string contents(reinterpret_cast<const char *>(sums.data()),
+                       sums.size() * sizeof(sums[0]));
+  return l.makeConstant(DataType::I32, shape, std::move(contents));
+}
+
+FailureOr<Tensor> mlir::tessera::onnx::subtractProduct(Lowering &l,
+                                                       const Tensor &sum,
+                                                       const Tensor &zero,
+                                                       const Tensor &other) {
+  FailureOr<Tensor> product = l.elementwise(
+      {zero, other}, DataType::I32, [](ScalarBuilder &b, ValueRange v) {
+        return Value(arith::MulIOp::create(b, v[0], v[1]));
+      });
+  if (failed(product))
     return failure();
-  return l.elementwise({*wide, *offset}, DataType::I32,
+  return l.elementwise({sum, *product}, DataType::I32,
                        [](ScalarBuilder &b, ValueRange v) {
                          return Value(arith::SubIOp::create(b, v[0], v[1]));
                        });
+}
+
+FailureOr<Tensor> mlir::tessera::onnx::dequantizeSum(
+    Lowering &l, const Tensor &sum, const Tensor &left, const Tensor &right,
+    double factor, std::optional<Tensor> offset, double beta, DataType type) {
+  DataType leftType = left.type, rightType = right.type;
+  FailureOr<Tensor> scale = l.elementwise(
+      {left, right}, DataType::F32, [=](ScalarBuilder &b, ValueRange v) {
+        Type wide = b.getF32Type();
+        Value product =
+            arith::MulFOp::create(b, extend(b, v[0], wide, leftType),
+                                  extend(b, v[1], wide, rightType));
+        Value number = arith::ConstantOp::create(
+            b, b.getF32FloatAttr(static_cast<float>(factor)));
+        return Value(arith::MulFOp::create(b, product, number));
+      });
+  if (failed(scale))
+    return failure();
+  SmallVector<Tensor> inputs = {sum, *scale};
+  if (offset)
+    inputs.push_back(*offset);
+  Type element = l.getElementType(type);
+  return l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
+    Type wide = b.getF32Type();
+    Value x = arith::SIToFPOp::create(b, wide, v[0]);
+    x = arith::MulFOp::create(b, x, v[1]);
+    if (v.size() > 2) {
+      Value added = extend(b, v[2], wide, DataType::F32);
+      if (beta != 1)
+        added = arith::MulFOp::create(
+            b, added,
+            arith::ConstantOp::create(
+                b, b.getF32FloatAttr(static_cast<float>(beta))));
+      x = arith::AddFOp::create(b, x, added);
+    }
+    return wide == element ? x : Value(arith::TruncFOp::create(b, element, x));
+  });
 }
 
 FailureOr<Tensor> mlir::tessera::onnx::requantize(Lowering &l,
@@ -239,11 +409,9 @@ static LogicalResult lowerDynamicQuantize(Lowering &l) {
 
 ArrayRef<Operator> mlir::tessera::onnx::getQuantizationOperators() {
   static const Operator operators[] = {
-      {"DequantizeLinear", 10, 2, 3, lowerDequantize,
-       "8 to 32 bits; no blocks of scales"},
+      {"DequantizeLinear", 10, 2, 3, lowerDequantize, "8 to 32 bits"},
       {"DynamicQuantizeLinear", 11, 1, 1, lowerDynamicQuantize},
-      {"QuantizeLinear", 10, 2, 3, lowerQuantize,
-       "8 and 16 bits; no blocks of scales"},
+      {"QuantizeLinear", 10, 2, 3, lowerQuantize, "8 and 16 bits"},
   };
   return operators;
 }

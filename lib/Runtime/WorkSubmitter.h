@@ -1,0 +1,112 @@
+//===- WorkSubmitter.h - How a run's work is queued -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A run queues its launches one by one, or records them and submits them as one
+// graph of the driver's. The graph is kept from run to run. Host code runs each
+// time, so a graph is never launched with anything but the launches of the run:
+// steps whose arguments differ from the last run's are updated, and a run with
+// other kernels does not use the graph.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_LIB_RUNTIME_WORKSUBMITTER_H
+#define TESSERA_LIB_RUNTIME_WORKSUBMITTER_H
+
+#include "Runtime/LaunchStatistics.h"
+#include "WorkList.h"
+
+#include <optional>
+
+namespace tessera::runtime {
+
+/// The host's time for the work of a run, in units of one launch. Measured by
+/// `benchmarks/launches.c`.
+struct GraphCosts {
+  /// The launch of a graph, and each node of it.
+  static constexpr double launch = 1.5, node = 0.1;
+  /// The change of a node.
+  static constexpr double update = 0.3;
+
+  static constexpr bool favorGraph(size_t steps, size_t changed) {
+    return launch + node * static_cast<double>(steps) +
+               update * static_cast<double>(changed) <
+           static_cast<double>(steps);
+  }
+};
+
+/// The graph of runs that repeat: those of one plan, in one queue. A graph
+/// cannot be updated by one thread while another one launches it, but runs of
+/// an executable do not overlap.
+class KeptGraph {
+public:
+  explicit KeptGraph(Device &device) : device(device) {}
+  ~KeptGraph() { drop(); }
+  KeptGraph(const KeptGraph &) = delete;
+  KeptGraph &operator=(const KeptGraph &) = delete;
+
+private:
+  friend class WorkSubmitter;
+  void drop();
+
+  Device &device;
+  WorkGraph *graph = nullptr;
+  /// Whether there was a run before.
+  bool hasRun = false;
+  /// Runs whose kernels were not those of the graph.
+  unsigned misses = 0;
+  /// Why no graph is made any more.
+  DirectReason obstacle = DirectReason::None;
+};
+
+class WorkSubmitter {
+public:
+  explicit WorkSubmitter(Device &device) : device(device) {}
+
+  /// Begins a run, in a queue of the caller's or in the current one. It is
+  /// expected to have `steps` launches and copies. `newKept` is null where
+  /// nothing can be kept.
+  void begin(KeptGraph *newKept, LaunchMode newMode, size_t steps,
+             const std::optional<void *> &newQueue);
+  /// Begins a run whose work is queued one by one, for a reason.
+  void beginDirect(DirectReason reason, const std::optional<void *> &newQueue);
+  /// Queues or records a launch. The errors of `Device::launchKernel`.
+  Status launch(LoadedKernel &kernel, const LaunchRequest &request);
+  /// Likewise a copy on the device.
+  Status copy(void *to, const void *from, size_t bytes);
+  /// Queues what was recorded, since host code waits for it, and the rest of
+  /// the run one by one.
+  Status flush();
+  /// Submits what was recorded.
+  Status submit();
+  /// Forgets what was recorded.
+  void cancel();
+
+  const LaunchStatistics &getStatistics() const { return statistics; }
+  /// The launches and copies of the last run.
+  size_t countSteps() const { return numSteps; }
+
+private:
+  Status queue(LoadedKernel &kernel, const LaunchRequest &request);
+  Status queueCopy(void *to, const void *from, size_t bytes);
+  /// Queues one by one what was recorded, and records no more.
+  Status queueAll(DirectReason reason);
+  /// Makes the graph of the work.
+  Status makeGraph();
+  Status launchGraph();
+
+  Device &device;
+  KeptGraph *kept = nullptr;
+  LaunchMode mode = LaunchMode::Direct;
+  std::optional<void *> target;
+  bool isRecording = false;
+  size_t numSteps = 0;
+  WorkList work;
+  LaunchStatistics statistics;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_WORKSUBMITTER_H

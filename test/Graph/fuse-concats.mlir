@@ -1,0 +1,59 @@
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(func.func(tessera-fuse-concats,canonicalize))" -split-input-file | FileCheck %s
+// RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=concat | FileCheck %s --check-prefix=VERIFIED
+// VERIFIED: {{^}}verified
+
+// Each part is written where it belongs.
+// CHECK-LABEL: func.func @parts
+// CHECK-NOT:     tensor.concat
+// CHECK:         %[[WHOLE:.+]] = tensor.empty() : tensor<8x5xf32>
+// CHECK:         %[[FIRST:.+]] = tensor.extract_slice %[[WHOLE]][0, 2] [8, 3] [1, 1]
+// CHECK:         %[[A:.+]] = linalg.exp {{.*}} outs(%[[FIRST]] : tensor<8x3xf32>)
+// CHECK:         %[[ONE:.+]] = tensor.insert_slice %[[A]] into %[[WHOLE]][0, 2] [8, 3] [1, 1]
+// CHECK:         %[[SECOND:.+]] = tensor.extract_slice %[[ONE]][0, 0] [8, 2] [1, 1]
+// CHECK:         %[[B:.+]] = linalg.exp {{.*}} outs(%[[SECOND]] : tensor<8x2xf32>)
+// CHECK:         %[[TWO:.+]] = tensor.insert_slice %[[B]] into %[[ONE]][0, 0] [8, 2] [1, 1]
+// CHECK:         return %[[TWO]]
+func.func @parts(%x: tensor<8x3xf32>, %y: tensor<8x2xf32>) -> tensor<8x5xf32> {
+  %e0 = tensor.empty() : tensor<8x3xf32>
+  %e1 = tensor.empty() : tensor<8x2xf32>
+  %a = linalg.exp ins(%x : tensor<8x3xf32>) outs(%e0 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %b = linalg.exp ins(%y : tensor<8x2xf32>) outs(%e1 : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %r = tensor.concat dim(1) %b, %a : (tensor<8x2xf32>, tensor<8x3xf32>) -> tensor<8x5xf32>
+  return %r : tensor<8x5xf32>
+}
+
+// -----
+
+// A part that something else uses, and an argument, are copied.
+// CHECK-LABEL: func.func @copies
+// CHECK-SAME:      %[[X:.+]]: tensor<8x3xf32>
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         %[[A:.+]] = linalg.exp
+// CHECK:         tensor.insert_slice %[[A]]
+// CHECK:         tensor.insert_slice %[[X]]
+// CHECK:         return
+func.func @copies(%x: tensor<8x3xf32>) -> (tensor<8x6xf32>, tensor<8x3xf32>) {
+  %e0 = tensor.empty() : tensor<8x3xf32>
+  %a = linalg.exp ins(%x : tensor<8x3xf32>) outs(%e0 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %r = tensor.concat dim(1) %a, %x : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x6xf32>
+  return %r, %a : tensor<8x6xf32>, tensor<8x3xf32>
+}
+
+// -----
+
+// A reshape that leaves the dimension alone moves to the result; not one that
+// splits it.
+// CHECK-LABEL: func.func @reshapes
+// CHECK:         %[[WHOLE:.+]] = tensor.insert_slice %{{.+}} into %{{.+}}[0, 3] [8, 3] [1, 1] : tensor<8x3xf32> into tensor<8x6xf32>
+// CHECK:         tensor.expand_shape %[[WHOLE]] {{\[\[}}0, 1], [2]] output_shape [2, 4, 6]
+// CHECK:         tensor.insert_slice %{{.+}} into %{{.+}} : tensor<4x2x3xf32> into tensor<8x2x3xf32>
+func.func @reshapes(%x: tensor<8x3xf32>, %y: tensor<2x4x3xf32>) -> (tensor<2x4x6xf32>, tensor<8x2x3xf32>) {
+  %e0 = tensor.empty() : tensor<8x3xf32>
+  %a = linalg.exp ins(%x : tensor<8x3xf32>) outs(%e0 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %a3 = tensor.expand_shape %a [[0, 1], [2]] output_shape [2, 4, 3] : tensor<8x3xf32> into tensor<2x4x3xf32>
+  %r = tensor.concat dim(2) %a3, %y : (tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x4x6xf32>
+  %b = linalg.exp ins(%x : tensor<8x3xf32>) outs(%e0 : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %b3 = tensor.expand_shape %b [[0, 1], [2]] output_shape [4, 2, 3] : tensor<8x3xf32> into tensor<4x2x3xf32>
+  %s = tensor.concat dim(0) %b3, %b3 : (tensor<4x2x3xf32>, tensor<4x2x3xf32>) -> tensor<8x2x3xf32>
+  return %r, %s : tensor<2x4x6xf32>, tensor<8x2x3xf32>
+}

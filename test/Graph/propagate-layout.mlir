@@ -1,0 +1,137 @@
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(func.func(tessera-propagate-layout,canonicalize))" -split-input-file | FileCheck %s
+// RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=chain | FileCheck %s --check-prefix=VERIFIED
+// RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=shuffle | FileCheck %s --check-prefix=VERIFIED
+// RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=dynamic --arg=int:3x4x6x6 --arg=int | FileCheck %s --check-prefix=VERIFIED
+// VERIFIED: {{^}}verified
+
+// One transposed copy where the image enters, one where the result leaves.
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME:      %[[IMAGE:.+]]: tensor<1x4x8x8xf32>, %[[FILTER:.+]]: tensor<8x4x3x3xf32>
+// CHECK:         %[[LAST:.+]] = linalg.transpose ins(%[[IMAGE]] : tensor<1x4x8x8xf32>) {{.*}} permutation = [0, 2, 3, 1]
+// CHECK:         tensor.pad %[[LAST]] low[0, 1, 1, 0] high[0, 1, 1, 0]
+// CHECK:         %[[TURNED:.+]] = linalg.transpose ins(%[[FILTER]] : tensor<8x4x3x3xf32>) {{.*}} permutation = [2, 3, 1, 0]
+// CHECK:         linalg.conv_2d_nhwc_hwcf {{.*}} ins(%{{.+}}, %[[TURNED]] : tensor<1x10x10x4xf32>, tensor<3x3x4x8xf32>)
+// CHECK:         %[[RELU:.+]] = linalg.generic {{.*}} outs(%{{.+}} : tensor<1x8x8x8xf32>)
+// CHECK:         linalg.pooling_nhwc_max {{.*}} -> tensor<1x4x4x8xf32>
+// CHECK:         tensor.concat dim(3)
+// CHECK:         %[[RESULT:.+]] = linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return %[[RESULT]]
+func.func @chain(%image: tensor<1x4x8x8xf32>, %filter: tensor<8x4x3x3xf32>) -> tensor<1x16x4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %image low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%0: index, %1: index, %2: index, %3: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x8x8xf32> to tensor<1x4x10x10xf32>
+  %e = tensor.empty() : tensor<1x8x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%padded, %filter : tensor<1x4x10x10xf32>, tensor<8x4x3x3xf32>) outs(%f : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c : tensor<1x8x8x8xf32>) outs(%e : tensor<1x8x8x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %max = arith.maximumf %in, %zero : f32
+    linalg.yield %max : f32
+  } -> tensor<1x8x8x8xf32>
+  %window = tensor.empty() : tensor<2x2xf32>
+  %pe = tensor.empty() : tensor<1x8x4x4xf32>
+  %low = arith.constant 0xFF800000 : f32
+  %pf = linalg.fill ins(%low : f32) outs(%pe : tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  %p = linalg.pooling_nchw_max {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%r, %window : tensor<1x8x8x8xf32>, tensor<2x2xf32>) outs(%pf : tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  %both = tensor.concat dim(1) %p, %p : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) -> tensor<1x16x4x4xf32>
+  return %both : tensor<1x16x4x4xf32>
+}
+
+// -----
+
+// A constant filter is transposed by the compiler.
+// CHECK-LABEL: func.func @constant
+// CHECK:         arith.constant dense<{{\[\[\[\[}}1.000000e+00, 3.000000e+00], [2.000000e+00, 4.000000e+00]]]]> : tensor<1x1x2x2xf32>
+// CHECK:         linalg.conv_2d_nhwc_hwcf
+func.func @constant(%image: tensor<1x2x5x5xf32>, %init: tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32> {
+  %filter = arith.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : tensor<2x2x1x1xf32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>) outs(%init : tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  return %c : tensor<1x2x5x5xf32>
+}
+
+// -----
+
+// Channels move as groups: a shuffle between convolutions is one transposed
+// copy in which the channels stay last.
+// CHECK-LABEL: func.func @shuffle
+// CHECK:         linalg.conv_2d_nhwgc_gfhwc
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 1, 2, 4, 3]
+// CHECK:         tensor.collapse_shape {{.*}} : tensor<1x6x6x4x2xf32> into tensor<1x6x6x8xf32>
+// CHECK:         linalg.depthwise_conv_2d_nhwc_hwc
+func.func @shuffle(%image: tensor<1x2x4x6x6xf32>, %filter: tensor<2x4x4x1x1xf32>, %points: tensor<8x3x3xf32>,
+                   %i0: tensor<1x2x4x6x6xf32>, %i1: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %c = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x2x4x6x6xf32>, tensor<2x4x4x1x1xf32>) outs(%i0 : tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
+  %e = tensor.empty() : tensor<1x4x2x6x6xf32>
+  %t = linalg.transpose ins(%c : tensor<1x2x4x6x6xf32>) outs(%e : tensor<1x4x2x6x6xf32>) permutation = [0, 2, 1, 3, 4]
+  %r = tensor.collapse_shape %t [[0], [1, 2], [3], [4]] : tensor<1x4x2x6x6xf32> into tensor<1x8x6x6xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%r, %points : tensor<1x8x6x6xf32>, tensor<8x3x3xf32>) outs(%i1 : tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  return %d : tensor<1x8x4x4xf32>
+}
+
+// -----
+
+// The mean of each channel needs no copy.
+// CHECK-LABEL: func.func @mean
+// CHECK:         %[[C:.+]] = linalg.conv_2d_nhwc_hwcf
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%[[C]] :
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @mean(%image: tensor<1x2x5x5xf32>, %filter: tensor<2x2x1x1xf32>, %init: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %e = tensor.empty() : tensor<1x2x5x5xf32>
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>) outs(%f : tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%c : tensor<1x2x5x5xf32>) outs(%init : tensor<1x2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %sum = arith.addf %in, %out : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x2xf32>
+  return %m : tensor<1x2xf32>
+}
+
+// -----
+
+// The user's schedule is about this form.
+// CHECK-LABEL: func.func @scheduled
+// CHECK:         linalg.conv_2d_nchw_fchw
+func.func @scheduled(%image: tensor<1x2x5x5xf32>, %filter: tensor<2x2x1x1xf32>, %init: tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32> {
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>, tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [16, 16], k = 16, stages = 1, vthread = [1, 1]>}
+      ins(%image, %filter : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>) outs(%init : tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  return %c : tensor<1x2x5x5xf32>
+}
+
+// -----
+
+// Ops that the pass does not know, and nested ones, get the order of the type.
+// CHECK-LABEL: func.func @nested
+// CHECK:         %[[C:.+]] = linalg.conv_2d_nhwc_hwcf
+// CHECK:         %[[BACK:.+]] = linalg.transpose ins(%[[C]] : {{.*}} permutation = [0, 3, 1, 2]
+// CHECK:         scf.if
+// CHECK:           tensor.extract %[[BACK]]
+func.func @nested(%image: tensor<1x2x5x5xf32>, %filter: tensor<2x2x1x1xf32>, %init: tensor<1x2x5x5xf32>, %is: i1) -> f32 {
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>) outs(%init : tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  %zero = arith.constant 0 : index
+  %none = arith.constant 0.0 : f32
+  %r = scf.if %is -> f32 {
+    %v = tensor.extract %c[%zero, %zero, %zero, %zero] : tensor<1x2x5x5xf32>
+    scf.yield %v : f32
+  } else {
+    scf.yield %none : f32
+  }
+  return %r : f32
+}

@@ -30,7 +30,7 @@ struct Slot {
   /// dimensions, one per dimension; both may be empty.
   std::string name;
   std::vector<std::string> symbols;
-  /// Whether a model says that the integers are unsigned. The program's type
+  /// Whether a model declares the integers unsigned. The program's type
   /// has no sign.
   bool isUnsigned = false;
 

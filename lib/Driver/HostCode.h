@@ -25,6 +25,8 @@ public:
   /// `isPortable`: for every processor that `chip` stands for.
   static std::unique_ptr<HostCode> create(const Chip &chip, bool isPortable,
                                           std::string &why);
+  /// Compiles parts of the module that do not refer to each other, such as
+  /// kernels, in the threads of its context. Takes ops of the module.
   LogicalResult add(ModuleOp module);
   /// Adds an object file that `getObjects` gave before. False, and the reason
   /// in `why`, if it is none.
@@ -37,6 +39,10 @@ public:
   llvm::TargetMachine &getMachine() { return *machine; }
 
 private:
+  FailureOr<std::string> compile(ModuleOp module) const;
+
+  const Chip *chip = nullptr;
+  bool isPortable = false;
   std::vector<std::string> objects;
   std::shared_ptr<std::string> linkError = std::make_shared<std::string>();
   std::unique_ptr<llvm::TargetMachine> machine;

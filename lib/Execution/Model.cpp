@@ -59,7 +59,8 @@ LogicalResult tessera::execution::resolveInputs(ProgramOptions &options,
   std::vector<StringRef> names;
   if (function)
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(i, onnx::nameAttr);
+      auto name =
+          function.getArgAttrOfType<mlir::StringAttr>(i, onnx::nameAttr);
       names.push_back(name ? name.getValue() : StringRef());
     }
   if (!options.arguments.empty())

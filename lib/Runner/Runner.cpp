@@ -286,6 +286,12 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
                                 collectWork(entry, arguments), print, os, to);
   };
   explainRun(options.explain, report.text(), report);
+  if (!options.reportFile.empty()) {
+    Report quiet = Report::makeQuiet();
+    llvm::raw_string_ostream os(explained);
+    explainRun(/*print=*/true, os, quiet);
+  }
+  clock.report(execution.getFirstLaunch(), options.explain, report);
   std::string launches = describeLaunches(options, execution.getSession());
   if (options.explain)
     report.text() << "launches: " << launches << "\n";
@@ -295,12 +301,6 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   report.root["launches"] = launches;
   if (std::optional<uint64_t> submissions = execution.getSubmissions())
     report.root["submissions"] = static_cast<int64_t>(*submissions);
-  if (!options.reportFile.empty()) {
-    Report quiet = Report::makeQuiet();
-    llvm::raw_string_ostream os(explained);
-    explainRun(/*print=*/true, os, quiet);
-  }
-  clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(corruptOutput(options, outputs, report)))
     return failure();
   printOutputs(outputs, report);

@@ -174,6 +174,14 @@ Status WorkSubmitter::makeGraph() {
   return Status::success();
 }
 
+/// The steps that differ between lists of the same structure.
+static size_t countChanges(const WorkList &a, const WorkList &b) {
+  size_t changed = 0;
+  for (size_t index = 0; index < a.size(); ++index)
+    changed += !a.isSameStep(b, index);
+  return changed;
+}
+
 Status WorkSubmitter::submit() {
   if (!isRecording)
     return Status::success();
@@ -195,11 +203,15 @@ Status WorkSubmitter::submit() {
     }
     return launchGraph();
   }
-  size_t changed = 0;
-  for (size_t index = 0; index < work.size(); ++index)
-    changed += !work.isSameStep(kept->graph->work, index);
-  if (mode == LaunchMode::Auto && !GraphCosts::favorGraph(work.size(), changed))
+  size_t changed = countChanges(work, kept->graph->work);
+  // Changing all of it is worth it for a run that comes again.
+  if (mode == LaunchMode::Auto &&
+      !GraphCosts::favorGraph(work.size(), changed) &&
+      !(work.hasStructureOf(kept->last) &&
+        countChanges(work, kept->last) == 0)) {
+    kept->last = work;
     return queueAll(DirectReason::ManyUpdates);
+  }
   statistics.updates += changed;
   if (changed != 0)
     if (Status status = device.updateGraph(*kept->graph, work); !status.ok()) {

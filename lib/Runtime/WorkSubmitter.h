@@ -53,6 +53,8 @@ private:
 
   Device &device;
   WorkGraph *graph = nullptr;
+  /// The work of the last run that the graph would have cost too much for.
+  WorkList last;
   /// Whether there was a run before.
   bool hasRun = false;
   /// Runs whose kernels were not those of the graph.

@@ -125,7 +125,8 @@ def _describe_failure(error: BaseException) -> str:
         if isinstance(one, CompileError) and "cannot be imported" in text:
             names = re.findall(r"^\s*node .* \((\S+)\) ", text, flags=re.MULTILINE)
             return f"operators of ONNX that are not supported: {', '.join(dict.fromkeys(names))}"
-        missing = re.findall(r"No ONNX function found for <OpOverload\(op='([^']+)', overload='([^']+)'", text)
+        missing = re.findall(
+            r"No ONNX function found for <OpOverload\(op='([^']+)', overload='([^']+)'", text)
         if missing:
             names = [f"{op}.{overload}" for op, overload in missing]
             return f"operators without a form in ONNX: {', '.join(dict.fromkeys(names))}"

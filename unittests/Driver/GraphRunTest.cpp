@@ -614,12 +614,20 @@ TEST_F(GraphRunTest, OnlyStepsThatDifferAreChanged) {
   EXPECT_EQ(graphState.updates, 3);
   // A graph of few kernels of which all change is not faster.
   std::unique_ptr<Executable> pair = load("splitk");
-  for (size_t place : {0, 0, 1, 1}) {
-    other.place = place;
-    ASSERT_TRUE(run(*pair, other, LaunchMode::Auto).ok());
-  }
   static_assert(!GraphCosts::favorGraph(2, 2) && GraphCosts::favorGraph(2, 0));
-  EXPECT_EQ(pair->getLaunchStatistics().whyDirect, DirectReason::ManyUpdates);
+  auto explain = [&](size_t place) {
+    other.place = place;
+    EXPECT_TRUE(run(*pair, other, LaunchMode::Auto).ok());
+    return pair->getLaunchStatistics().whyDirect;
+  };
+  EXPECT_EQ(explain(0), DirectReason::FirstRun);
+  EXPECT_EQ(explain(0), DirectReason::None);
+  EXPECT_EQ(explain(1), DirectReason::ManyUpdates);
+  EXPECT_EQ(explain(2), DirectReason::ManyUpdates);
+  EXPECT_EQ(explain(1), DirectReason::ManyUpdates);
+  // Unless they come again.
+  EXPECT_EQ(explain(1), DirectReason::None);
+  EXPECT_EQ(explain(1), DirectReason::None);
 }
 
 TEST_F(GraphRunTest, EachSizeAndQueueHasItsGraph) {

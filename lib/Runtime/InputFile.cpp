@@ -72,7 +72,7 @@ Expected<std::string> tessera::runtime::readInputFile(const std::string &path) {
 }
 
 Expected<InputBytes> tessera::runtime::mapInputFile(const std::string &path) {
-  Descriptor input = {
+  InputDescriptor input = {
       path == "-"
           ? -1
           : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};

@@ -3,7 +3,7 @@
 """Runs ONNX's own node tests and counts the results.
 
   scripts/onnx-conformance.py [--runner=build/dev/bin/gpu-runner] [--target=cpu] [--filter=REGEX]
-                              [--out=DIR] [--expect=FILE] [--list=FILE]
+                              [--out=DIR] [--expect=FILE] [--list=FILE] [--light] [--jobs=N]
 
 Needs the PyPI packages onnx and numpy. Each test is one model with inputs and expected outputs. They
 run through tessera.onnx.Backend if the Python package can be imported, else or with --runner in one
@@ -13,12 +13,16 @@ as initializers ("passed, inputs fixed").
 
   --list=FILE    writes a line for each test that does not pass: its result, its name, the first
                  line of the message
+  --light        runs the models of the package instead, from alexnet to zfnet512, whose weights are
+                 made by nodes, with its data
+  --jobs=N       runs N processes of gpu-runner at a time (1)
   --expect=FILE  exit status 1 if a test does not pass that FILE does not list in this form
                  (test/Import/Inputs/onnx-not-passing.tsv for the CPU)
 """
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import re
@@ -32,6 +36,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
+from onnx.backend.test.case.test_case import TestCase
+from onnx.backend.test.loader import load_model_tests
 
 SIGNED = {"uint16": "int16", "uint32": "int32", "uint64": "int64", "uint8": "int8"}
 
@@ -92,7 +98,7 @@ class Case:
 
     def command(self, target):
         words = [os.path.join(self.folder, "model.onnx"), f"--target={target}", "--cache=off",
-                 "--timeout=60"]
+                 "--timeout=300"]
         words += [f"--arg=@{self.folder}/in{i}.npy" for i in range(len(self.arrays))]
         words += [f"--out={i}={self.folder}/out{i}.npy" for i in range(len(self.expected))]
         return " ".join(words)
@@ -120,8 +126,42 @@ class Case:
         return None
 
 
-def run_batch(cases, options):
+def load_light_models():
+    """The models of the package, as tests like those of nodes."""
+    root = os.path.dirname(os.path.dirname(onnx.__file__))
+    tests = []
+    for test in load_model_tests(kind="real"):
+        path = os.path.join(root, test.url or "")
+        if "/light/" not in path or not path.endswith(".onnx"):
+            continue
+        model = onnx.load(path)
+        stored = {tensor.name for tensor in model.graph.initializer}
+        inputs = []
+        for info in model.graph.input:
+            if info.name not in stored:
+                shape = [d.dim_value or 1 for d in info.type.tensor_type.shape.dim]
+                count = np.prod(shape)
+                inputs.append((np.arange(count).reshape(shape) / count).astype(np.float32))
+        with open(path.replace(".onnx", "_output_0.pb"), "rb") as file:
+            output = onnx.TensorProto.FromString(file.read())
+        tests.append(TestCase(name=test.name, model_name=test.model_name, url=None, model_dir=None,
+                              model=model, data_sets=[(inputs, [output])], kind="real",
+                              rtol=test.rtol, atol=test.atol))
+    return tests
+
+
+def run_all(cases, options):
     """Result and message of each case."""
+    results = {}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for part in pool.map(run_batch, [cases[i::options.jobs] for i in range(options.jobs)],
+                             [options] * options.jobs):
+            results.update(part)
+    return results
+
+
+def run_batch(cases, options):
+    """The same, in one process."""
     results, begin = {}, 0
     while begin < len(cases):
         lines = "\n".join(case.command(options.target) for case in cases[begin:]) + "\n"
@@ -168,7 +208,7 @@ def run_backend(cases, options):
             os.close(reader)
             with open(writer, "w") as pipe:
                 for case in cases[begin:]:
-                    signal.alarm(60)
+                    signal.alarm(300)
                     pipe.write(json.dumps(run_in_process(case, backend)) + "\n")
                     pipe.flush()
             os._exit(0)
@@ -187,11 +227,11 @@ def run_backend(cases, options):
 
 def run_runner(cases, folder, options):
     """Verdict and message of each test, through gpu-runner."""
-    results = run_batch(cases, options)
+    results = run_all(cases, options)
     verdicts = {case.name: classify(case, *results[case.name]) for case in cases}
     again = [Case(c.case, folder, fixed=True) for c in cases if verdicts[c.name][0] == "not constant"]
     again = [c for c in again if not c.why]
-    results = run_batch(again, options)
+    results = run_all(again, options)
     for case in again:
         verdict, why = classify(case, *results[case.name])
         verdicts[case.name] = ("passed, inputs fixed", "") if verdict == "passed" else (verdict, why)
@@ -230,6 +270,8 @@ def main():
     parser.add_argument("--runner")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--light", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--list")
     parser.add_argument("--expect")
@@ -238,7 +280,8 @@ def main():
         parser.error("the Python package tessera cannot be imported: pass --runner, or install it")
     warnings.simplefilter("ignore")
     folder = options.out or tempfile.mkdtemp(prefix="onnx-conformance-")
-    known = [c for c in collect_testcases(None) if re.search(options.filter, c.name)]
+    tests = load_light_models() if options.light else collect_testcases(None)
+    known = [c for c in tests if re.search(options.filter, c.name)]
     cases = [Case(c, folder) for c in known]
     verdicts = {c.name: ("unsupported", c.why) for c in cases if c.why}
     runnable = [c for c in cases if not c.why]

@@ -47,6 +47,8 @@ struct ProgramOptions {
   std::vector<std::pair<std::string, std::string>> inputs;
   /// --batch=N: the batch dimension of a model.
   std::optional<int64_t> batchSize;
+  /// --convert=f16: a model computes in float16 instead of float32.
+  bool convertsToF16 = false;
   /// The program is a model: its source is a listing, not a module's text.
   bool isModel = false;
   bool verify = false;

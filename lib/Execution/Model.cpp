@@ -38,11 +38,14 @@ mlir::OwningOpRef<mlir::ModuleOp> tessera::execution::importModel(
   // The cache distinguishes sizes by it.
   if (options.batchSize)
     listing += "batch " + std::to_string(*options.batchSize) + "\n";
+  if (options.convertsToF16)
+    listing += "converted to float16\n";
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(listing, options.file),
       llvm::SMLoc());
   onnx::ImportOptions importOptions;
   importOptions.batch = options.batchSize;
+  importOptions.convertsToF16 = options.convertsToF16;
   mlir::OwningOpRef<mlir::ModuleOp> module =
       onnx::importModel(*model, importOptions, context);
   if (!module)

@@ -77,6 +77,12 @@ mlir::OwningOpRef<mlir::ModuleOp> tessera::execution::readProgram(
                           options.file + "' is not one");
     return nullptr;
   }
+  if (options.convertsToF16 && !options.isModel) {
+    (void)report.fail(Exit::Usage,
+                      "--convert=f16 converts an ONNX model, but '" +
+                          options.file + "' is not one");
+    return nullptr;
+  }
   if (failed(resolveInputs(options, *module, report)))
     return nullptr;
   return module;

@@ -6,6 +6,7 @@
 
 #include "Runner/Runner.h"
 
+#include "Debugging/ConvertedModel.h"
 #include "Debugging/Diff.h"
 #include "Debugging/Repeat.h"
 #include "Debugging/Verify.h"
@@ -232,6 +233,10 @@ LogicalResult Runner::check(compiler::CompiledProgram &program,
     runtime::TraceScope scope(report.trace, "step", "verify");
     if (failed(verify(options, getChip(), entry, program.matmuls, arguments,
                       outputs, device, execution, checks, report)))
+      return failure();
+    if (options.convertsToF16 &&
+        failed(
+            compareWithOriginal(options, context, arguments, outputs, report)))
       return failure();
   }
   if (report.exit() != Exit::Done)

@@ -32,6 +32,8 @@ int runImport(int argc, char **argv) {
   cl::opt<std::string> output("o", cl::desc("Output file"), cl::init("-"));
   cl::opt<int64_t> batch(
       "batch", cl::desc("Size of inputs' open first dimensions"), cl::init(0));
+  cl::opt<std::string> convert(
+      "convert", cl::desc("f16: computes in float16 instead of float32"));
   cl::opt<bool> operators("print-operators",
                           cl::desc("Print the supported operators instead"));
   registerAsmPrinterCLOptions();
@@ -45,6 +47,11 @@ int runImport(int argc, char **argv) {
   if (operators) {
     tessera::onnx::printOperators(llvm::outs());
     return 0;
+  }
+  if (!convert.empty() && convert != "f16") {
+    llvm::errs() << "error: unknown type '" << convert
+                 << "' for --convert; expected f16\n";
+    return 2;
   }
   std::string error;
   std::unique_ptr<tessera::onnx::Model> model =
@@ -63,6 +70,7 @@ int runImport(int argc, char **argv) {
   tessera::onnx::ImportOptions options;
   if (batch > 0)
     options.batch = batch;
+  options.convertsToF16 = convert == "f16";
   OwningOpRef<ModuleOp> module =
       tessera::onnx::importModel(*model, options, context);
   if (!module)

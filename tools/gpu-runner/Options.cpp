@@ -149,6 +149,15 @@ static LogicalResult parseBench(StringRef value, Options &options,
   return value.empty() ? success() : parseBenchRuns(value, options, report);
 }
 
+static LogicalResult parseConvert(StringRef value, Options &options,
+                                  Report &report) {
+  options.convertsToF16 = value == "f16";
+  return options.convertsToF16
+             ? success()
+             : report.fail(Exit::Usage,
+                           "--convert=" + value + " is unknown; expected f16");
+}
+
 static LogicalResult parseBatch(StringRef value, Options &options,
                                 Report &report) {
   // With a program, it is the batch dimension of a model.
@@ -224,6 +233,7 @@ static const OptionInfo infos[] = {
     {"--schedule-db", &Options::scheduleDb},
     {"--cache-why-miss", &Options::cacheWhyMiss},
     {"--batch", parseBatch},
+    {"--convert", parseConvert},
     {"--input", parseInput},
     {"--list-devices", &Options::listDevices},
     {"--version", &Options::version},
@@ -443,6 +453,9 @@ Arguments and outputs
   --input=NAME=SPEC   the same for the input of that name of an ONNX model
   --batch=N           the size of the first dimension of a model's inputs, where
                       the model leaves it open
+  --convert=f16       computes in float16 what a model computes in float32, with
+                      sums in float32; --verify then also reports the relative
+                      norm of the difference from the model
   --out=N=FILE.npy    writes output N to a file. Outputs are numbered from 0:
                       first the results of the entry, then those memref
                       arguments that the program may write, in order

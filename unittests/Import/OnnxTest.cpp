@@ -190,6 +190,39 @@ TEST_F(OnnxTest, Names) {
   expectError(makeModel(x + output("y")), "no node computes the output 'y'");
 }
 
+TEST_F(OnnxTest, NestedGraphs) {
+  // A branch in a branch, and so on: 32 are read.
+  auto makeNested = [](unsigned depth) {
+    std::string graph = makeNode("Identity", {"x"}, "y") + output("y");
+    for (unsigned i = 0; i < depth; ++i) {
+      std::string branches;
+      for (const char *name : {"then_branch", "else_branch"})
+        branches += data(5, data(1, name) + data(6, graph) + integer(20, 5));
+      graph = makeNode("If", {"c"}, "y", branches) + output("y");
+    }
+    return makeModel(input("x", {2}) +
+                     makeTensor("c", {}, data(9, std::string(4, '\0'))) +
+                     graph);
+  };
+  expectError(makeNested(1), "the condition must be one bool");
+  expectError(makeNested(12), "the condition must be one bool");
+  // Each level has both branches; so only one of them may be deep.
+  std::string graph = makeNode("Identity", {"x"}, "y") + output("y");
+  for (unsigned i = 0; i < 33; ++i)
+    graph = makeNode("If", {"x"}, "y",
+                     data(5, data(1, "then_branch") + data(6, graph) +
+                                 integer(20, 5))) +
+            output("y");
+  expectError(makeModel(input("x", {2}) + graph),
+              "graphs in attributes are nested more than 32 deep");
+  expectError(
+      makeModel(input("x", {2}) + makeNode("If", {"x"}, "y") + output("y")),
+      "a branch is missing");
+  expectError(makeModel(input("x", {2}) + makeNode("Loop", {"", ""}, "y") +
+                        output("y")),
+              "the body is missing");
+}
+
 TEST_F(OnnxTest, Operators) {
   std::string x = input("x", {2});
   expectError(makeModel(x + makeNode("Foo", {"x"}, "y") +

@@ -23,6 +23,10 @@ struct ImportOptions {
   /// The size of the first dimension of each input where the model leaves it
   /// open; absent to keep it dynamic.
   std::optional<int64_t> batch;
+  /// Computes in float16 what the model computes in float32, with sums in
+  /// float32. Inputs and outputs keep their types. Nodes stay in float32 that
+  /// quantize or have constants beyond the range of float16.
+  bool convertsToF16 = false;
 };
 
 /// The name of the function that `importModel` makes.

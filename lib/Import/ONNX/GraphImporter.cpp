@@ -19,6 +19,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 
+#include <deque>
+
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
@@ -233,10 +235,80 @@ LogicalResult GraphImporter::addInputs() {
   return success();
 }
 
+bool GraphImporter::isConverted(const Node &node) const {
+  // Scales decide what is rounded how.
+  if (StringRef(node.op).contains("Quantize") ||
+      StringRef(node.op).starts_with("QLinear"))
+    return false;
+  for (StringRef input : node.inputs)
+    if (auto found = values.find(input);
+        found != values.end() && found->second.quantized)
+      return false;
+  constexpr double largest = 65504;
+  for (StringRef input : node.inputs) {
+    auto found = values.find(input);
+    if (found == values.end() || !found->second.constant ||
+        found->second.type != DataType::F32)
+      continue;
+    const Constant &constant = *found->second.constant;
+    int64_t count = constant.isSplat ? std::min<int64_t>(constant.count(), 1)
+                                     : constant.count();
+    for (int64_t i = 0; i < count; ++i)
+      if (double value = std::abs(constant.getDouble(i));
+          value > largest && !std::isinf(value))
+        return false;
+  }
+  return true;
+}
+
+FailureOr<Tensor> GraphImporter::convertInput(Lowering &lowering, size_t i,
+                                              StringRef name, bool converts) {
+  const Tensor &tensor = values.at(name);
+  // Sizes are read by the importer.
+  bool isSizes =
+      (lowering.node.op == "Resize" || lowering.node.op == "Upsample") && i > 0;
+  bool narrows = converts && !isSizes && tensor.type == DataType::F32;
+  bool widens = !converts && tensor.type == DataType::F16;
+  if (!narrows && !widens)
+    return tensor;
+  if (widens)
+    return lowering.convert(tensor, DataType::F32);
+  if (!tensor.constant)
+    return lowering.convert(tensor, DataType::F16);
+  auto [found, isNew] = converted.try_emplace(tensor.constant.get());
+  if (isNew) {
+    const Constant &constant = *tensor.constant;
+    SmallVector<double> numbers;
+    int64_t count = constant.isSplat ? std::min<int64_t>(constant.count(), 1)
+                                     : constant.count();
+    for (int64_t k = 0; k < count; ++k)
+      numbers.push_back(constant.getDouble(k));
+    if (constant.isSplat && count == 1)
+      found->second =
+          lowering.makeSplat(DataType::F16, tensor.shape, numbers[0]);
+    else
+      found->second =
+          lowering.makeDoubles(numbers, tensor.shape, DataType::F16);
+    keptConstants.push_back(tensor.constant);
+  }
+  return found->second;
+}
+
 LogicalResult GraphImporter::importNode(const Node &node) {
   Lowering lowering(*this, node, getLocation(node), builder, getVersion(node));
-  for (StringRef input : node.inputs)
-    lowering.inputs.push_back(input.empty() ? nullptr : &values.at(input));
+  std::deque<Tensor> inputs;
+  bool converts = options.convertsToF16 && isConverted(node);
+  for (auto [i, input] : llvm::enumerate(node.inputs)) {
+    if (input.empty() || !options.convertsToF16) {
+      lowering.inputs.push_back(input.empty() ? nullptr : &values.at(input));
+      continue;
+    }
+    FailureOr<Tensor> tensor = convertInput(lowering, i, input, converts);
+    if (failed(tensor))
+      return failure();
+    inputs.push_back(std::move(*tensor));
+    lowering.inputs.push_back(&inputs.back());
+  }
   const Operator &op = *findOperator(node.op);
   if (node.inputs.size() > op.mostInputs)
     return lowering.fail("it has " + Twine(node.inputs.size()) +
@@ -295,6 +367,19 @@ GraphImporter::importNested(const Graph &graph, ArrayRef<Tensor> inputs,
   if (succeeded(result))
     for (const ValueInfo &output : graph.outputs)
       outputs.push_back(values.at(output.name));
+  // The states of a loop keep their types.
+  if (options.convertsToF16 && succeeded(result)) {
+    Node none;
+    Lowering lowering(*this, none, loc, builder, model.opset);
+    for (Tensor &output : outputs)
+      if (output.type == DataType::F32) {
+        FailureOr<Tensor> narrow = lowering.convert(output, DataType::F16);
+        if (failed(narrow))
+          result = failure();
+        else
+          output = *narrow;
+      }
+  }
   std::swap(values, outer);
   std::swap(block, inner);
   if (failed(result))
@@ -309,7 +394,14 @@ LogicalResult GraphImporter::addOutputs() {
   for (const ValueInfo &output : model.graph.outputs) {
     Location loc = getLocation(output.line, output.name);
     Lowering lowering(*this, none, loc, builder, model.opset);
-    const Tensor &tensor = values.at(output.name);
+    Tensor tensor = values.at(output.name);
+    if (options.convertsToF16 && tensor.type == DataType::F16 &&
+        output.type == DataType::F32) {
+      FailureOr<Tensor> wide = lowering.convert(tensor, DataType::F32);
+      if (failed(wide))
+        return failure();
+      tensor = *wide;
+    }
     bool matches =
         !output.hasShape || output.shape.size() == tensor.shape.size();
     if (output.hasShape && matches)

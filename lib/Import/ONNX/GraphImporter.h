@@ -46,6 +46,11 @@ private:
   DictionaryAttr describe(const ValueInfo &info, const Tensor &tensor);
   void addInitializers(const Graph &graph);
   LogicalResult importNode(const Node &node);
+  /// With ImportOptions::convertsToF16: whether a node computes in float16.
+  bool isConverted(const Node &node) const;
+  /// The value of a name as an input of a node that is converted or is not.
+  FailureOr<Tensor> convertInput(Lowering &lowering, size_t i, StringRef name,
+                                 bool converts);
   LogicalResult addOutputs();
   /// Imports the nodes of a node's graph into a block. Returns its outputs;
   /// their values are visible in the block.
@@ -67,6 +72,9 @@ private:
   /// Nodes that the lowering of an earlier one includes.
   std::set<const Node *> absorbed;
   bool hasBatch = false;
+  /// The float16 forms of constants, which are kept for their addresses.
+  std::map<const Constant *, Tensor> converted;
+  std::vector<ConstantRef> keptConstants;
 };
 
 } // namespace mlir::tessera::onnx

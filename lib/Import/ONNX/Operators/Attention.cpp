@@ -50,7 +50,7 @@ static FailureOr<Tensor> repeatHeads(Lowering &l, const Tensor &x,
                    {x.shape[0], x.shape[1] * times, x.shape[2], x.shape[3]});
 }
 
-/// What is added to the scores, as float32: 0 or minus infinity, and the mask.
+/// The bias of the scores, as float32: 0 or minus infinity, and the mask.
 static FailureOr<std::optional<Tensor>> makeBias(Lowering &l,
                                                  const Tensor &scores,
                                                  const AttentionWindow &window,

@@ -9,8 +9,7 @@
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
-/// -weight[target] * scores[target] of each position, reduced as the attribute
-/// says.
+/// -weight[target] * scores[target] of each position, and their reduction.
 static FailureOr<Tensor> lowerLoss(Lowering &l, const Tensor &scores,
                                    const Tensor &target,
                                    std::optional<Tensor> weight) {

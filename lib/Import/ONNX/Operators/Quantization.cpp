@@ -219,12 +219,20 @@ FailureOr<Tensor> mlir::tessera::onnx::sumBytes(Lowering &l,
                     [](ScalarBuilder &b, ValueRange v) {
                       return Value(arith::AddIOp::create(b, v[1], v[0]));
                     });
-  // Weights of any size: a sum of them is not computed each time.
   const Constant &constant = *bytes.constant;
   Shape shape = bytes.shape;
-  SmallVector<int64_t> strides(shape.size(), 0);
-  for (int64_t axis : axes)
+  int64_t each = 1;
+  for (int64_t axis : axes) {
+    each *= shape[axis];
     shape[axis] = 1;
+  }
+  if (constant.isSplat) {
+    auto sum = static_cast<int32_t>(static_cast<uint64_t>(each) *
+                                    static_cast<uint64_t>(constant.getInt(0)));
+    return l.makeSplat(DataType::I32, shape, sum);
+  }
+  // Weights of any size: a sum of them is not computed each time.
+  SmallVector<int64_t> strides(shape.size(), 0);
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     strides[d] = shape[d] == 1 ? 0 : stride;

@@ -226,7 +226,7 @@ static LogicalResult lowerTensorScatter(Lowering &l) {
 
 ArrayRef<Operator> mlir::tessera::onnx::getScatterOperators() {
   static const char limits[] =
-      "static shapes only; each element looks at all updates for it";
+      "static shapes only; each element reads all updates for it";
   static const Operator operators[] = {
       {"Scatter", 9, 3, 3, lowerScatterElements, limits},
       {"ScatterElements", 11, 3, 3, lowerScatterElements, limits},

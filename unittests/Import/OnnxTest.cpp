@@ -215,6 +215,25 @@ TEST_F(OnnxTest, NestedGraphs) {
             output("y");
   expectError(makeModel(input("x", {2}) + graph),
               "graphs in attributes are nested more than 32 deep");
+  // Loops in loops, each of which is short.
+  auto close = [](const std::string &nodes) {
+    return nodes + makeNode("Identity", {"c"}, "c2") + output("c2") +
+           output("s2") + input("i", {}) + input("c", {}) + input("s", {});
+  };
+  auto makeLoop = [](const std::string &body, const std::string &state,
+                     const std::string &result) {
+    return makeNode("Loop", {"n", "", state}, result,
+                    data(5, data(1, "body") + data(6, body) + integer(20, 5)));
+  };
+  std::string body = close(makeNode("Identity", {"s"}, "s2"));
+  for (unsigned i = 0; i < 8; ++i)
+    body = close(makeLoop(body, "s", "s2"));
+  std::string count =
+      data(5, integer(2, 7) + data(8, "n") +
+                  data(9, std::string("\x14") + std::string(7, '\0')));
+  expectError(makeModel(input("x", {2}) + count + makeLoop(body, "x", "y") +
+                        output("y")),
+              "the unrolled loops have more than");
   expectError(
       makeModel(input("x", {2}) + makeNode("If", {"x"}, "y") + output("y")),
       "a branch is missing");

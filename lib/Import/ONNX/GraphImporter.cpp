@@ -347,6 +347,12 @@ GraphImporter::importNested(const Graph &graph, ArrayRef<Tensor> inputs,
   if (inputs.size() != graph.inputs.size())
     return emitError(loc) << "a graph of the node has " << graph.inputs.size()
                           << " inputs; expected " << inputs.size();
+  // Loops in loops could be unrolled without end.
+  constexpr size_t most = size_t(1) << 17;
+  numNested += graph.nodes.size() + 1;
+  if (numNested > most)
+    return emitError(loc) << "the unrolled loops have more than " << most
+                          << " nodes";
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(inner);
   std::swap(block, inner);

@@ -72,6 +72,8 @@ private:
   /// Nodes that the lowering of an earlier one includes.
   std::set<const Node *> absorbed;
   bool hasBatch = false;
+  /// Nodes of nested graphs that have been imported, with repetitions.
+  size_t numNested = 0;
   /// The float16 forms of constants, which are kept for their addresses.
   std::map<const Constant *, Tensor> converted;
   std::vector<ConstantRef> keptConstants;

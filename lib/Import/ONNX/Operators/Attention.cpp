@@ -188,8 +188,9 @@ static LogicalResult lowerAttention(Lowering &l) {
   }
   l.setResult(1, *k);
   l.setResult(2, *v);
-  if (q->shape[1] % k->shape[1] || k->shape[1] != v->shape[1] ||
-      k->shape[2] != v->shape[2] || q->shape[3] != k->shape[3])
+  if (k->shape[1] < 1 || q->shape[1] % k->shape[1] ||
+      k->shape[1] != v->shape[1] || k->shape[2] != v->shape[2] ||
+      q->shape[3] != k->shape[3])
     return l.fail("the shapes of queries, keys and values do not fit");
   int64_t times = q->shape[1] / k->shape[1];
   k = repeatHeads(l, *k, times);
@@ -241,16 +242,16 @@ static LogicalResult lowerAttention(Lowering &l) {
                            });
   if (failed(biased))
     return failure();
-  // A row without keys is zero, not NaN.
-  FailureOr<Tensor> highest =
-      l.reduce(*biased, 3, /*keepDims=*/true, sumType, -INFINITY,
-               [](ScalarBuilder &b, ValueRange x) {
-                 return Value(arith::MaximumFOp::create(b, x[1], x[0]));
-               });
-  if (failed(highest))
-    return failure();
   FailureOr<Tensor> weights;
   if (*bias) {
+    // A row without keys is zero, not NaN.
+    FailureOr<Tensor> highest =
+        l.reduce(*biased, 3, /*keepDims=*/true, sumType, -INFINITY,
+                 [](ScalarBuilder &b, ValueRange x) {
+                   return Value(arith::MaximumFOp::create(b, x[1], x[0]));
+                 });
+    if (failed(highest))
+      return failure();
     FailureOr<Tensor> powers = l.elementwise(
         {*biased, *highest}, sumType, [=](ScalarBuilder &b, ValueRange x) {
           Value isEmpty = arith::CmpFOp::create(

@@ -183,14 +183,14 @@ public:
   /// for a program with kernels of its own.
   int64_t stepCount = 0;
   /// With `CompileOptions::checkpoints`: a module with a function
-  /// `tessera.stepN` for each step, as text (see lib/Driver/Checkpoints.cpp).
+  /// `__tessera_stepN` for each step, as text (see lib/Driver/Checkpoints.cpp).
   /// Empty for a program of fewer than two steps, whose code is the same with
   /// and without checkpoints.
   std::string steps;
 };
 
 /// The names of the functions of steps begin with it.
-constexpr llvm::StringLiteral stepPrefix = "tessera.step";
+constexpr llvm::StringLiteral stepPrefix = "__tessera_step";
 
 /// Lowers `module` to `stage` in place. Errors are diagnostics of its context.
 /// `times` receives the duration of each stage. The chip of `options` replaces

@@ -31,9 +31,10 @@ void buildLinalgToTasksPipeline(OpPassManager &pm, const CompileFlags &flags);
 /// The other part: makes a kernel, or several, of each op on memrefs.
 void buildTasksToTesseraPipeline(OpPassManager &pm, const CompileFlags &flags);
 
-/// Both parts. Lowers tensors and linalg to memrefs, host code, and `gpu.launch` kernels in
-/// the portable form. Existing `gpu.launch` and `gpu.func` ops are unchanged.
-/// The passes read the chip from the module (tessera-attach-chip).
+/// Both parts. Lowers tensors and linalg to memrefs, host code, and
+/// `gpu.launch` kernels in the portable form. Existing `gpu.launch` and
+/// `gpu.func` ops are unchanged. The passes read the chip from the module
+/// (tessera-attach-chip).
 void buildLinalgToTesseraPipeline(OpPassManager &pm, const CompileFlags &flags);
 
 /// Registers `linalg-to-tessera-pipeline`.

@@ -20,7 +20,7 @@
 //
 // and its function in the module of steps is
 //
-//   func.func @tessera.step0(%a: memref<...>, %b: memref<...>) {
+//   func.func @__tessera_step0(%a: memref<...>, %b: memref<...>) {
 //     linalg.exp ins(%a) outs(%b)
 //     return
 //   }

@@ -135,8 +135,8 @@ TEST_P(SavedProgramTest, HasTheSameKernelsWithCheckpoints) {
     names.push_back(step.getName().str());
   ASSERT_GE(names.size(), 2u);
   EXPECT_EQ(names.size(), static_cast<size_t>(checked->stepCount));
-  EXPECT_EQ(names[0], "tessera.step0");
-  EXPECT_EQ(names[1], "tessera.step1");
+  EXPECT_EQ(names[0], "__tessera_step0");
+  EXPECT_EQ(names[1], "__tessera_step1");
 }
 
 TEST_P(SavedProgramTest, MachineCodeStaysBesideThePTX) {

@@ -287,6 +287,7 @@ mlir::tessera::separateConstants(StringRef source, ModuleOp module,
   if (source.empty())
     return "";
   MLIRContext &context = *module.getContext();
+  // The context has the resources that the text refers to from then on.
   OwningOpRef<ModuleOp> lifted = liftCopy(module);
   std::string text = ConstantSeparator(source, context).run();
   collectConstants(text, context, constants);

@@ -126,7 +126,8 @@ TEST_F(CompareTest, FractionsAreWithinTheBound) {
 
 TEST_F(CompareTest, Norms) {
   Array expected = Array::zeros(f32(), {4}), got = Array::zeros(f32(), {4});
-  for (auto [i, value] : llvm::enumerate({1.0, 2.0, 2.0, 4.0})) {
+  for (auto [i, value] :
+       llvm::enumerate(std::vector<double>{1.0, 2.0, 2.0, 4.0})) {
     expected.floats()[i] = value;
     got.floats()[i] = value;
   }

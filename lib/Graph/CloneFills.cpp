@@ -9,11 +9,16 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/Statistic.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERACLONEFILLS
 #include "Graph/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-clone-fills"
+
+STATISTIC(numFills, "Number of fills added for destinations");
 
 using namespace mlir;
 
@@ -34,6 +39,7 @@ static void cloneFill(linalg::FillOp fill) {
     IRMapping mapping;
     b.clone(*empty, mapping);
     use->set(b.clone(*fill, mapping)->getResult(0));
+    ++numFills;
   }
 }
 

@@ -304,6 +304,11 @@ static void judgeNorm(reference::Comparison &comparison, double limit) {
     comparison.tolerance += ", " + text;
     return;
   }
+  // Nothing is small, relative to zeros.
+  if (comparison.sumSquaredExpected == 0) {
+    comparison.tolerance += ", end to end: the norm is 0";
+    return;
+  }
   comparison.unverifiedCount = 0;
   if (norm > limit) {
     comparison.ok = false;

@@ -40,6 +40,7 @@
 
 #include "Driver/Compiler.h"
 
+#include "Conversion/LinalgToGPU/InitialFill.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,8 +66,13 @@ static bool isStep(Operation *op) {
          op->getNumResults() == 0;
 }
 
-/// The steps of host code; none if the program has kernels of its own.
-static SmallVector<Operation *> findSteps(ModuleOp module) {
+/// The ops of a step, in their order: one, with the fills of its outputs that
+/// become part of its kernel.
+using Step = SmallVector<Operation *, 2>;
+
+/// The steps of host code; none if the program has kernels of its own. Fills
+/// that are part of a step are moved ahead of its op.
+static SmallVector<Step> findSteps(ModuleOp module) {
   SmallVector<Operation *> steps;
   bool hasKernels = false;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -79,8 +85,25 @@ static SmallVector<Operation *> findSteps(ModuleOp module) {
     return WalkResult::skip();
   });
   if (hasKernels)
-    steps.clear();
-  return steps;
+    return {};
+  DenseMap<Operation *, Step> fills;
+  DenseSet<Operation *> isPart;
+  for (Operation *op : steps)
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      for (OpOperand &output : linalgOp.getDpsInitsMutable())
+        if (linalg::FillOp fill = findInitialFill(linalgOp, output)) {
+          fill->moveBefore(op);
+          fills[op].push_back(fill);
+          isPart.insert(fill);
+        }
+  SmallVector<Step> result;
+  for (Operation *op : steps) {
+    if (isPart.contains(op))
+      continue;
+    result.push_back(fills.lookup(op));
+    result.back().push_back(op);
+  }
+  return result;
 }
 
 /// Whether checkpoints can pass a value of this type.
@@ -91,12 +114,20 @@ static bool canPass(Type type) {
          (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
 }
 
-/// The values that `op` uses, without constants: each step has its own.
-static SmallVector<Value> findArguments(Operation *op) {
-  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), used);
+/// The values that a step uses.
+static llvm::SetVector<Value> findUsedValues(ArrayRef<Operation *> step) {
+  llvm::SetVector<Value> used;
+  for (Operation *op : step) {
+    used.insert(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+  }
+  return used;
+}
+
+/// The same without constants: each step has its own.
+static SmallVector<Value> findArguments(ArrayRef<Operation *> step) {
   SmallVector<Value> arguments;
-  for (Value value : used) {
+  for (Value value : findUsedValues(step)) {
     Operation *producer = value.getDefiningOp();
     if (!producer || !producer->hasTrait<OpTrait::ConstantLike>())
       arguments.push_back(value);
@@ -106,8 +137,9 @@ static SmallVector<Value> findArguments(Operation *op) {
 
 /// Adds the function of step `number` to the module of steps. False if it is
 /// declared only.
-static bool addFunction(Operation *op, size_t number, ArrayRef<Value> arguments,
-                        OpBuilder &builder) {
+static bool addFunction(ArrayRef<Operation *> step, size_t number,
+                        ArrayRef<Value> arguments, OpBuilder &builder) {
+  Operation *op = step.back();
   bool isDefined = llvm::all_of(
       arguments, [](Value value) { return canPass(value.getType()); });
   SmallVector<Type> types;
@@ -124,12 +156,11 @@ static bool addFunction(Operation *op, size_t number, ArrayRef<Value> arguments,
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
   mapping.map(ValueRange(arguments), ValueRange(function.getArguments()));
-  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  for (Value value : used)
+  for (Value value : findUsedValues(step))
     if (!mapping.contains(value))
       mapping.map(value, builder.clone(*value.getDefiningOp())->getResult(0));
-  builder.clone(*op, mapping);
+  for (Operation *part : step)
+    builder.clone(*part, mapping);
   func::ReturnOp::create(builder, op->getLoc());
   return true;
 }
@@ -206,7 +237,7 @@ struct FindSteps : public PassWrapper<FindSteps, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<Operation *> steps = findSteps(module);
+    SmallVector<Step> steps = findSteps(module);
     result.count = steps.size();
     if (steps.size() < 2 || !addCheckpoints)
       return;
@@ -223,10 +254,11 @@ struct FindSteps : public PassWrapper<FindSteps, OperationPass<ModuleOp>> {
     OwningOpRef<ModuleOp> functions = ModuleOp::create(module.getLoc());
     OpBuilder functionBuilder(functions->getBodyRegion());
     functionBuilder.setInsertionPointToEnd(functions->getBody());
-    for (auto [number, op] : llvm::enumerate(steps)) {
-      SmallVector<Value> arguments = findArguments(op);
-      bool isDefined = addFunction(op, number, arguments, functionBuilder);
-      builder.setInsertionPoint(op);
+    for (auto [number, step] : llvm::enumerate(steps)) {
+      Operation *op = step.back();
+      SmallVector<Value> arguments = findArguments(step);
+      bool isDefined = addFunction(step, number, arguments, functionBuilder);
+      builder.setInsertionPoint(step.front());
       if (isDefined)
         for (Value value : arguments)
           passValue(value, builder);

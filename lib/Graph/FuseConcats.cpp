@@ -68,6 +68,9 @@ static tensor::ConcatOp moveReshapes(RewriterBase &rewriter,
         return concat;
       dim = static_cast<int64_t>(number);
     }
+  // Not where scalars become the elements of a list.
+  if (dim < 0)
+    return concat;
   rewriter.setInsertionPoint(concat);
   SmallVector<Value> inputs;
   for (Value input : concat.getInputs()) {

@@ -10,7 +10,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=per_channel | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=per_group | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=reshaped | FileCheck %s
-// CHECK: max abs err 0, {{.*}}, exact)
+// CHECK: max abs err 0, {{.*}}, exact{{[,)]}}
 // CHECK: {{^}}verified
 //
 // Each of them is one kernel, and a matmul.

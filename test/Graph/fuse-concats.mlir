@@ -57,3 +57,15 @@ func.func @reshapes(%x: tensor<8x3xf32>, %y: tensor<2x4x3xf32>) -> (tensor<2x4x6
   %s = tensor.concat dim(0) %b3, %b3 : (tensor<4x2x3xf32>, tensor<4x2x3xf32>) -> tensor<8x2x3xf32>
   return %r, %s : tensor<2x4x6xf32>, tensor<8x2x3xf32>
 }
+
+// -----
+
+// Scalars that become a list.
+// CHECK-LABEL: func.func @scalars
+// CHECK-COUNT-2: tensor.insert_slice
+func.func @scalars(%a: tensor<f32>, %b: tensor<f32>) -> tensor<2xf32> {
+  %x = tensor.expand_shape %a [] output_shape [1] : tensor<f32> into tensor<1xf32>
+  %y = tensor.expand_shape %b [] output_shape [1] : tensor<f32> into tensor<1xf32>
+  %r = tensor.concat dim(0) %x, %y : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}

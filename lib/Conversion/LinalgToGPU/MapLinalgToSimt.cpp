@@ -24,6 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Conversion/LinalgToGPU/InitialFill.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
@@ -661,60 +662,6 @@ void Mapper::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// Initial values
-//===----------------------------------------------------------------------===//
-
-/// Collects the ops of `block` that access `memory`, also through views; fails
-/// if one of them may keep it.
-static LogicalResult collectAccesses(Value memory, Block *block,
-                                     SmallVectorImpl<OpOperand *> &accesses) {
-  for (OpOperand &use : memory.getUses()) {
-    Operation *user = use.getOwner();
-    if (auto view = dyn_cast<ViewLikeOpInterface>(user)) {
-      for (Value result : view->getResults())
-        if (failed(collectAccesses(result, block, accesses)))
-          return failure();
-      continue;
-    }
-    if (!block->findAncestorOpInBlock(*user) ||
-        !isa<linalg::LinalgOp, memref::DeallocOp, gpu::LaunchOp,
-             func::ReturnOp>(block->findAncestorOpInBlock(*user)))
-      return failure();
-    accesses.push_back(&use);
-  }
-  return success();
-}
-
-/// The op that fills the output ahead of the reduction `op`, if nothing else
-/// accesses that memory between them: the reduction can begin with its value.
-static linalg::FillOp findFill(linalg::LinalgOp op, OpOperand &output) {
-  Block *block = op->getBlock();
-  Operation *alloc = output.get().getDefiningOp<memref::AllocOp>();
-  AffineMap map = op.getMatchingIndexingMap(&output);
-  SmallVector<unsigned> reduction;
-  op.getReductionDims(reduction);
-  if (!alloc || alloc->getBlock() != block || !map.isProjectedPermutation() ||
-      reduction.empty() || llvm::any_of(reduction, [&](unsigned d) {
-        return map.isFunctionOfDim(d);
-      }))
-    return nullptr;
-  SmallVector<OpOperand *> accesses;
-  if (failed(collectAccesses(output.get(), block, accesses)))
-    return nullptr;
-  // The last access before the reduction, which has no other operand there.
-  Operation *last = nullptr;
-  for (OpOperand *access : accesses) {
-    Operation *user = block->findAncestorOpInBlock(*access->getOwner());
-    if (user == op && access != &output)
-      return nullptr;
-    if (user->isBeforeInBlock(op) && (!last || last->isBeforeInBlock(user)))
-      last = user;
-  }
-  auto fill = dyn_cast_if_present<linalg::FillOp>(last);
-  return fill && fill.getOutputs()[0] == output.get() ? fill : nullptr;
-}
-
-//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -837,7 +784,7 @@ struct TesseraMapLinalgToSimtPass
         return;
       SmallVector<Value> &values = starts[op];
       for (OpOperand &output : op.getDpsInitsMutable()) {
-        linalg::FillOp fill = findFill(op, output);
+        linalg::FillOp fill = findInitialFill(op, output);
         values.push_back(fill ? fill.getInputs()[0] : Value());
         if (fill)
           fill.erase();

@@ -3,10 +3,10 @@
 
 // REQUIRES: can-run-vulkan-lavapipe
 // RUN: %software lavapipe gpu-runner %s --target=vulkan --verify | FileCheck %s
-// CHECK: out 0: verified ({{.*}}, exact)
-// CHECK: out 1: verified ({{.*}}, exact)
-// CHECK: out 2: verified ({{.*}}, exact)
-// CHECK: out 3: verified ({{.*}}, exact)
+// CHECK: out 0: verified ({{.*}}, exact{{[,)]}}
+// CHECK: out 1: verified ({{.*}}, exact{{[,)]}}
+// CHECK: out 2: verified ({{.*}}, exact{{[,)]}}
+// CHECK: out 3: verified ({{.*}}, exact{{[,)]}}
 // CHECK: {{^}}verified
 
 #map = affine_map<(d0) -> (d0)>

@@ -1,4 +1,5 @@
-//===- ConvertedModel.h - The error of a converted model ---------*- C++ -*-===//
+//===- ConvertedModel.h - The error of a converted model ---------*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,5 @@
-//===- ConvertedModel.cpp - The error of a converted model -------------------===//
+//===- ConvertedModel.cpp - The error of a converted model
+//-------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

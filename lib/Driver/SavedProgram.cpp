@@ -55,7 +55,8 @@ void visit(Archive &archive, DiagnosticReport &report) {
 template <typename Archive>
 void visit(Archive &archive, SavedProgram &program) {
   auto &[kernels, matmuls, diagnostics, ptx, stepCount, steps, imageKind,
-         imageName, imageBytes, functions, objects, constants, loader] = program;
+         imageName, imageBytes, functions, objects, constants, loader] =
+      program;
   visitAll(archive, kernels, matmuls, diagnostics, ptx, stepCount, steps,
            imageKind, imageName, imageBytes, functions, objects, constants,
            loader);

@@ -26,8 +26,8 @@ static LogicalResult collectAccesses(Value memory, Block *block,
           return failure();
       continue;
     }
-    // A checkpoint of `--verify` takes the address before the first op of a step,
-    // which is the fill where that is part of the step.
+    // A checkpoint of `--verify` takes the address before the first op of a
+    // step, which is the fill where that is part of the step.
     Operation *ancestor = block->findAncestorOpInBlock(*user);
     if (!ancestor ||
         !isa<DestinationStyleOpInterface, memref::CopyOp, memref::DeallocOp,

@@ -244,7 +244,7 @@ struct FindSteps : public PassWrapper<FindSteps, OperationPass<ModuleOp>> {
     OpBuilder builder(&getContext());
     Type i64 = builder.getI64Type();
     builder.setInsertionPointToEnd(module.getBody());
-    for (auto [name, types] :
+    for (const auto &[name, types] :
          {std::pair(StringRef(valueName), SmallVector<Type>{i64}),
           std::pair(StringRef(checkpointName), SmallVector<Type>{i64, i64})})
       func::FuncOp::create(builder, module.getLoc(), name,

@@ -63,7 +63,8 @@ void mlir::tessera::setConstant(MLIRContext &context, StringRef name,
                                 std::shared_ptr<const void> owner) {
   // The deleter is what owns.
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
-      bytes, alignof(uint64_t), [owner](void *, size_t, size_t) {});
+      bytes, alignof(uint64_t),
+      [owner = std::move(owner)](void *, size_t, size_t) {});
   DialectResourceBlobManager &manager = getManager(context);
   if (manager.lookup(name))
     manager.update(name, std::move(blob));

@@ -35,7 +35,7 @@ LogicalResult tessera::execution::compareWithOriginal(
   original.convertsToF16 = false;
   llvm::SourceMgr sources;
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      importModel(original, /*bytes=*/nullptr, sources, context, report);
+      importModel(original, /*input=*/nullptr, sources, context, report);
   Entry entry;
   if (!module || failed(findEntry(*module, options.entry, entry, report)))
     return failure();

@@ -23,6 +23,7 @@
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 namespace {
@@ -164,6 +165,7 @@ private:
 
 } // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t maxSize, unsigned seed) {
   std::string changed = Mutator(seed).mutate(
@@ -173,6 +175,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
   return size;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   auto owner =
       std::make_shared<std::string>(reinterpret_cast<const char *>(data), size);

@@ -42,6 +42,7 @@
 
 #include "Conversion/LinalgToGPU/InitialFill.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/Checkpoint.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,9 +55,6 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-static constexpr llvm::StringLiteral valueName = "tessera_rt_checkpoint_value";
-static constexpr llvm::StringLiteral checkpointName = "tessera_rt_checkpoint";
 
 /// Whether kernels are made of `op` alone.
 static bool isStep(Operation *op) {
@@ -172,7 +170,8 @@ static void passValue(Value value, OpBuilder &builder) {
   auto pass = [&](Value number) {
     if (number.getType().isIndex())
       number = arith::IndexCastOp::create(builder, loc, i64, number);
-    func::CallOp::create(builder, loc, valueName, TypeRange(), number);
+    func::CallOp::create(builder, loc, checkpointValueName, TypeRange(),
+                         number);
   };
   auto type = dyn_cast<MemRefType>(value.getType());
   if (!type) {
@@ -245,7 +244,7 @@ struct FindSteps : public PassWrapper<FindSteps, OperationPass<ModuleOp>> {
     Type i64 = builder.getI64Type();
     builder.setInsertionPointToEnd(module.getBody());
     for (const auto &[name, types] :
-         {std::pair(StringRef(valueName), SmallVector<Type>{i64}),
+         {std::pair(StringRef(checkpointValueName), SmallVector<Type>{i64}),
           std::pair(StringRef(checkpointName), SmallVector<Type>{i64, i64})})
       func::FuncOp::create(builder, module.getLoc(), name,
                            builder.getFunctionType(types, {}))

@@ -23,6 +23,7 @@
 #include "PackImages.h"
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/Checkpoint.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
@@ -142,9 +143,7 @@ static bool isArgumentOrGlobal(Value root) {
 
 /// Whether `op` may write or free the buffer of `source`.
 static bool mayChange(Operation *op, Value source) {
-  // A checkpoint of `--verify` only shows the runtime where the program is.
-  if (auto call = dyn_cast<func::CallOp>(op);
-      call && call.getCallee().starts_with("tessera_rt_checkpoint"))
+  if (isCheckpoint(op))
     return false;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
       getEffectsRecursively(op);

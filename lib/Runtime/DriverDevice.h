@@ -171,6 +171,13 @@ protected:
   // Graphs, for drivers that have them.
 
   virtual bool takesGraphs() const { return false; }
+  /// Whether a vendor's table of functions has all those of graphs.
+  template <typename Driver> static bool hasGraphFunctions(const Driver &d) {
+    return d.graphCreate && d.graphAddKernelNode && d.graphAddMemcpyNode &&
+           d.graphInstantiate && d.graphExecKernelNodeSetParams &&
+           d.graphExecMemcpyNodeSetParams && d.graphLaunch &&
+           d.graphExecDestroy && d.graphDestroy;
+  }
   virtual DriverResult graphCreate(void **graph) { return {"", 0}; }
   /// Add a node that follows another one, or is the first.
   virtual DriverResult graphAddLaunch(void *graph, void *previous, void **node,

@@ -236,13 +236,7 @@ protected:
     return current != context;
   }
 
-  bool takesGraphs() const override {
-    return driver.graphCreate && driver.graphAddKernelNode &&
-           driver.graphAddMemcpyNode && driver.graphInstantiate &&
-           driver.graphExecKernelNodeSetParams &&
-           driver.graphExecMemcpyNodeSetParams && driver.graphLaunch &&
-           driver.graphExecDestroy && driver.graphDestroy;
-  }
+  bool takesGraphs() const override { return hasGraphFunctions(driver); }
   DriverResult graphCreate(void **graph) override {
     return {"cuGraphCreate",
             driver.graphCreate(reinterpret_cast<CUgraph *>(graph),

@@ -172,13 +172,7 @@ protected:
     return ordinal != info().ordinal;
   }
 
-  bool takesGraphs() const override {
-    return driver.graphCreate && driver.graphAddKernelNode &&
-           driver.graphAddMemcpyNode && driver.graphInstantiate &&
-           driver.graphExecKernelNodeSetParams &&
-           driver.graphExecMemcpyNodeSetParams && driver.graphLaunch &&
-           driver.graphExecDestroy && driver.graphDestroy;
-  }
+  bool takesGraphs() const override { return hasGraphFunctions(driver); }
   DriverResult graphCreate(void **graph) override {
     return {"hipGraphCreate",
             driver.graphCreate(reinterpret_cast<hipGraph_t *>(graph),

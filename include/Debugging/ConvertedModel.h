@@ -16,7 +16,8 @@ namespace tessera::execution {
 
 /// Imports the model of the options without --convert, evaluates it by the
 /// reference, and reports the Euclidean norm of each output's difference from
-/// it, relative to that of the reference. There is no bound that it must meet.
+/// it, relative to that of the reference. The figure is not compared with a
+/// limit.
 LogicalResult
 compareWithOriginal(const ProgramOptions &options, mlir::MLIRContext &context,
                     const std::vector<runtime::HostArray> &arguments,

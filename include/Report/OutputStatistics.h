@@ -1,4 +1,4 @@
-//===- Statistics.h - Statistics of errors ------------*- C++ -*-----------===//
+//===- OutputStatistics.h - Statistics of errors ----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -17,6 +17,11 @@ namespace tessera::execution {
 /// leave out where its type has no numbers there.
 FailureOr<compiler::reference::Array>
 toReference(const runtime::HostArray &array, mlir::Type type, StringRef purpose,
+            Report &report);
+/// The same for the arguments of an entry point, in order.
+FailureOr<llvm::SmallVector<compiler::reference::Array>>
+toReference(const Entry &entry,
+            const std::vector<runtime::HostArray> &arguments, StringRef purpose,
             Report &report);
 
 /// The reference of an output, and its name in messages.

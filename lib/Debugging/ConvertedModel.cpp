@@ -39,21 +39,16 @@ LogicalResult tessera::execution::compareWithOriginal(
   Entry entry;
   if (!module || failed(findEntry(*module, options.entry, entry, report)))
     return failure();
-  llvm::SmallVector<reference::Array> arrays;
-  for (const auto &[slot, array] :
-       llvm::zip_equal(entry.arguments, arguments)) {
-    FailureOr<reference::Array> converted =
-        toReference(array, slot.type, "--verify", report);
-    if (failed(converted))
-      return failure();
-    arrays.push_back(std::move(*converted));
-  }
+  FailureOr<llvm::SmallVector<reference::Array>> arrays =
+      toReference(entry, arguments, "--verify", report);
+  if (failed(arrays))
+    return failure();
   reference::Options evaluation;
   evaluation.flags = options.flags;
   evaluation.maxWork =
       mostWorkPerCore * std::max(1u, std::thread::hardware_concurrency());
   reference::Outcome expected =
-      reference::run(entry.function, arrays, evaluation);
+      reference::run(entry.function, *arrays, evaluation);
   if (expected.status == reference::Status::Failed)
     return report.failDiagnosed("the reference of the original model");
   if (expected.status == reference::Status::TooLarge)
@@ -72,16 +67,10 @@ LogicalResult tessera::execution::compareWithOriginal(
       return failure();
     if (!want.isFloat() || !got->isFloat())
       continue;
-    double difference = 0, norm = 0;
-    for (auto [x, y] : llvm::zip_equal(got->floats(), want.floats())) {
-      difference += (x - y) * (x - y);
-      norm += y * y;
-    }
-    double relative =
-        norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+    double relative = reference::compare(*got, want).relativeNorm();
     report.text() << "out " << i << ": differs from the float32 model by "
                   << llvm::format("%.3g", relative) << " of its norm\n";
-    list.push_back(relative);
+    list.push_back(toJSON(relative));
   }
   report.root["convertedDifference"] = std::move(list);
   return success();

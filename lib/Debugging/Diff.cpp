@@ -75,21 +75,16 @@ computeBounds(const ProgramOptions &options, const DiffProgram &program,
   mlir::func::FuncOp function = program.entry.function;
   mlir::ScopedDiagnosticHandler silence(function.getContext(),
                                         [](mlir::Diagnostic &) {});
-  llvm::SmallVector<reference::Array> arrays;
-  for (const auto &[slot, array] :
-       llvm::zip_equal(program.entry.arguments, program.arguments)) {
-    FailureOr<reference::Array> converted =
-        toReference(array, slot.type, "--diff", report);
-    if (failed(converted))
-      return std::nullopt;
-    arrays.push_back(*converted);
-  }
+  FailureOr<llvm::SmallVector<reference::Array>> arrays =
+      toReference(program.entry, program.arguments, "--diff", report);
+  if (failed(arrays))
+    return std::nullopt;
   reference::Options evaluation;
   evaluation.flags = options.flags;
   evaluation.sums.assign(sums.begin(), sums.end());
   evaluation.maxWork *= std::max(1u, std::thread::hardware_concurrency());
   reference::Evaluation result =
-      reference::evaluate(program.entry.function, arrays, evaluation);
+      reference::evaluate(program.entry.function, *arrays, evaluation);
   if (!result.outcome.succeeded()) {
     why = result.outcome.message;
     return std::nullopt;

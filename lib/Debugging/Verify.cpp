@@ -110,15 +110,10 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
         const std::vector<Output> &outputs,
         const std::vector<std::vector<uint8_t>> &unwritten, bool isDeep,
         Report &report) {
-  llvm::SmallVector<reference::Array> arrays;
-  for (const auto &[slot, array] :
-       llvm::zip_equal(entry.arguments, arguments)) {
-    FailureOr<reference::Array> converted =
-        toReference(array, slot.type, "--verify", report);
-    if (failed(converted))
-      return failure();
-    arrays.push_back(std::move(*converted));
-  }
+  FailureOr<llvm::SmallVector<reference::Array>> arrays =
+      toReference(entry, arguments, "--verify", report);
+  if (failed(arrays))
+    return failure();
   llvm::SmallVector<reference::ComputedOutput> computed;
   for (auto [i, output] : llvm::enumerate(outputs)) {
     FailureOr<reference::Array> converted =
@@ -147,7 +142,7 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
     verifyOptions.forceSampling = options.verifySample;
   }
   reference::Verification result =
-      reference::verify(entry.function, arrays, computed, verifyOptions);
+      reference::verify(entry.function, *arrays, computed, verifyOptions);
   if (result.status == reference::Status::Failed)
     return report.failDiagnosed("the reference");
   if (result.status == reference::Status::TooLarge && !isDeep)

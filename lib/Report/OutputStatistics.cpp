@@ -1,4 +1,4 @@
-//===- Statistics.cpp - Statistics of errors ------------------------------===//
+//===- OutputStatistics.cpp - Statistics of errors ------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -31,6 +31,21 @@ tessera::execution::toReference(const runtime::HostArray &array,
                           StringRef(runtime::elementTypeName(array.type)) +
                           "; run without " + purpose);
   return converted;
+}
+
+FailureOr<llvm::SmallVector<reference::Array>> tessera::execution::toReference(
+    const Entry &entry, const std::vector<runtime::HostArray> &arguments,
+    StringRef purpose, Report &report) {
+  llvm::SmallVector<reference::Array> arrays;
+  for (const auto &[slot, array] :
+       llvm::zip_equal(entry.arguments, arguments)) {
+    FailureOr<reference::Array> converted =
+        toReference(array, slot.type, purpose, report);
+    if (failed(converted))
+      return failure();
+    arrays.push_back(std::move(*converted));
+  }
+  return arrays;
 }
 
 std::string tessera::execution::formatPosition(ArrayRef<int64_t> position) {

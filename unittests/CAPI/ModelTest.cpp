@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Import/WireFormat.h"
 #include "tessera-c/Compiler.h"
 
 #include <gtest/gtest.h>
@@ -15,24 +16,13 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace tessera::wire;
+
 namespace {
 
 //===----------------------------------------------------------------------===//
-// The wire format
+// Messages
 //===----------------------------------------------------------------------===//
-
-std::string varint(uint64_t value) {
-  std::string bytes;
-  for (; value > 127; value >>= 7)
-    bytes += static_cast<char>((value & 127) | 128);
-  return bytes + static_cast<char>(value);
-}
-std::string integer(uint32_t field, uint64_t value) {
-  return varint(field << 3) + varint(value);
-}
-std::string data(uint32_t field, const std::string &bytes) {
-  return varint(field << 3 | 2) + varint(bytes.size()) + bytes;
-}
 
 constexpr uint64_t uint8Type = 2, uint64Type = 13;
 

@@ -31,46 +31,6 @@ using namespace ::tessera::fakecuda;
 
 namespace {
 
-constexpr const char *source = R"(
-func.func @splitk(%a: tensor<64x512xf16>, %b: tensor<512x64xf16>, %bias: tensor<64xf32>) -> tensor<64x64xf16> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<64x64xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [32, 16], k = 32,
-                                                           kFragment = 16, splitK = 4>}
-      ins(%a, %b : tensor<64x512xf16>, tensor<512x64xf16>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %h = tensor.empty() : tensor<64x64xf16>
-  %o = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
-                       iterator_types = ["parallel", "parallel"]}
-      ins(%r, %bias : tensor<64x64xf32>, tensor<64xf32>) outs(%h : tensor<64x64xf16>) {
-  ^bb0(%x: f32, %y: f32, %out: f16):
-    %s = arith.addf %x, %y : f32
-    %t = arith.truncf %s : f32 to f16
-    linalg.yield %t : f16
-  } -> tensor<64x64xf16>
-  return %o : tensor<64x64xf16>
-}
-func.func @chain(%a: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  %zero = arith.constant 0.0 : f16
-  %e = tensor.empty() : tensor<64x64xf16>
-  %i = linalg.fill ins(%zero : f16) outs(%e : tensor<64x64xf16>) -> tensor<64x64xf16>
-  %b = linalg.matmul ins(%a, %a : tensor<64x64xf16>, tensor<64x64xf16>) outs(%i : tensor<64x64xf16>) -> tensor<64x64xf16>
-  %c = linalg.matmul ins(%b, %a : tensor<64x64xf16>, tensor<64x64xf16>) outs(%i : tensor<64x64xf16>) -> tensor<64x64xf16>
-  %d = linalg.matmul ins(%c, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%i : tensor<64x64xf16>) -> tensor<64x64xf16>
-  return %d : tensor<64x64xf16>
-}
-func.func @sizes(%a: tensor<?x64xf16>, %b: tensor<64x64xf16>) -> tensor<?x64xf16> {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant 0.0 : f16
-  %n = tensor.dim %a, %c0 : tensor<?x64xf16>
-  %e = tensor.empty(%n) : tensor<?x64xf16>
-  %i = linalg.fill ins(%zero : f16) outs(%e : tensor<?x64xf16>) -> tensor<?x64xf16>
-  %c = linalg.matmul ins(%a, %b : tensor<?x64xf16>, tensor<64x64xf16>) outs(%i : tensor<?x64xf16>) -> tensor<?x64xf16>
-  %d = linalg.matmul ins(%c, %b : tensor<?x64xf16>, tensor<64x64xf16>) outs(%i : tensor<?x64xf16>) -> tensor<?x64xf16>
-  return %d : tensor<?x64xf16>
-}
-)";
-
 class CaptureTest : public ::testing::Test {
 protected:
   void SetUp() override {
@@ -82,7 +42,7 @@ protected:
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     device = opened.take();
     OwningOpRef<ModuleOp> module =
-        parseSourceString<ModuleOp>(source, &context, "source.mlir");
+        parseSourceString<ModuleOp>(commonPrograms, &context, "source.mlir");
     ASSERT_TRUE(module);
     FailureOr<Bundle> compiled = compileBundle(
         *module, CompileOptions(), {{"cuda", "sm_90a"}}, "", "source.mlir");

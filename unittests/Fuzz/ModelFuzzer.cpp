@@ -14,6 +14,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -36,22 +38,17 @@ struct Field {
 };
 
 bool takeVarint(llvm::StringRef &bytes, uint64_t &value) {
-  value = 0;
-  for (unsigned i = 0; i < 10 && i < bytes.size(); ++i) {
-    auto byte = static_cast<uint8_t>(bytes[i]);
-    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
-    if (byte & 0x80)
-      continue;
-    bytes = bytes.drop_front(i + 1);
-    return true;
-  }
-  return false;
+  unsigned length = 0;
+  const char *error = nullptr;
+  value = llvm::decodeULEB128(bytes.bytes_begin(), &length, bytes.bytes_end(),
+                              &error);
+  bytes = bytes.drop_front(error ? 0 : length);
+  return !error;
 }
 
 void appendVarint(std::string &bytes, uint64_t value) {
-  for (; value > 127; value >>= 7)
-    bytes += static_cast<char>((value & 127) | 128);
-  bytes += static_cast<char>(value);
+  llvm::raw_string_ostream os(bytes);
+  llvm::encodeULEB128(value, os);
 }
 
 /// False if the bytes are not fields.

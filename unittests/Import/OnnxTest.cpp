@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Import/ONNX/Import.h"
+#include "WireFormat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Diagnostics.h"
@@ -20,25 +21,13 @@
 
 using namespace mlir;
 using namespace mlir::tessera::onnx;
+using namespace ::tessera::wire;
 
 namespace {
 
 //===----------------------------------------------------------------------===//
-// The wire format
+// Messages
 //===----------------------------------------------------------------------===//
-
-std::string varint(uint64_t value) {
-  std::string bytes;
-  for (; value > 127; value >>= 7)
-    bytes += static_cast<char>((value & 127) | 128);
-  return bytes + static_cast<char>(value);
-}
-std::string integer(uint32_t field, uint64_t value) {
-  return varint(field << 3) + varint(value);
-}
-std::string data(uint32_t field, const std::string &bytes) {
-  return varint(field << 3 | 2) + varint(bytes.size()) + bytes;
-}
 
 std::string makeValue(const std::string &name,
                       const std::vector<int64_t> &shape) {

@@ -7,21 +7,21 @@
 #include "WireReader.h"
 
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/LEB128.h"
 
 using namespace mlir::tessera::onnx;
 using llvm::StringRef;
 
 bool WireReader::takeVarint(StringRef &bytes, uint64_t &value) {
-  value = 0;
-  for (unsigned i = 0; i < 10 && i < bytes.size(); ++i) {
-    auto byte = static_cast<uint8_t>(bytes[i]);
-    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
-    if (byte & 0x80)
-      continue;
-    bytes = bytes.drop_front(i + 1);
-    return true;
-  }
-  return false;
+  const uint8_t *begin = bytes.bytes_begin();
+  unsigned length = 0;
+  const char *error = nullptr;
+  value = llvm::decodeULEB128(
+      begin, &length, begin + std::min<size_t>(bytes.size(), 10), &error);
+  if (error)
+    return false;
+  bytes = bytes.drop_front(length);
+  return true;
 }
 
 bool WireReader::next(WireField &field) {

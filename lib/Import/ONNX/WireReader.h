@@ -51,7 +51,7 @@ public:
   const char *getPosition() const { return rest.data(); }
 
   /// Removes a varint from the front of `bytes`. False if it does not end
-  /// within ten bytes.
+  /// within ten bytes, or has more than 64 bits.
   static bool takeVarint(llvm::StringRef &bytes, uint64_t &value);
 
 private:

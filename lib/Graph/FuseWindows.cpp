@@ -6,10 +6,10 @@
 //
 //   pad -> fill -> window -> element-wise
 //
-// become one element-wise op, whose body loops over the window: a loop over the
-// initial value in a register, with reads beyond the border replaced by the
-// value of the pad. Element-wise ops that follow are fused with it as with any
-// other.
+// become one element-wise op, whose body loops over the window. The value so
+// far is in a register, and where an index is beyond the border the body takes
+// the value of the pad. Element-wise ops that follow are fused with it as with
+// any other.
 //
 //===----------------------------------------------------------------------===//
 

@@ -139,6 +139,45 @@ TEST_P(SavedProgramTest, HasTheSameKernelsWithCheckpoints) {
   EXPECT_EQ(names[1], "__tessera_step1");
 }
 
+// A fill that is part of a reduction's kernel, across a matmul, and an operand
+// of two matmuls that is packed once.
+TEST_P(SavedProgramTest, HasNoMoreKernelsWithCheckpoints) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+func.func @main(%a: tensor<2048x1022xf16>, %b: tensor<1022x1024xf16>, %c: tensor<1022x2048xf16>)
+    -> (tensor<2048x1024xf32>, tensor<2048x2048xf32>, tensor<2048xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2048x1024xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<2048x1022xf16>, tensor<1022x1024xf16>) outs(%i : tensor<2048x1024xf32>) -> tensor<2048x1024xf32>
+  %g = tensor.empty() : tensor<2048xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%g : tensor<2048xf32>) -> tensor<2048xf32>
+  %f = tensor.empty() : tensor<2048x2048xf32>
+  %k = linalg.fill ins(%zero : f32) outs(%f : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %s = linalg.matmul ins(%a, %c : tensor<2048x1022xf16>, tensor<1022x2048xf16>) outs(%k : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %m = linalg.reduce { arith.maximumf } ins(%s : tensor<2048x2048xf32>) outs(%j : tensor<2048xf32>) dimensions = [0]
+  return %r, %s, %m : tensor<2048x1024xf32>, tensor<2048x2048xf32>, tensor<2048xf32>
+})",
+                                                             &context);
+  ASSERT_TRUE(module);
+  // Which packs operands.
+  if (options.target == "cuda")
+    options.chip = "sm_90a";
+  std::unique_ptr<CompiledProgram> plain, checked;
+  listen([&] {
+    plain = compileProgram(*module, options);
+    options.checkpoints = true;
+    checked = compileProgram(*module, options);
+  });
+  ASSERT_TRUE(plain && checked);
+  EXPECT_EQ(checked->stepCount, 3);
+  std::vector<std::string> names, checkedNames;
+  for (const auto &kernel : plain->kernels)
+    names.push_back(kernel.name);
+  for (const auto &kernel : checked->kernels)
+    checkedNames.push_back(kernel.name);
+  EXPECT_EQ(checkedNames, names);
+}
+
 TEST_P(SavedProgramTest, MachineCodeStaysBesideThePTX) {
   if (options.target != "cuda")
     return;

@@ -28,7 +28,8 @@ inline constexpr size_t leastLiftedBytes = 1024;
 inline constexpr llvm::StringLiteral loaderName = "tessera_load";
 
 /// The resource of the contents of a large constant, which this makes if there
-/// is none; null for one that stays in the code.
+/// is none; null for one that stays in the code, and for a resource whose name
+/// is another hash.
 DenseResourceElementsAttr liftConstant(Attribute elements);
 
 /// The hash of the contents of a lifted constant; empty if the resource is not

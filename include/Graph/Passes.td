@@ -16,7 +16,8 @@ def TesseraLiftConstants : Pass<"tessera-lift-constants", "ModuleOp"> {
     least 1 KiB by `dense_resource<tessera_HASH>`, whose blob refers to the
     bytes where they are: those of the attribute, or of the resource it was.
     Equal contents become one resource, whatever their shape. Splats, elements
-    that do not fill bytes, and constants of kernels are not changed.
+    that do not fill bytes, and constants of kernels are not changed. A resource
+    with a name of that form and other contents is an error.
 
     The host code of a program does not contain these constants: the compiler
     passes them to the runtime as data (`convert-launch-to-runtime`).

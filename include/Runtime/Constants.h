@@ -27,8 +27,9 @@ class Device;
 
 /// A constant of a program.
 struct Constant {
-  /// Names the contents: equal for equal bytes. Empty for a constant that the
-  /// program's loader computes.
+  /// Names the contents: equal for equal bytes. A bundle states it, so other
+  /// bytes may have it too. Empty for a constant that the program's loader
+  /// computes.
   std::string hash;
   /// Its size in bytes.
   int64_t size = 0;
@@ -48,7 +49,8 @@ public:
   DeviceConstants &operator=(const DeviceConstants &) = delete;
 
   /// Copies the constants to the device, which the caller has to itself. A
-  /// constant that another program has on the device is shared with it. Memory
+  /// constant that another program has on the device, with an owner and equal
+  /// contents, is shared with it. Memory
   /// of computed constants has undefined contents. `InvalidArgument` for a
   /// constant without contents; the errors of allocations and copies.
   Status load(const std::vector<Constant> &constants);

@@ -433,8 +433,14 @@ protected:
 
 private:
   std::unique_ptr<MemoryPool> pool;
+  /// A constant on the device, and the contents that it is a copy of.
+  struct SharedConstant {
+    std::weak_ptr<void> copy;
+    std::weak_ptr<const void> owner;
+    std::string_view bytes;
+  };
   /// By hash and size.
-  std::map<std::string, std::weak_ptr<void>> sharedConstants;
+  std::map<std::string, SharedConstant> sharedConstants;
 };
 
 /// A run of host code on a device.

@@ -137,7 +137,7 @@ static OwningOpRef<ModuleOp> liftCopy(ModuleOp module) {
   OwningOpRef<ModuleOp> copy(module.clone());
   PassManager pm(module.getContext());
   pm.addPass(createTesseraLiftConstants());
-  // It only replaces attributes, and cannot fail.
+  // It fails where the compilation does.
   (void)pm.run(*copy);
   return copy;
 }

@@ -85,8 +85,7 @@ DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
     if (!dense.isSplat())
       bytes = dense.getRawData();
   } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
-    if (!getConstantHash(resource).empty())
-      return resource;
+    // A name that is a hash may come from a file: the contents decide.
     if (const AsmResourceBlob *blob = resource.getRawHandle().getBlob())
       bytes = blob->getData();
   }
@@ -95,6 +94,11 @@ DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
                           (type.getElementTypeBitWidth() / 8))
     return nullptr;
   std::string name = getConstantName(hashConstant(bytes));
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+      resource && !getConstantHash(resource).empty())
+    return resource.getRawHandle().getKey() == name
+               ? resource
+               : DenseResourceElementsAttr();
   MLIRContext &context = *elements.getContext();
   // Attributes and their resources live as long as the context.
   if (!findConstant(context, name))

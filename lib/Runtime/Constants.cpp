@@ -50,7 +50,12 @@ Status DeviceConstants::load(const std::vector<Constant> &constants) {
 Expected<std::shared_ptr<void>>
 Device::shareConstant(const Constant &constant) {
   std::string key = constant.hash + ":" + std::to_string(constant.size);
-  if (std::shared_ptr<void> known = sharedConstants[key].lock())
+  SharedConstant &shared = sharedConstants[key];
+  // A bundle may claim the hash of another program's weights, so the contents
+  // decide; those without an owner may be gone.
+  std::shared_ptr<void> known = shared.copy.lock();
+  std::shared_ptr<const void> owner = shared.owner.lock();
+  if (known && owner && shared.bytes == constant.bytes)
     return known;
   // Without copies, where kernels can read the host's memory.
   constexpr uintptr_t alignment = 256;
@@ -60,7 +65,7 @@ Device::shareConstant(const Constant &constant) {
     // Weak references keep the deleter.
     copy = std::shared_ptr<void>(
         const_cast<char *>(constant.bytes.data()),
-        [owner = constant.owner](void *) mutable { owner.reset(); });
+        [kept = constant.owner](void *) mutable { kept.reset(); });
   } else {
     void *memory = nullptr;
     if (Status status = allocate(constant.bytes.size(), &memory); !status.ok())
@@ -73,6 +78,7 @@ Device::shareConstant(const Constant &constant) {
           !status.ok())
         return status;
   }
-  sharedConstants[key] = copy;
+  if (!known)
+    shared = {copy, constant.owner, constant.bytes};
   return copy;
 }

@@ -15,8 +15,10 @@ using namespace tessera::runtime;
 
 namespace {
 
-Constant makeConstant(const std::string &hash, std::string_view bytes) {
+Constant makeConstant(const std::string &hash, std::string_view bytes,
+                      std::shared_ptr<const void> owner = nullptr) {
   Constant constant;
+  constant.owner = std::move(owner);
   constant.hash = hash;
   constant.size = static_cast<int64_t>(bytes.size());
   constant.bytes = bytes;
@@ -31,13 +33,13 @@ struct alignas(256) HostMemory {
 TEST(Constants, AreSharedWhileAProgramUsesThem) {
   auto device = openDevice("cpu", 0);
   ASSERT_TRUE(device.ok());
-  std::string contents = "x0123456789abcde";
+  auto contents = std::make_shared<std::string>("x0123456789abcde");
   // Not aligned, so that it is copied.
-  std::string_view bytes = std::string_view(contents).substr(1);
+  std::string_view bytes = std::string_view(*contents).substr(1);
   size_t before = (*device)->memoryStats().liveBytes;
   {
     DeviceConstants first(**device), second(**device);
-    ASSERT_TRUE(first.load({makeConstant("a", bytes)}).ok());
+    ASSERT_TRUE(first.load({makeConstant("a", bytes, contents)}).ok());
     void *copy = first.find(0, 15);
     ASSERT_NE(copy, nullptr);
     EXPECT_EQ(std::memcmp(copy, bytes.data(), bytes.size()), 0);
@@ -52,6 +54,23 @@ TEST(Constants, AreSharedWhileAProgramUsesThem) {
     EXPECT_EQ(first.find(-1, 15), nullptr);
   }
   EXPECT_EQ((*device)->memoryStats().liveBytes, before);
+}
+
+TEST(Constants, OfAClaimedHashAreNotShared) {
+  auto device = openDevice("cpu", 0);
+  ASSERT_TRUE(device.ok());
+  auto right = std::make_shared<std::string>("right"),
+       wrong = std::make_shared<std::string>("wrong");
+  DeviceConstants claims(**device), own(**device), other(**device);
+  ASSERT_TRUE(claims.load({makeConstant("a", *wrong, wrong)}).ok());
+  ASSERT_TRUE(own.load({makeConstant("a", *right, right)}).ok());
+  EXPECT_EQ(std::memcmp(own.find(0, 5), "right", 5), 0);
+  EXPECT_EQ(std::memcmp(claims.find(0, 5), "wrong", 5), 0);
+  // Contents that may be gone are not compared.
+  ASSERT_TRUE(other.load({makeConstant("b", *right)}).ok());
+  void *first = other.find(0, 5);
+  ASSERT_TRUE(own.load({makeConstant("b", *right, right)}).ok());
+  EXPECT_NE(own.find(1, 5), first);
 }
 
 TEST(Constants, StayWhereTheCPUCanReadThem) {

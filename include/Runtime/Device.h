@@ -268,8 +268,11 @@ public:
   // Graphs, of launches and copies that are submitted as one. Concurrent calls
   // for different graphs.
 
-  /// Whether the device implements the calls below.
+  /// Whether the device implements the calls below. `findKernel` and
+  /// `launchKernel` are then implemented too.
   virtual bool hasGraphs() const { return false; }
+  /// Whether kernels can be found before they are launched.
+  bool canFindKernels() const { return isConcurrent() || hasGraphs(); }
   /// The errors of `launchKernel` that come before anything is queued.
   virtual Status prepareLaunch(LoadedKernel &kernel,
                                const LaunchRequest &request);
@@ -285,6 +288,12 @@ public:
   /// Without a queue: in the current one, and not concurrent.
   virtual Status launchGraph(WorkGraph &graph,
                              const std::optional<void *> &queue);
+  /// Whether `launchGraph` would wait for an earlier launch of the graph, after
+  /// a change of its steps or without one.
+  virtual bool mustWaitForGraph(const WorkGraph &graph, bool isChanged) {
+    (void)graph, (void)isChanged;
+    return false;
+  }
   /// Queued launches of the graph still run.
   virtual void destroyGraph(WorkGraph *graph) { (void)graph; }
 

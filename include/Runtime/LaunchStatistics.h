@@ -14,7 +14,7 @@ namespace tessera::runtime {
 
 /// How the launches of a run are queued.
 enum class LaunchMode {
-  /// As is faster, by `GraphCosts`.
+  /// Several launches as one graph, from the second run on.
   Auto,
   /// One by one.
   Direct,
@@ -38,7 +38,8 @@ enum class DirectReason {
   /// Host code reads a scalar of the device.
   ReadsScalars,
   LaunchesVary,
-  ManyUpdates,
+  /// The graph cannot be changed while its last launch is under way.
+  UnderWay,
   UnknownArguments,
   GraphFailed,
 };

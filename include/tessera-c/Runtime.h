@@ -418,8 +418,8 @@ typedef struct TesseraAllocator {
 
 /* How the kernels of a run are submitted to the driver. */
 typedef enum TesseraLaunchMode {
-  /* As is faster: as one graph of the driver's for several kernels, from the
-     second run with the same sizes in a queue on, or one by one. */
+  /* As one graph for several kernels, from the second run with the same sizes
+     in a queue on; otherwise one by one. */
   TESSERA_LAUNCH_AUTO = 0,
   /* One by one. */
   TESSERA_LAUNCH_DIRECT = 1,
@@ -476,11 +476,11 @@ TESSERA_API TesseraStatus tesseraExecutableWorkspaceSize(
    driver nor waits, once the executable has run in that queue with these sizes,
    or has been given a workspace; the run that makes a graph may allocate.
 
-   `run->launchMode` chooses how the kernels of a run are submitted ("cuda" and
-   "hip"; other targets have no graphs). The graph is the executable's own: it
-   is kept, and changed where a later run has other addresses. The driver may
-   allocate memory when it is made. A run in a queue that is being captured
-   launches its kernels into the capture.
+   `run->launchMode` chooses how the kernels of a run are submitted ("cuda",
+   "hip" and "vulkan"; others have no graphs). The graph is the executable's
+   own: it is kept, and changed where a later run has other addresses. The
+   driver may allocate memory when it is made. A run in a queue that is being
+   captured launches its kernels into the capture.
 
    Graphs: a run without host memory can be captured into a CUDA or HIP graph,
    also as the first run of the executable. A graph uses the arguments, results

@@ -649,6 +649,10 @@ Status DriverDevice::launchGraph(WorkGraph &graph,
   return status;
 }
 
+bool DriverDevice::mustWaitForGraph(const WorkGraph &graph, bool isChanged) {
+  return graphMustWait(graph.instance, isChanged);
+}
+
 void DriverDevice::destroyGraph(WorkGraph *graph) {
   if (!graph)
     return;

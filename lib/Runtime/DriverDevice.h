@@ -93,6 +93,7 @@ public:
   Status updateGraph(WorkGraph &graph, const WorkList &work) override;
   Status launchGraph(WorkGraph &graph,
                      const std::optional<void *> &queue) override;
+  bool mustWaitForGraph(const WorkGraph &graph, bool isChanged) override;
   void destroyGraph(WorkGraph *graph) override;
   Status allocateNow(size_t bytes, void **ptr) override;
   void freeNow(void *ptr) override { memFree(ptr); }
@@ -204,6 +205,8 @@ protected:
   virtual DriverResult graphLaunch(void *instance, void *queue) {
     return {"", 0};
   }
+  /// See `Device::mustWaitForGraph`.
+  virtual bool graphMustWait(void *instance, bool isChanged) { return false; }
   virtual void graphDestroy(void *graph) {}
   virtual void graphDestroyInstance(void *instance) {}
   /// The queue that work goes to at present.

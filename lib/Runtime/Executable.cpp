@@ -294,7 +294,7 @@ Executable::create(const Bundle &bundle, const std::string &entry,
     return status;
   made->isLoaded = true;
   for (const KernelRecord &kernel : (*selected)->kernels)
-    if (device.isConcurrent())
+    if (device.canFindKernels())
       // The driver loads some kernels here. The launch reports what it rejects.
       (void)device.findKernel(kernel.name.c_str(),
                               made->variant->getImage().name.c_str());

@@ -84,7 +84,7 @@ Expected<void *> LoadedProgram::copyConstant(const void *host, int64_t bytes) {
 
 void PlanSession::launch(LaunchRequest request) {
   plan.steps += !isEmptyGrid(request);
-  if (!status().ok() || !device().isConcurrent())
+  if (!status().ok() || !device().canFindKernels())
     return;
   // The driver loads some kernels when they are first looked up.
   fail(program.findKernel(request.kernel).status());
@@ -223,7 +223,9 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
   next = 0;
   nextMap = 0;
   hasLeft = false;
-  submitter.begin(graph, mode, plan->steps, queue);
+  // Other devices have entered the queue.
+  submitter.begin(graph, mode, plan->steps,
+                  device().isConcurrent() ? queue : std::nullopt);
 }
 
 void RunSession::end() {
@@ -255,7 +257,7 @@ void RunSession::leavePlan() {
 void RunSession::launch(LaunchRequest request) {
   if (!checkMaps(request))
     return;
-  if (!device().isConcurrent()) {
+  if (!device().canFindKernels()) {
     request.image = program.getImage().c_str();
     return fail(device().launch(request));
   }

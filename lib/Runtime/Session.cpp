@@ -54,7 +54,7 @@ void Session::clearErrors() {
 }
 
 void Session::beginRun() {
-  if (launchMode == LaunchMode::Direct || !target.isConcurrent())
+  if (launchMode == LaunchMode::Direct || !target.canFindKernels())
     return;
   if (!submission)
     submission = std::make_unique<Submission>(target);

@@ -22,22 +22,6 @@
 
 namespace tessera::runtime {
 
-/// The host's time for the work of a run, in units of one launch: estimates
-/// that favor direct launches. `benchmarks/launches.c` measured 0.42, 0.001 and
-/// 0.156 on an H200, with a driver that nothing else used.
-struct GraphCosts {
-  /// The launch of a graph, and each node of it.
-  static constexpr double launch = 1.5, node = 0.1;
-  /// The change of a node.
-  static constexpr double update = 0.3;
-
-  static constexpr bool favorGraph(size_t steps, size_t changed) {
-    return launch + node * static_cast<double>(steps) +
-               update * static_cast<double>(changed) <
-           static_cast<double>(steps);
-  }
-};
-
 /// The graph of runs that repeat: those of one plan, in one queue. A graph
 /// cannot be updated by one thread while another one launches it, but runs of
 /// an executable do not overlap.
@@ -54,8 +38,6 @@ private:
 
   Device &device;
   WorkGraph *graph = nullptr;
-  /// The work of the last run that the graph would have cost too much for.
-  WorkList last;
   /// Whether there was a run before.
   bool hasRun = false;
   /// Runs whose kernels were not those of the graph.

@@ -575,9 +575,8 @@ TEST_F(GraphRunTest, OnlyStepsThatDifferAreChanged) {
   EXPECT_EQ(executable->getLaunchStatistics().updates, 3u);
   ASSERT_TRUE(run(*executable, other, LaunchMode::Graph).ok());
   EXPECT_EQ(graphState.updates, 3);
-  // A graph of few kernels of which all change is not faster.
+  // A graph of few kernels of which all change is still faster.
   std::unique_ptr<Executable> pair = load("splitk");
-  static_assert(!GraphCosts::favorGraph(2, 2) && GraphCosts::favorGraph(2, 0));
   auto explain = [&](size_t place) {
     other.place = place;
     EXPECT_TRUE(run(*pair, other, LaunchMode::Auto).ok());
@@ -585,12 +584,8 @@ TEST_F(GraphRunTest, OnlyStepsThatDifferAreChanged) {
   };
   EXPECT_EQ(explain(0), DirectReason::FirstRun);
   EXPECT_EQ(explain(0), DirectReason::None);
-  EXPECT_EQ(explain(1), DirectReason::ManyUpdates);
-  EXPECT_EQ(explain(2), DirectReason::ManyUpdates);
-  EXPECT_EQ(explain(1), DirectReason::ManyUpdates);
-  // Unless they come again.
   EXPECT_EQ(explain(1), DirectReason::None);
-  EXPECT_EQ(explain(1), DirectReason::None);
+  EXPECT_EQ(pair->getLaunchStatistics().updates, 2u);
 }
 
 TEST_F(GraphRunTest, EachSizeAndQueueHasItsGraph) {

@@ -367,24 +367,81 @@ DriverResult VulkanDevice::queueLaunch(void *function,
   if (DriverResult result = queue.takeParameters(bytes, parameters);
       result.failed())
     return result;
-  std::memset(parameters.mapped, 0, bytes);
-  for (int64_t i = 0; i < request.numArgs; ++i)
-    std::memcpy(parameters.mapped + 8 * i, request.args[i],
-                request.argSizes ? static_cast<size_t>(request.argSizes[i])
-                                 : 8);
-  const VulkanFunctions &vk = context.vk;
-  VkCommandBuffer commands = queue.commands();
-  vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                     kernel->pipeline);
-  vk.CmdPushConstants(commands, kernels.getLayout(),
-                      VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                      sizeof(parameters.address), &parameters.address);
-  vk.CmdDispatch(commands, static_cast<uint32_t>(request.grid[0]),
-                 static_cast<uint32_t>(request.grid[1]),
-                 static_cast<uint32_t>(request.grid[2]));
-  queue.addBarrier();
+  packVulkanParameters(request, parameters.mapped);
+  const uint32_t grid[] = {static_cast<uint32_t>(request.grid[0]),
+                           static_cast<uint32_t>(request.grid[1]),
+                           static_cast<uint32_t>(request.grid[2])};
+  queue.recordLaunch(queue.commands(), kernel->pipeline, kernels.getLayout(),
+                     parameters.address, grid);
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+static VulkanGraph *getGraph(void *graph) {
+  return static_cast<VulkanGraph *>(graph);
+}
+
+/// Nodes are the numbers of steps, from 1 on: null stands for none.
+static void *makeNode(const VulkanGraph &graph) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void *>(graph.size());
+}
+
+static size_t getStep(void *node) {
+  return reinterpret_cast<uintptr_t>(node) - 1;
+}
+
+DriverResult VulkanDevice::graphCreate(void **graph) {
+  *graph = new VulkanGraph(queue, memory, kernels.getLayout());
+  return success();
+}
+
+DriverResult VulkanDevice::graphAddLaunch(void *graph, void *, void **node,
+                                          void *function,
+                                          const LaunchRequest &request) {
+  const auto *kernel = static_cast<const VulkanKernel *>(
+      static_cast<Function *>(function)->handle);
+  getGraph(graph)->addLaunch(kernel->pipeline, request);
+  *node = makeNode(*getGraph(graph));
+  return success();
+}
+
+DriverResult VulkanDevice::graphAddCopy(void *graph, void *, void **node,
+                                        void *to, const void *from,
+                                        size_t bytes) {
+  getGraph(graph)->addCopy(to, from, bytes);
+  *node = makeNode(*getGraph(graph));
+  return success();
+}
+
+DriverResult VulkanDevice::graphInstantiate(void *graph, void **instance) {
+  // The graph owns its recorded commands.
+  *instance = graph;
+  return getGraph(graph)->create();
+}
+
+DriverResult VulkanDevice::graphSetLaunch(void *instance, void *node, void *,
+                                          const LaunchRequest &request) {
+  return getGraph(instance)->setLaunch(getStep(node), request);
+}
+
+DriverResult VulkanDevice::graphSetCopy(void *instance, void *node, void *to,
+                                        const void *from, size_t bytes) {
+  return getGraph(instance)->setCopy(getStep(node), to, from, bytes);
+}
+
+DriverResult VulkanDevice::graphLaunch(void *instance, void *) {
+  return getGraph(instance)->launch();
+}
+
+bool VulkanDevice::graphMustWait(void *instance, bool isChanged) {
+  return getGraph(instance)->mustWait(isChanged);
+}
+
+void VulkanDevice::graphDestroy(void *graph) { delete getGraph(graph); }
 
 Expected<KernelResources> VulkanDevice::resources(const char *kernel,
                                                   int64_t blockThreads,

@@ -15,6 +15,7 @@
 
 #include "../SpirvDevice.h"
 #include "TestedMatmuls.h"
+#include "VulkanGraph.h"
 #include "VulkanKernels.h"
 #include "VulkanQueue.h"
 
@@ -69,6 +70,21 @@ protected:
   }
   DriverResult queueLaunch(void *function,
                            const LaunchRequest &request) override;
+  bool takesGraphs() const override { return true; }
+  DriverResult graphCreate(void **graph) override;
+  DriverResult graphAddLaunch(void *graph, void *previous, void **node,
+                              void *function,
+                              const LaunchRequest &request) override;
+  DriverResult graphAddCopy(void *graph, void *previous, void **node, void *to,
+                            const void *from, size_t bytes) override;
+  DriverResult graphInstantiate(void *graph, void **instance) override;
+  DriverResult graphSetLaunch(void *instance, void *node, void *function,
+                              const LaunchRequest &request) override;
+  DriverResult graphSetCopy(void *instance, void *node, void *to,
+                            const void *from, size_t bytes) override;
+  DriverResult graphLaunch(void *instance, void *queue) override;
+  bool graphMustWait(void *instance, bool isChanged) override;
+  void graphDestroy(void *graph) override;
   Status checkOwnLimits(const LaunchRequest &request,
                         const LoadedKernel &kernel) const override;
   LoadedKernel describeKernel(void *function, void *module,

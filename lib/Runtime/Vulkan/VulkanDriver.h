@@ -112,6 +112,7 @@ namespace tessera::runtime {
   X(CreateCommandPool)                                                         \
   X(DestroyCommandPool)                                                        \
   X(AllocateCommandBuffers)                                                    \
+  X(FreeCommandBuffers)                                                        \
   X(BeginCommandBuffer)                                                        \
   X(EndCommandBuffer)                                                          \
   X(ResetCommandBuffer)                                                        \
@@ -121,6 +122,7 @@ namespace tessera::runtime {
   X(CmdPipelineBarrier)                                                        \
   X(CmdCopyBuffer)                                                             \
   X(CmdFillBuffer)                                                             \
+  X(CmdExecuteCommands)                                                        \
   X(CmdResetQueryPool)                                                         \
   X(CmdWriteTimestamp)                                                         \
   X(CreateQueryPool)                                                           \

@@ -10,6 +10,16 @@
 
 using namespace tessera::runtime;
 
+void tessera::runtime::packVulkanParameters(const LaunchRequest &request,
+                                            char *to) {
+  for (int64_t i = 0; i < request.numArgs; ++i) {
+    std::memset(to + 8 * i, 0, 8);
+    std::memcpy(to + 8 * i, request.args[i],
+                request.argSizes ? static_cast<size_t>(request.argSizes[i])
+                                 : 8);
+  }
+}
+
 DriverResult VulkanKernels::create() {
   VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                sizeof(uint64_t)};

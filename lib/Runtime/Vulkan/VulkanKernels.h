@@ -22,6 +22,10 @@ struct VulkanKernel {
   std::shared_ptr<const std::vector<uint32_t>> code;
 };
 
+/// Writes the parameters of a launch, 8 bytes each, where the kernel reads
+/// them.
+void packVulkanParameters(const LaunchRequest &request, char *to);
+
 /// Compiles kernels. All have one layout: the push constant is the address of
 /// the launch's parameters.
 class VulkanKernels {

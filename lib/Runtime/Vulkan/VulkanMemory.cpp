@@ -111,6 +111,7 @@ void VulkanMemory::free(void *ptr) {
     return;
   destroy(found->second);
   buffers.erase(found);
+  ++numReleases;
 }
 
 Status VulkanMemory::bind(VkBuffer buffer, size_t bytes, void **address) {
@@ -136,6 +137,8 @@ Status VulkanMemory::bind(VkBuffer buffer, size_t bytes, void **address) {
   // The same buffer may be bound more than once.
   VulkanBuffer &known = objects[bound.address];
   bound.bytes = std::max(bound.bytes, known.bytes);
+  // Another buffer of the caller may be bound to the same memory.
+  numReleases += known.buffer && known.buffer != buffer;
   known = bound;
   return Status::success();
 }

@@ -54,7 +54,12 @@ public:
   /// Makes a VkBuffer of the caller known by its address.
   Status bind(VkBuffer buffer, size_t bytes, void **address);
   /// Forgets all buffers of the caller.
-  void release() { objects.clear(); }
+  void release() {
+    numReleases += objects.size();
+    objects.clear();
+  }
+  /// How many buffers have been freed or forgotten.
+  uint64_t countReleases() const { return numReleases; }
 
   /// The buffer that holds `bytes` bytes at an address, or null.
   const VulkanBuffer *find(const void *ptr, size_t bytes) const;
@@ -68,6 +73,7 @@ private:
   const VulkanContext &context;
   /// By address: allocated buffers, and those of the caller.
   std::map<uint64_t, VulkanBuffer> buffers, objects;
+  uint64_t numReleases = 0;
 };
 
 } // namespace tessera::runtime

@@ -104,6 +104,7 @@ DriverResult VulkanQueue::await(Submission &submission) {
                                          VK_TRUE, UINT64_MAX))
     return toResult("vkWaitForFences", result);
   submission.used = 0;
+  ++submission.completed;
   return toResult("vkResetFences",
                   vk.ResetFences(context.device, 1, &submission.fence));
 }
@@ -119,14 +120,14 @@ DriverResult VulkanQueue::finish() {
 // Commands
 //===----------------------------------------------------------------------===//
 
-DriverResult VulkanQueue::begin() {
-  if (recording && numRecorded >= maxRecorded)
+DriverResult VulkanQueue::begin(unsigned count) {
+  if (recording && numRecorded + count > maxRecorded)
     if (DriverResult result = finish(); result.failed())
       return result;
-  ++numRecorded;
+  numRecorded += count;
   if (recording)
     return vulkanSuccess();
-  numRecorded = 1;
+  numRecorded = count;
   if (!isCallers)
     if (DriverResult result = awaitOthers(ownQueue); result.failed())
       return result;
@@ -143,15 +144,25 @@ DriverResult VulkanQueue::begin() {
   return vulkanSuccess();
 }
 
-void VulkanQueue::addBarrier() {
+void VulkanQueue::addBarrier(VkCommandBuffer to) {
   auto barrier = make<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
   barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
   barrier.dstAccessMask =
       VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-  vk.CmdPipelineBarrier(current->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+  vk.CmdPipelineBarrier(to, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT |
                             VK_PIPELINE_STAGE_HOST_BIT,
                         0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+void VulkanQueue::recordLaunch(VkCommandBuffer to, VkPipeline pipeline,
+                               VkPipelineLayout layout, uint64_t parameters,
+                               const uint32_t (&grid)[3]) {
+  vk.CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  vk.CmdPushConstants(to, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                      sizeof(parameters), &parameters);
+  vk.CmdDispatch(to, grid[0], grid[1], grid[2]);
+  addBarrier(to);
 }
 
 DriverResult VulkanQueue::copy(const VulkanBuffer &from,
@@ -176,6 +187,82 @@ DriverResult VulkanQueue::takeParameters(VkDeviceSize bytes,
   parameters.address = current->parameters.address + current->used;
   current->used += bytes;
   return vulkanSuccess();
+}
+
+//===----------------------------------------------------------------------===//
+// Secondary command buffers
+//===----------------------------------------------------------------------===//
+
+DriverResult VulkanQueue::allocateSecondary(VkCommandBuffer &secondary) {
+  auto info = make<VkCommandBufferAllocateInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+  info.commandPool = commandPool;
+  info.level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
+  info.commandBufferCount = 1;
+  return toResult("vkAllocateCommandBuffers",
+                  vk.AllocateCommandBuffers(context.device, &info, &secondary));
+}
+
+void VulkanQueue::freeCommands(VkCommandBuffer secondary) {
+  if (secondary)
+    vk.FreeCommandBuffers(context.device, commandPool, 1, &secondary);
+}
+
+DriverResult VulkanQueue::beginSecondary(VkCommandBuffer secondary) {
+  auto inherited = make<VkCommandBufferInheritanceInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO);
+  auto info = make<VkCommandBufferBeginInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+  // Later runs are recorded while earlier ones are under way.
+  info.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+  info.pInheritanceInfo = &inherited;
+  if (VkResult result = vk.ResetCommandBuffer(secondary, 0))
+    return toResult("vkResetCommandBuffer", result);
+  return toResult("vkBeginCommandBuffer",
+                  vk.BeginCommandBuffer(secondary, &info));
+}
+
+DriverResult VulkanQueue::endSecondary(VkCommandBuffer secondary) {
+  return toResult("vkEndCommandBuffer", vk.EndCommandBuffer(secondary));
+}
+
+DriverResult VulkanQueue::recordCopy(VkCommandBuffer secondary, void *to,
+                                     const void *from, size_t bytes) {
+  const VulkanBuffer *source = memory.find(from, bytes),
+                     *target = memory.find(to, bytes);
+  if (!source || !target)
+    return {"vkCmdCopyBuffer", VK_ERROR_UNKNOWN};
+  VkBufferCopy region = {source->getOffset(from), target->getOffset(to), bytes};
+  vk.CmdCopyBuffer(secondary, source->buffer, target->buffer, 1, &region);
+  addBarrier(secondary);
+  return vulkanSuccess();
+}
+
+DriverResult VulkanQueue::execute(VkCommandBuffer secondary, unsigned count,
+                                  Use &use) {
+  if (DriverResult result = begin(count); result.failed())
+    return result;
+  vk.CmdExecuteCommands(current->commands, 1, &secondary);
+  use.submission = current;
+  use.number = current->completed;
+  return vulkanSuccess();
+}
+
+bool VulkanQueue::isUnderWay(const Use &use) {
+  if (!use.submission || use.number != use.submission->completed)
+    return false;
+  Submission &submission = *use.submission;
+  bool hasRun =
+      submission.queue &&
+      vk.GetFenceStatus(context.device, submission.fence) == VK_SUCCESS;
+  return !hasRun || await(submission).failed();
+}
+
+DriverResult VulkanQueue::await(const Use &use) {
+  if (!isUnderWay(use))
+    return vulkanSuccess();
+  return use.submission == current && recording ? finish()
+                                                : await(*use.submission);
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,19 +29,27 @@ public:
 
   // Recording. `begin` precedes each command, and `addBarrier` follows it.
 
-  /// Makes the command buffer ready for one more command.
-  DriverResult begin();
+  /// Makes the command buffer ready for more commands.
+  DriverResult begin(unsigned count = 1);
   VkCommandBuffer commands() const { return current->commands; }
   /// Makes the effects of earlier commands visible to later ones.
-  void addBarrier();
+  void addBarrier() { addBarrier(current->commands); }
   /// Records a copy between two buffers.
   DriverResult copy(const VulkanBuffer &from, VkDeviceSize fromOffset,
                     const VulkanBuffer &to, VkDeviceSize toOffset,
                     VkDeviceSize bytes);
+  /// Records a launch to the command buffer or to a secondary one, with the
+  /// barrier. Its parameters are at `parameters`.
+  void recordLaunch(VkCommandBuffer to, VkPipeline pipeline,
+                    VkPipelineLayout layout, uint64_t parameters,
+                    const uint32_t (&grid)[3]);
   /// Submits the recorded commands and waits for them.
   DriverResult finish();
   /// Drops the recorded commands.
-  void discard() { recording = false; }
+  void discard() {
+    recording = false;
+    ++current->completed;
+  }
 
   /// Memory for the parameters of one launch, which this begins.
   struct Parameters {
@@ -53,6 +61,24 @@ public:
   VkDeviceSize getMaxParameterBytes() const {
     return current->parameters.bytes;
   }
+
+  // Secondary command buffers, which the recorded commands execute.
+
+  DriverResult allocateSecondary(VkCommandBuffer &secondary);
+  void freeCommands(VkCommandBuffer secondary);
+  DriverResult beginSecondary(VkCommandBuffer secondary);
+  DriverResult endSecondary(VkCommandBuffer secondary);
+  /// Records a copy between addresses to a secondary command buffer, with the
+  /// barrier. Fails if they are not in known buffers.
+  DriverResult recordCopy(VkCommandBuffer secondary, void *to, const void *from,
+                          size_t bytes);
+  /// The last submission that executes a secondary command buffer.
+  class Use;
+  /// Records that a secondary command buffer of `count` commands is executed.
+  DriverResult execute(VkCommandBuffer secondary, unsigned count, Use &use);
+  /// Whether that submission has not been recorded to its end, or has not run.
+  bool isUnderWay(const Use &use);
+  DriverResult await(const Use &use);
 
   // Queues of the caller.
   //
@@ -92,6 +118,8 @@ private:
     VkQueue queue = VK_NULL_HANDLE;
     /// Whether it may use memory of the pool.
     bool usesPool = false;
+    /// How often its commands have run or were dropped.
+    uint64_t completed = 0;
   };
 
   DriverResult createSubmission(VkDeviceSize parameterBytes,
@@ -104,6 +132,7 @@ private:
   DriverResult await(Submission &submission);
   /// Submits the recorded commands to the current queue.
   DriverResult submit();
+  void addBarrier(VkCommandBuffer to);
 
   const VulkanContext &context;
   const VulkanFunctions &vk;
@@ -122,6 +151,13 @@ private:
   bool recording = false;
   unsigned numRecorded = 0;
   uint64_t numSubmitted = 0;
+};
+
+class VulkanQueue::Use {
+  friend class VulkanQueue;
+  Submission *submission = nullptr;
+  /// Its `completed` while it was recorded.
+  uint64_t number = 0;
 };
 
 } // namespace tessera::runtime

@@ -79,6 +79,70 @@ static void submitCopy(VkQueue queue, VkBuffer from, VkBuffer to) {
   check(vkQueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
 }
 
+/* Runs in one mode, in the queue or, if it is null, in the device's own, with
+   arguments that change; the results of five runs are read after the last of
+   them. Returns how many are wrong. */
+static int runMode(TesseraExecutable *executable, int mode, VkQueue queue,
+                   const TesseraArgument *arguments,
+                   const float *const *expected) {
+  TesseraRun run = {sizeof(run), queue != NULL, queue, NULL, NULL, 0, mode};
+  static float found[N * N];
+  int wrong = 0;
+  for (int first = 0; first < 50; first += 5) {
+    TesseraResult results[5] = {{0}};
+    for (int i = 0; i < 5; ++i) {
+      results[i].keepOnDevice = 1;
+      check(tesseraExecutableRun(executable, &arguments[(first + i) % 3 == 0],
+                                 1, &results[i], 1, &run),
+            "run");
+    }
+    if (queue)
+      check(vkQueueWaitIdle(queue), "vkQueueWaitIdle");
+    for (int i = 0; i < 5; ++i) {
+      check(tesseraBufferRead(results[i].buffer, 0, found, BYTES), "read");
+      wrong += memcmp(found, expected[(first + i) % 3 == 0], BYTES) != 0;
+      tesseraBufferDestroy(results[i].buffer);
+    }
+  }
+  return wrong;
+}
+
+static TesseraLaunchStatistics getStatistics(TesseraExecutable *executable) {
+  TesseraLaunchStatistics statistics = {sizeof(statistics)};
+  check(tesseraExecutableGetLaunchStatistics(executable, &statistics),
+        "statistics");
+  return statistics;
+}
+
+/* Runs as graphs do what direct runs do. */
+static int runModes(TesseraExecutable *cube, TesseraExecutable *same,
+                    VkQueue queue, const TesseraArgument *arguments,
+                    const float *const *copies, const float *const *cubes) {
+  int wrong = 0;
+  for (int own = 0; own < 2; ++own) {
+    VkQueue theirs = own ? NULL : queue;
+    TesseraLaunchStatistics before = getStatistics(cube);
+    int inGraphs =
+        runMode(cube, TESSERA_LAUNCH_GRAPH, theirs, arguments, cubes);
+    TesseraLaunchStatistics after = getStatistics(cube);
+    inGraphs += after.graphRuns != before.graphRuns + 50 ||
+                after.directRuns != before.directRuns ||
+                after.updates == before.updates;
+    /* Copies are between buffers that are bound anew for each run. */
+    inGraphs += runMode(same, TESSERA_LAUNCH_GRAPH, theirs, arguments, copies);
+    printf("graphs: %d wrong\n", inGraphs);
+    int inAny = runMode(cube, TESSERA_LAUNCH_AUTO, theirs, arguments, cubes);
+    before = after;
+    after = getStatistics(cube);
+    /* A graph is not changed while it is under way. */
+    inAny += after.graphRuns == before.graphRuns ||
+             after.directRuns == before.directRuns;
+    printf("either: %d wrong\n", inAny);
+    wrong += inGraphs + inAny;
+  }
+  return wrong;
+}
+
 /* Checks what cannot be; returns whether it was. */
 static int rejected(TesseraStatus status) {
   printf("%s\n", tesseraGetLastError());
@@ -171,7 +235,7 @@ int main(int argc, char **argv) {
     arguments[i] = (TesseraArgument){TESSERA_MEMORY_VK_BUFFER,
                                      (void *)buffers[i].buffer, sizes, NULL};
   TesseraRun run = {sizeof(run), 1, queue, NULL, NULL, 0, TESSERA_LAUNCH_AUTO};
-  static float c[N * N], square[N * N], expected[N * N];
+  static float c[N * N], square[N * N], expected[N * N], other[N * N];
   multiplyOnHost(a, b, expected);
 
   /* Nothing waits between the first command and the last one. */
@@ -210,6 +274,10 @@ int main(int argc, char **argv) {
   }
   printf("many: %d of 4 wrong\n", many);
   wrong += many;
+  multiplyOnHost(a, a, square);
+  multiplyOnHost(square, a, other);
+  wrong += runModes(cube, same, queue, arguments, (const float *[]){a, b},
+                    (const float *[]){other, expected});
 
   /* What cannot be. */
   int64_t large[] = {N, 4 * N}, tall[] = {4 * N, N};

@@ -44,6 +44,7 @@ struct Entry {
   /// The device of `target`; DLPack's CPU if arrays cannot be on it.
   dlpack::DeviceKind device = dlpack::CPU;
   int ordinal = 0;
+  TesseraLaunchMode launchMode = TESSERA_LAUNCH_AUTO;
   ExecutableHandle executable;
   /// Called instead of the executable, by tests of what needs a device.
   nb::object recorder;
@@ -361,6 +362,7 @@ static nb::object callEntry(Entry &entry, PyObject *arguments, PyObject *stream,
   run.hasQueue = queue.has_value();
   run.queue = queue.value_or(nullptr);
   run.allocator = results.getAllocator();
+  run.launchMode = entry.launchMode;
   TesseraStatus status;
   std::string text;
   if (entry.recorder.is_valid()) {
@@ -496,6 +498,48 @@ static PyObject *callProgramSlot(PyObject *self, PyObject *arguments,
 }
 
 //===----------------------------------------------------------------------===//
+// Submission
+//===----------------------------------------------------------------------===//
+
+static constexpr std::pair<const char *, TesseraLaunchMode> kLaunchModes[] = {
+    {"auto", TESSERA_LAUNCH_AUTO},
+    {"direct", TESSERA_LAUNCH_DIRECT},
+    {"graph", TESSERA_LAUNCH_GRAPH}};
+
+static std::string getLaunch(const Entry &entry) {
+  for (auto [name, mode] : kLaunchModes)
+    if (mode == entry.launchMode)
+      return name;
+  return "";
+}
+
+static void setLaunch(Entry &entry, const std::string &name) {
+  for (auto [known, mode] : kLaunchModes)
+    if (name == known) {
+      entry.launchMode = mode;
+      return;
+    }
+  throw nb::value_error(("launch must be \"auto\", \"direct\" or \"graph\", "
+                         "not \"" +
+                         name + "\"")
+                            .c_str());
+}
+
+/// Runs as graphs, runs one by one, graphs made, nodes changed, and why the
+/// last run was submitted one by one.
+static nb::tuple getLaunchStatistics(const Entry &entry) {
+  TesseraLaunchStatistics found = {};
+  found.structSize = sizeof(found);
+  if (entry.executable)
+    call([&] {
+      return tesseraExecutableGetLaunchStatistics(entry.executable.get(),
+                                                  &found);
+    });
+  return nb::make_tuple(found.graphRuns, found.directRuns, found.graphs,
+                        found.updates, found.whyDirect ? found.whyDirect : "");
+}
+
+//===----------------------------------------------------------------------===//
 // Bindings
 //===----------------------------------------------------------------------===//
 
@@ -537,7 +581,9 @@ void tessera_python::bindCalls(nb::module_ &module) {
       {Py_tp_call, reinterpret_cast<void *>(callEntrySlot)}, {0, nullptr}};
   nb::class_<Entry>(module, "Entry", nb::type_slots(entrySlots))
       .def("__init__", &initEntry, "program"_a, "name"_a, "device"_a.none(),
-           "target"_a, "ordinal"_a, "recorder"_a = nb::none());
+           "target"_a, "ordinal"_a, "recorder"_a = nb::none())
+      .def_prop_rw("launch", &getLaunch, &setLaunch)
+      .def("launch_statistics", &getLaunchStatistics);
 
   static PyType_Slot programSlots[] = {
       {Py_tp_call, reinterpret_cast<void *>(callProgramSlot)}, {0, nullptr}};

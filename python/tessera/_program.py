@@ -113,6 +113,20 @@ def _slots(slots: Sequence[Any]) -> Tuple[Slot, ...]:
     )
 
 
+@dataclass(frozen=True)
+class LaunchStatistics:
+    """How the runs of an entry were submitted so far."""
+
+    #: Runs that were submitted as one graph, and runs whose kernels were launched one by one.
+    graph_runs: int
+    direct_runs: int
+    #: Graphs that were made, and nodes of them that were changed for a later run.
+    graphs: int
+    updates: int
+    #: Why the kernels of the last run were launched one by one; empty if they were not.
+    why_direct: str
+
+
 class Entry(_core.Entry):
     """A function of a program on a device; see ``Program.entry``.
 
@@ -126,6 +140,11 @@ class Entry(_core.Entry):
     stream (``record_stream``). The caller must keep arrays of CuPy and other packages alive until the
     stream is done with them. Results on a GPU are allocated by PyTorch's or CuPy's allocator in the
     stream of the call.
+
+    ``launch`` chooses how the kernels of later calls are submitted: "auto" (several kernels as one
+    graph of the driver, from the second call with the same sizes in a stream on), "direct" (one by
+    one) or "graph" (from the first call on). Targets without graphs launch one by one, which
+    ``launch_statistics`` reports.
     """
 
     def __init__(self, program: "Program", name: str, device: Device) -> None:
@@ -133,8 +152,14 @@ class Entry(_core.Entry):
         self.signature = program.signatures[name]
         self.device = device
 
+    def launch_statistics(self) -> LaunchStatistics:
+        """How the runs were submitted so far."""
+        return LaunchStatistics(*super().launch_statistics())
+
     if TYPE_CHECKING:
-        # It is in src/Call.cpp.
+        # They are in src/Call.cpp.
+        launch: str
+
         def __call__(self, *arguments: Any, stream: Optional[int] = None) -> Any: ...
 
 

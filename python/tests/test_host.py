@@ -142,6 +142,22 @@ def test_code_for_elsewhere():
         program.entry(device=tessera.Device.get("cpu"))
 
 
+def test_launch(matmul):
+    entry = tessera.Program(matmul._program).entry()
+    assert entry.launch == "auto"
+    a = integers(4, 4)
+    for launch, reason in [("direct", "direct launches were asked for"), ("graph", "the device has no graphs")]:
+        entry.launch = launch
+        assert entry.launch == launch
+        before = entry.launch_statistics()
+        np.testing.assert_array_equal(entry(a, a, a), a @ a + a)
+        after = entry.launch_statistics()
+        assert after.direct_runs == before.direct_runs + 1 and after.graph_runs == 0
+        assert after.why_direct == reason
+    with pytest.raises(ValueError, match='launch must be "auto", "direct" or "graph", not "once"'):
+        entry.launch = "once"
+
+
 def test_threads(matmul):
     wrong = []
 

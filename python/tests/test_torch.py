@@ -137,6 +137,21 @@ def test_the_example_with_out_parameters():
     torch.testing.assert_close(out.cpu(), (a @ b + a).cpu(), rtol=0, atol=0)
 
 
+def test_launches_as_graphs(chain):
+    """The same numbers as by direct launches, with tensors at other addresses in each call."""
+    entry = tessera.Program(chain._program).entry(device=tessera.Device.get(TARGET))
+    kept = []
+    for index in range(6):
+        entry.launch = "direct" if index % 3 == 0 else "graph"
+        a, b = integers(64, 256, seed=index), integers(256, 256, seed=index + 9)
+        kept.append((a, b, entry(a.cuda(), b.cuda())))
+    for a, b, result in kept:
+        torch.testing.assert_close(result.cpu(), expected(a, b), rtol=0, atol=0)
+    statistics = entry.launch_statistics()
+    assert (statistics.graph_runs, statistics.direct_runs) == (4, 2)
+    assert statistics.graphs >= 1 and statistics.why_direct == ""
+
+
 def test_a_graph_of_launches():
     """Without memory of its own a program can be captured."""
     path = pathlib.Path(__file__).parents[2] / "examples" / "04-out-parameters.mlir"

@@ -83,6 +83,19 @@ static Value emitScalarMma(OpBuilder &builder, Location loc,
   return vector::FromElementsOp::create(builder, loc, type, results);
 }
 
+/// The accumulators of an mma that no matrix unit computes. Floats narrower
+/// than f32 are added in f32 and rounded once, as matrix units do: targets
+/// without arithmetic on such floats round each element by several
+/// operations.
+static Value widenAccumulator(OpBuilder &builder, Location loc, Value acc) {
+  auto type = cast<VectorType>(acc.getType());
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.getWidth() >= 32)
+    return acc;
+  return arith::ExtFOp::create(
+      builder, loc, type.cloneWith(std::nullopt, builder.getF32Type()), acc);
+}
+
 namespace {
 struct MmaPattern : FragmentPattern<MmaOp> {
   using FragmentPattern::FragmentPattern;
@@ -111,6 +124,7 @@ struct MmaPattern : FragmentPattern<MmaOp> {
       rewriter.replaceOpWithMultiple(op, {ValueRange(sums)});
       return success();
     }
+    bool isScalar = !row->matrixUnit && row->k == 1;
     // K outermost: neighbouring instructions are independent.
     for (int64_t s = 0; s < k; ++s)
       for (int64_t i = 0; i < m; ++i)
@@ -118,14 +132,20 @@ struct MmaPattern : FragmentPattern<MmaOp> {
           Value &sum = acc[i * n + j];
           Value left = a[i * k + s], right = b[s * n + j];
           Value old = sum;
-          sum = row->matrixUnit || row->k > 1
-                    ? target.emitMma(rewriter, loc, *row, op, left, right, old)
-                    : Value();
-          if (!sum && !row->matrixUnit)
-            sum = emitScalarMma(rewriter, loc, *row, op, left, right, old);
+          sum = isScalar
+                    ? Value()
+                    : target.emitMma(rewriter, loc, *row, op, left, right, old);
+          if (!sum && !row->matrixUnit) {
+            isScalar = true;
+            sum = emitScalarMma(rewriter, loc, *row, op, left, right,
+                                widenAccumulator(rewriter, loc, old));
+          }
           if (!sum)
             return op.emitError() << "cannot emit " << row->name;
         }
+    for (auto [sum, old] : llvm::zip_equal(acc, adaptor.getAcc()))
+      if (sum.getType() != old.getType())
+        sum = arith::TruncFOp::create(rewriter, loc, old.getType(), sum);
     rewriter.replaceOpWithMultiple(op, {ValueRange(acc)});
     return success();
   }

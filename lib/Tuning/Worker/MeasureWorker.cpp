@@ -20,12 +20,11 @@
 #include "Tuning/Worker/Workers.h"
 
 #include "Tuning/Cluster/Channel.h"
-#include "Tuning/Worker/Workbench.h"
+#include "Tuning/Worker/LibraryPeer.h"
 
 #include "Driver/CompiledSums.h"
 #include "Driver/Compiler.h"
 #include "Reference/Verify.h"
-#include "Runtime/VendorLibrary.h"
 #include "TargetInfo/SumBits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -435,23 +434,10 @@ void MeasureWorker::runFinal(Message message) {
       }
       runners.push_back(std::move(runner));
     }
-  std::unique_ptr<runtime::VendorLibrary> library;
-  std::string libraryError;
-  std::vector<double> libraryTimes;
-  std::vector<runtime::Operand> operands = data.getOperands();
-  if (const json::Object *object = message.head.getObject("product")) {
-    auto prepared =
-        runtime::VendorLibrary::prepare(*device, readMatmul(*object));
-    if (prepared.ok())
-      library = prepared.take();
-    else
-      libraryError = prepared.status().message();
-  } else {
-    libraryError = "the task is not a plain matmul";
-  }
-  auto timeLibrary = [&]() -> runtime::Expected<double> {
+  // The library's queue is the default stream; the device's is empty.
+  auto measure =
+      [&](const std::function<Status()> &queue) -> runtime::Expected<double> {
     double time = 0;
-    // The library's queue is the default stream; the device's is empty.
     Status status = device->synchronize();
     if (status.ok())
       status = device->enterQueue(nullptr);
@@ -461,8 +447,7 @@ void MeasureWorker::runFinal(Message message) {
     if (status.ok())
       status = device->timeBegin();
     if (status.ok())
-      status = library->run(operands[0].data, operands[1].data,
-                            operands.back().data);
+      status = queue();
     if (status.ok())
       status = device->timeEnd(&time);
     Status left = device->leaveQueue();
@@ -470,25 +455,16 @@ void MeasureWorker::runFinal(Message message) {
       return status.ok() ? left : status;
     return time;
   };
-  // Its results must be correct, or its time is meaningless.
-  if (library) {
-    Status status = data.prepareOutputs(false);
-    std::vector<HostArray> outputs;
-    if (status.ok())
-      status = device->synchronize();
-    runtime::Expected<double> time = timeLibrary();
-    if (status.ok())
-      status = time.ok() ? device->synchronize() : time.status();
-    if (status.ok())
-      status = data.readOutputs(outputs);
-    libraryError = status.ok()
-                       ? compareOutputs(outputs, found->second.expected, true)
-                       : status.message();
-    if (!libraryError.empty()) {
-      libraryError = library->getName() + ": " + libraryError;
-      library.reset();
-    }
-  }
+  LibraryPeer library(
+      *device, data,
+      [this](const runtime::LibraryMatmul &matmul) {
+        return runtime::VendorLibrary::prepare(*device, matmul);
+      },
+      measure);
+  std::string libraryError = "the task is not a plain matmul";
+  std::vector<double> libraryTimes;
+  if (const json::Object *object = message.head.getObject("product"))
+    libraryError = library.choose(readMatmul(*object), found->second.expected);
   int64_t clockBefore = clock.read();
   auto rounds =
       static_cast<unsigned>(message.head.getInteger("rounds").value_or(20));
@@ -504,7 +480,7 @@ void MeasureWorker::runFinal(Message message) {
     for (size_t iteration = 0; iteration < count; ++iteration) {
       size_t which = (iteration + round) % count;
       if (which == runners.size()) {
-        runtime::Expected<double> time = timeLibrary();
+        runtime::Expected<double> time = library.time();
         if (time.ok() && round > 0)
           libraryTimes.push_back(*time);
         continue;
@@ -558,7 +534,7 @@ void MeasureWorker::runFinal(Message message) {
   answer(json::Object{{"op", "final"},
                       {"task", key},
                       {"results", std::move(results)},
-                      {"library", library ? library->getName() : ""},
+                      {"library", library.getName()},
                       {"libraryError", libraryError},
                       {"libraryTimes", json::Array(libraryTimes)},
                       {"clockBefore", clockBefore},

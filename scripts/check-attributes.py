@@ -8,7 +8,7 @@ The attributes are declared in TesseraDialect.td; other code gets their names fr
 TableGen makes of that (TesseraDialect::GroupAttrHelper::getNameStr()). Prints a line for each
 literal "tessera.NAME" in lib, include and tools outside of the dialect's folder, unless it names
 an op, and for each attribute that the table in the dialect's description lacks or has in excess.
-Exit status 1 if there is any. Programs that tools/gpu-fuzz writes are text and not checked.
+Exit status 1 if there is any. Programs that lib/Fuzz writes are text and not checked.
 """
 
 import pathlib
@@ -37,7 +37,7 @@ for folder in ("include", "lib", "tools"):
     for path in sorted((root / folder).rglob("*")):
         relative = path.relative_to(root).as_posix()
         if (path.suffix not in (".cpp", ".h", ".td") or "Dialect/Tessera/IR/" in relative
-                or relative.startswith("tools/gpu-fuzz/")):
+                or relative.startswith("lib/Fuzz/")):
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for name in re.findall(r'"tessera\.(\w+)"', line):

@@ -38,9 +38,9 @@ COLUMNS = 100
 EXCLUDED = ("scripts/check-english.py", "test/Docs/Inputs/", "docs/generated/", "build/", "LICENSE")
 
 C_LIKE = {".cpp", ".h", ".c", ".cu", ".inc", ".td"}
-HASH = {".sh", ".cmake", ".txt", ".toml"}
+HASH = {".sh", ".cmake", ".txt", ".toml", ".cfg", ".yml", ".map", ".in"}
 SUFFIXES = C_LIKE | HASH | {".py", ".md", ".mlir", ".test"}
-NEEDS_SPDX = {".cpp", ".h", ".c", ".cu", ".td", ".py", ".sh", ".cmake"}
+NEEDS_SPDX = {".cpp", ".h", ".c", ".cu", ".td", ".py", ".sh", ".cmake", ".toml", ".cfg", ".yml", ".map", ".in"}
 
 # A sentence starts at the beginning of a text, or after the end of another sentence.
 START = r"(?:^|(?<=[.!?:;]\s)|(?<=[.!?:;][\"')]\s)|(?<=^- )|(?<=[|]\s))"

@@ -6,7 +6,8 @@
 
 A file of lib, include or tools may include headers of its own library and of lower layers. The
 layers are below, the lowest first; libraries in one layer must not include each other. The links
-between libraries (LINK_LIBS in CMakeLists.txt) must not form a cycle. Prints a line for each
+between libraries (LINK_LIBS in CMakeLists.txt) must not form a cycle. The folder of a tool has
+fewer than 800 lines, since libraries hold all but main() and its options. Prints a line for each
 violation; exit status 1 if there is any.
 """
 
@@ -18,7 +19,7 @@ import sys
 LAYERS = [
     {"Support": r"Support/", "Flags": r"Flags/"},
     {"Device sheets": r"(Target/AMD/ChipRows|TargetInfo/DeviceSheet)\."},
-    {"Runtime": r"Runtime/"},
+    {"Runtime": r"Runtime/", "Fuzz": r"Fuzz/"},
     {"Dialect": r"Dialect/Tessera/IR/", "Import": r"Import/"},
     {"TargetInfo": r"TargetInfo/|Target/\w+/(Chips|Schedules|ReportedChip|Emulation)\.",
      "Reference": r"Reference/"},
@@ -52,7 +53,10 @@ LAYERS = [
     {"tools": r"tools/"},
 ]
 # Libraries that use less than what is below them: results of theirs are independent.
-ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect", "Flags"}, "Import": set()}
+ONLY = {"Runtime": {"Device sheets"}, "Reference": {"Dialect", "Flags"}, "Import": set(),
+        "Fuzz": {"Support"}}
+# A tool is main() and its options: its folder has fewer lines than this.
+TOOL_LINES = 800
 
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
 found = 0
@@ -134,6 +138,16 @@ def check_links():
     return len(links)
 
 
+def check_tools():
+    for folder in sorted((root / "tools").glob("*/")):
+        lines = sum(len(path.read_text().splitlines()) for path in folder.rglob("*")
+                    if path.suffix in (".h", ".cpp"))
+        if lines >= TOOL_LINES:
+            report(f"tools/{folder.name}: {lines} lines; move what is not main() and options to a "
+                   "library")
+
+
 files, libraries = check_includes(), check_links()
+check_tools()
 print(f"{files} files, {libraries} libraries, {found} violations")
 sys.exit(1 if found else 0)

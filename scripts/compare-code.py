@@ -9,9 +9,10 @@
 DIR contains gpu-runner and gpu-fuzz. The corpus is fixed: the examples, the programs of
 test/Execution, and the programs that gpu-fuzz generates from one seed. Each program is compiled for
 two chips, in turn, so that all chips of all targets take part; three of the examples are compiled
-for all chips. A program that does not compile for a chip is in the manifest with its exit
-status. --part=N/M takes every Mth program only, and --match=REGEX the
-compilations whose line in the manifest matches. Exit status 1: the code differs.
+for all chips. These are 300 programs and 700 compilations. --chips=1 compiles each program for one
+chip, the examples too, in less than half of the time. A program that does not compile for a chip is
+in the manifest with its exit status. --part=N/M takes every Mth program only, and --match=REGEX
+the compilations whose line in the manifest matches. Exit status 1: the code differs.
 """
 
 import argparse
@@ -74,13 +75,13 @@ def collect_programs(bin_dir, folder, part):
 ALL_CHIPS = [(target, stage, chip) for target, (stage, chips) in TARGETS.items() for chip in chips]
 
 
-def choose_chips(position, name):
-    """(target, stage, chip) for a program."""
-    if name in FOR_ALL_CHIPS:
+def choose_chips(position, name, chips):
+    """(target, stage, chip) for a program, `chips` of them; 0: all for some, two for the others."""
+    if not chips and name in FOR_ALL_CHIPS:
         return ALL_CHIPS
     # Strides without a common divisor with the list's length: neighbours get chips of two targets,
     # and all chips take part.
-    return [ALL_CHIPS[(position * 11 + i * 23) % len(ALL_CHIPS)] for i in range(2)]
+    return [ALL_CHIPS[(position * 11 + i * 23) % len(ALL_CHIPS)] for i in range(chips or 2)]
 
 
 def compile_batch(bin_dir, folder, jobs, number):
@@ -111,14 +112,14 @@ def compile_batch(bin_dir, folder, jobs, number):
     return results
 
 
-def make_manifest(bin_dir, part, match):
+def make_manifest(bin_dir, part, match, chips):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         programs = collect_programs(bin_dir, folder, part)
         results = {f"{name} source": hashlib.sha256((folder / path).read_bytes()).hexdigest()
                    for _, name, path in programs}
         jobs = [(target, stage, chip, name, path) for position, name, path in programs
-                for target, stage, chip in choose_chips(position, name)
+                for target, stage, chip in choose_chips(position, name, chips)
                 if match.search(f"{name} {target}:{chip} {stage}")]
         size = 10
         batches = [jobs[at:at + size] for at in range(0, len(jobs), size)]
@@ -142,9 +143,10 @@ def main():
     parser.add_argument("--against")
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--match", default="", type=re.compile)
+    parser.add_argument("--chips", default=0, type=int)
     options = parser.parse_args()
     part = tuple(int(number) for number in options.part.split("/"))
-    results = make_manifest(options.bin.resolve(), part, options.match)
+    results = make_manifest(options.bin.resolve(), part, options.match, options.chips)
     programs = {key.rsplit(" ", 1)[0] for key in results if key.endswith(" source")}
     compiled = sum(len(value) == 64 for key, value in results.items()
                    if not key.endswith(" source"))
@@ -155,7 +157,8 @@ def main():
             "".join(f"{key} {value}\n" for key, value in sorted(results.items())))
     if not options.against:
         return 0
-    other = (make_manifest(pathlib.Path(options.against).resolve(), part, options.match)
+    other = (make_manifest(pathlib.Path(options.against).resolve(), part, options.match,
+                           options.chips)
              if os.path.isdir(options.against) else read_manifest(options.against))
     # A manifest may have more programs than this part.
     same_sources = {key.rsplit(" ", 1)[0] for key in results

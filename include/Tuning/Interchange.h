@@ -15,6 +15,8 @@
 
 #include "Tuning/Database.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -28,6 +30,21 @@ llvm::Error exportLines(Database &database, llvm::raw_ostream &os);
 /// is added, and the error is "NAME:LINE: " and the problem.
 llvm::Expected<Added> importLines(Database &database, llvm::StringRef text,
                                   llvm::StringRef name);
+
+/// Called with each file that was added, and what was new of it.
+using ReportAdded =
+    llvm::function_ref<void(llvm::StringRef file, const Added &added)>;
+
+/// Adds files of such lines, "-" for standard input, to the database `path`,
+/// which is created if missing. Nothing is added, or created, if a file cannot
+/// be read; files before a malformed one are added.
+llvm::Error importFiles(const std::string &path,
+                        llvm::ArrayRef<std::string> files, ReportAdded report);
+
+/// Adds the databases `files` to the database `path`, which is created if
+/// missing. Nothing is added, or created, if one cannot be opened.
+llvm::Error mergeFiles(const std::string &path,
+                       llvm::ArrayRef<std::string> files, ReportAdded report);
 
 /// "new are 1 task, 2 runs, 30 records, 0 baselines".
 std::string formatAdded(const Added &added);

@@ -16,9 +16,12 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdlib>
 #include <map>
+#include <memory>
+#include <vector>
 
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
@@ -513,6 +516,53 @@ llvm::Expected<Added> tuning::importLines(Database &database, StringRef text,
       }))
     return std::move(error);
   return importer.added;
+}
+
+llvm::Error tuning::importFiles(const std::string &path,
+                                llvm::ArrayRef<std::string> files,
+                                ReportAdded report) {
+  // All of them are read before a database is made.
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> buffers;
+  for (const std::string &file : files) {
+    auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file, /*IsText=*/true);
+    if (!buffer)
+      return fail("cannot read '" + file + "': " + buffer.getError().message());
+    buffers.push_back(std::move(*buffer));
+  }
+  auto database = Database::open(path, Database::Mode::Write);
+  if (!database)
+    return database.takeError();
+  for (auto [file, buffer] : llvm::zip(files, buffers)) {
+    llvm::Expected<Added> added =
+        importLines(**database, buffer->getBuffer(), file);
+    if (!added)
+      return added.takeError();
+    report(file, *added);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error tuning::mergeFiles(const std::string &path,
+                               llvm::ArrayRef<std::string> files,
+                               ReportAdded report) {
+  // None is merged if one cannot be.
+  std::vector<std::unique_ptr<Database>> databases;
+  for (const std::string &file : files) {
+    auto database = Database::open(file, Database::Mode::Read);
+    if (!database)
+      return database.takeError();
+    databases.push_back(std::move(*database));
+  }
+  auto out = Database::open(path, Database::Mode::Write);
+  if (!out)
+    return out.takeError();
+  for (auto [file, database] : llvm::zip(files, databases)) {
+    llvm::Expected<Added> added = (*out)->merge(*database);
+    if (!added)
+      return added.takeError();
+    report(file, *added);
+  }
+  return llvm::Error::success();
 }
 
 std::string tuning::formatAdded(const Added &added) {

@@ -4,20 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   Rng, Types     choices that the seed decides; sizes; ranges of values
-//   Program        a program, written op by op
-//   Schedule       random schedules
-//   Matmul, Fusion, Convolution, Elementwise, Movement, VThread, Illegal
-//                  the kinds of programs
-//   Process        gpu-runner in a child process
-//   Campaign       many cases, run and judged
-//   Options        the command line
-//
+// Programs and campaigns are in lib/Fuzz; here is the command line.
 // It needs the standard library only, and so runs wherever gpu-runner does.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
+#include "CommandLine.h"
+
+#include "Fuzz/Campaign.h"
 
 #include <cstdio>
 

@@ -8,8 +8,6 @@
 
 #include "Support/Interrupt.h"
 #include "Tuning/Cluster/JoinFile.h"
-#include "Tuning/Cluster/Key.h"
-#include "Tuning/Cluster/Socket.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,35 +32,6 @@ Compiles and measures for `gpu-tune run --listen` on another host.
   --wait=SECONDS        how long to try to connect to the run (10)
 )";
 
-/// Reads the address and the key of the run, and checks the options.
-static llvm::Error findRun(JoinOptions &options, const std::string &joinFile,
-                           const std::string &keyFile) {
-  auto makeError = [](const llvm::Twine &message) {
-    return llvm::createStringError(message);
-  };
-  if (!joinFile.empty())
-    if (llvm::Error error = readJoinFile(joinFile, options))
-      return error;
-  if (!keyFile.empty() || options.key.empty())
-    if (llvm::Error error = readKey(keyFile).moveInto(options.key))
-      return error;
-  if (options.addresses.empty())
-    return makeError("the run's address is missing: pass ADDRESS:PORT, as "
-                     "gpu-tune run --listen prints it");
-  for (const std::string &address : options.addresses)
-    if (!isAddress(address))
-      return makeError("'" + address + "' is not ADDRESS:PORT");
-  if (options.key.empty())
-    return makeError(llvm::Twine("the run's key is missing: pass "
-                                 "--key-file=FILE, or set the variable ") +
-                     keyVariable);
-  if (std::string problem = findKeyProblem(options.key); !problem.empty())
-    return makeError(problem);
-  if (options.jobs == 0 && options.isNone())
-    return makeError("--jobs=0 with --devices=none leaves nothing to do");
-  return llvm::Error::success();
-}
-
 int tessera::tuning::runJoin(ArrayRef<StringRef> args) {
   JoinOptions options;
   options.jobs = getDefaultJobs(countCores());
@@ -86,7 +55,7 @@ int tessera::tuning::runJoin(ArrayRef<StringRef> args) {
     return *status;
   for (const std::string &addresses : arguments.getFiles())
     addAddresses(addresses, options);
-  if (llvm::Error error = findRun(options, joinFile, keyFile))
+  if (llvm::Error error = findRun(joinFile, keyFile, options))
     return fail(std::move(error), Exit::Usage);
   ::tessera::support::handleInterrupts(
       ::tessera::support::InterruptHandling::First);

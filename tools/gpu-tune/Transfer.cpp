@@ -9,11 +9,15 @@
 #include "Runtime/OutputFile.h"
 #include "Tuning/Interchange.h"
 
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tessera::tuning;
 using namespace mlir::tessera::tuning;
+
+/// The line that import and merge print for each file.
+static void printAdded(StringRef file, const Added &added) {
+  llvm::outs() << file << ": " << formatAdded(added) << "\n";
+}
 
 static constexpr const char exportHelp[] =
     R"(gpu-tune export --db=FILE [-o OUT.jsonl]
@@ -61,25 +65,8 @@ int tessera::tuning::runImport(ArrayRef<StringRef> args) {
   if (arguments.getFiles().empty())
     return fail(Exit::Usage,
                 "no file was given: gpu-tune import --db=FILE IN.jsonl");
-  // All of them are read before a database is made.
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> buffers;
-  for (const std::string &file : arguments.getFiles()) {
-    auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file, /*IsText=*/true);
-    if (!buffer)
-      return fail(Exit::Failed,
-                  "cannot read '" + file + "': " + buffer.getError().message());
-    buffers.push_back(std::move(*buffer));
-  }
-  auto database = Database::open(path, Database::Mode::Write);
-  if (!database)
-    return fail(database.takeError());
-  for (auto [file, buffer] : llvm::zip(arguments.getFiles(), buffers)) {
-    llvm::Expected<Added> added =
-        importLines(**database, buffer->getBuffer(), file);
-    if (!added)
-      return fail(added.takeError());
-    llvm::outs() << file << ": " << formatAdded(*added) << "\n";
-  }
+  if (llvm::Error error = importFiles(path, arguments.getFiles(), printAdded))
+    return fail(std::move(error));
   return int(Exit::Done);
 }
 
@@ -98,22 +85,8 @@ int tessera::tuning::runMerge(ArrayRef<StringRef> args) {
   if (files.size() < 2)
     return fail(Exit::Usage, "merge requires the output database and one or "
                              "more input databases: gpu-tune merge OUT IN...");
-  // None is merged if one cannot be.
-  std::vector<std::unique_ptr<Database>> databases;
-  for (const std::string &file : llvm::drop_begin(files)) {
-    auto database = Database::open(file, Database::Mode::Read);
-    if (!database)
-      return fail(database.takeError());
-    databases.push_back(std::move(*database));
-  }
-  auto out = Database::open(files.front(), Database::Mode::Write);
-  if (!out)
-    return fail(out.takeError());
-  for (auto [file, database] : llvm::zip(llvm::drop_begin(files), databases)) {
-    llvm::Expected<Added> added = (*out)->merge(*database);
-    if (!added)
-      return fail(added.takeError());
-    llvm::outs() << file << ": " << formatAdded(*added) << "\n";
-  }
+  if (llvm::Error error = mergeFiles(
+          files.front(), llvm::ArrayRef(files).drop_front(), printAdded))
+    return fail(std::move(error));
   return int(Exit::Done);
 }

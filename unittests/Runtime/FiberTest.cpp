@@ -132,4 +132,32 @@ TEST(FiberDeathTest, AnOverflowMeetsTheGuardPage) {
       "");
 }
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+/// Writes past its array, after it has been left and entered again.
+void writePastArray(void *data) {
+  char array[16] = {};
+  volatile char *start = array;
+  FiberSet::yield(*static_cast<Fiber **>(data));
+  start[sizeof(array)] = 1;
+}
+
+TEST(FiberDeathTest, TheSanitizerKnowsTheStack) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        FiberSet set;
+        if (!set.reserve(1))
+          exit(0);
+        Fiber *fiber = set.get(0);
+        set.start(0, writePastArray, &fiber);
+        set.resume(0);
+        set.resume(0);
+        exit(0);
+      },
+      "stack-buffer-overflow");
+}
+#endif
+#endif
+
 } // namespace

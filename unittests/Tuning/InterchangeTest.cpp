@@ -8,6 +8,8 @@
 
 #include "Tuning/Interchange.h"
 
+#include "llvm/Support/Path.h"
+
 #include <cfloat>
 
 using namespace mlir::tessera::tuning;
@@ -167,6 +169,61 @@ TEST_F(InterchangeTest, MalformedLines) {
                                   "\"wrong\",\"when\":\"yesterday\"}"),
             "in.jsonl:3: 'when' must be a time like \"2026-11-23T04:05:06Z\", "
             "not \"yesterday\"");
+}
+
+TEST_F(InterchangeTest, FilesIntoADatabase) {
+  auto first = open("first.db"), second = open("second.db");
+  take(first->add(makeTask()));
+  take(second->add(makeTask()));
+  take(second->add(makeTask("ffff")));
+  write("first.jsonl", exportAll(*first));
+  write("second.jsonl", exportAll(*second));
+  write("malformed.jsonl", "[]\n");
+  std::string log;
+  auto report = [&](llvm::StringRef file, const Added &added) {
+    log += llvm::sys::path::filename(file).str() + ":" +
+           std::to_string(added.tasks) + " ";
+  };
+  auto getPaths = [&](std::vector<std::string> names) {
+    for (std::string &name : names)
+      name = getPath(name);
+    return names;
+  };
+  auto countTasks = [&](const std::string &name) {
+    return take(open(name, Mode::Read)->getTasks()).size();
+  };
+
+  EXPECT_EQ(llvm::toString(
+                importFiles(getPath("lines.db"),
+                            getPaths({"first.jsonl", "second.jsonl"}), report)),
+            "");
+  EXPECT_EQ(
+      llvm::toString(mergeFiles(getPath("all.db"),
+                                getPaths({"first.db", "second.db"}), report)),
+      "");
+  EXPECT_EQ(log, "first.jsonl:1 second.jsonl:1 first.db:1 second.db:1 ");
+  EXPECT_EQ(countTasks("lines.db"), 2u);
+  EXPECT_EQ(countTasks("all.db"), 2u);
+
+  // One that cannot be read: no database is made.
+  log.clear();
+  EXPECT_NE(
+      llvm::toString(importFiles(getPath("none.db"),
+                                 getPaths({"first.jsonl", "missing"}), report)),
+      "");
+  EXPECT_NE(llvm::toString(mergeFiles(
+                getPath("none.db"), getPaths({"first.db", "missing"}), report)),
+            "");
+  EXPECT_FALSE(llvm::sys::fs::exists(getPath("none.db")));
+  EXPECT_EQ(log, "");
+  // One that is malformed: those before it are added.
+  EXPECT_EQ(llvm::toString(importFiles(
+                getPath("half.db"),
+                getPaths({"first.jsonl", "malformed.jsonl", "second.jsonl"}),
+                report)),
+            getPath("malformed.jsonl") + ":1: it is not a JSON object");
+  EXPECT_EQ(log, "first.jsonl:1 ");
+  EXPECT_EQ(countTasks("half.db"), 1u);
 }
 
 } // namespace

@@ -20,6 +20,13 @@ llvm::Error writeJoinFile(const std::string &file, llvm::StringRef addresses,
 /// error if other users can read it.
 llvm::Error readJoinFile(const std::string &file, JoinOptions &options);
 
+/// Completes the options with the addresses and the key in `joinFile` unless
+/// it is empty, and the key in `keyFile`, or without one in the environment
+/// where there is none yet. An error if no address or no valid key is known, or
+/// if the options leave nothing to do.
+llvm::Error findRun(const std::string &joinFile, const std::string &keyFile,
+                    JoinOptions &options);
+
 } // namespace tessera::tuning
 
 #endif // TUNING_CLUSTER_JOINFILE_H

@@ -6,8 +6,10 @@
 //
 // A fiber is entered through makecontext/setcontext once. After that a switch
 // is a _setjmp/_longjmp pair, which unlike swapcontext makes no system call
-// (swapcontext saves the signal mask). The sanitizers follow swapcontext and
-// not jumps between stacks, so builds with one of them use swapcontext.
+// (swapcontext saves the signal mask). Each switch is reported to the address
+// sanitizer, whose own swapcontext and longjmp, placed before those of the C
+// library, would clear the shadow of a stack each time. The thread sanitizer
+// follows swapcontext and not jumps between stacks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,14 +40,12 @@
 #endif
 
 #ifdef TESSERA_FIBER_ASAN
+#include <dlfcn.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef TESSERA_FIBER_TSAN
 #include <sanitizer/tsan_interface.h>
-#endif
-#if defined(TESSERA_FIBER_ASAN) || defined(TESSERA_FIBER_TSAN)
-#define TESSERA_FIBER_SWAPCONTEXT 1
 #endif
 
 using namespace tessera::runtime;
@@ -65,7 +65,7 @@ struct tessera::runtime::Fiber {
   bool entered = false;
 
   ucontext_t context;
-#ifdef TESSERA_FIBER_SWAPCONTEXT
+#ifdef TESSERA_FIBER_TSAN
   ucontext_t scheduler;
 #else
   jmp_buf jump;
@@ -92,6 +92,21 @@ Fiber::~Fiber() {
     munmap(mapping, mappingBytes);
 }
 
+#ifndef TESSERA_FIBER_TSAN
+static void jump(jmp_buf target) {
+#ifdef TESSERA_FIBER_ASAN
+  // Not declared as a function that never returns: the compiler would clear
+  // the shadow of the stack before the call.
+  using Jump = void (*)(jmp_buf, int);
+  static auto *const longjmp =
+      reinterpret_cast<Jump>(dlsym(RTLD_NEXT, "_longjmp"));
+  longjmp(target, 1);
+#else
+  _longjmp(target, 1);
+#endif
+}
+#endif
+
 /// Leaves the fiber for the scheduler.
 static void switchToScheduler(Fiber *fiber) {
 #ifdef TESSERA_FIBER_ASAN
@@ -101,11 +116,11 @@ static void switchToScheduler(Fiber *fiber) {
 #ifdef TESSERA_FIBER_TSAN
   __tsan_switch_to_fiber(fiber->tsanScheduler, 0);
 #endif
-#ifdef TESSERA_FIBER_SWAPCONTEXT
+#ifdef TESSERA_FIBER_TSAN
   swapcontext(&fiber->context, &fiber->scheduler);
 #else
   if (_setjmp(fiber->jump) == 0)
-    _longjmp(fiber->scheduler, 1);
+    jump(fiber->scheduler);
 #endif
 #ifdef TESSERA_FIBER_ASAN
   __sanitizer_finish_switch_fiber(fiber->fakeStack, &fiber->schedulerStack,
@@ -196,13 +211,13 @@ bool FiberSet::resume(size_t index) {
   fiber->tsanScheduler = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(fiber->tsanFiber, 0);
 #endif
-#ifdef TESSERA_FIBER_SWAPCONTEXT
+#ifdef TESSERA_FIBER_TSAN
   fiber->entered = true;
   swapcontext(&fiber->scheduler, &fiber->context);
 #else
   if (_setjmp(fiber->scheduler) == 0) {
     if (fiber->entered)
-      _longjmp(fiber->jump, 1);
+      jump(fiber->jump);
     fiber->entered = true;
     setcontext(&fiber->context);
   }

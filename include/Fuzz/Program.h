@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_PROGRAM_H
-#define GPU_FUZZ_PROGRAM_H
+#ifndef FUZZ_PROGRAM_H
+#define FUZZ_PROGRAM_H
 
-#include "Types.h"
+#include "Fuzz/Types.h"
 
 #include <functional>
 #include <map>
@@ -155,4 +155,4 @@ private:
 
 } // namespace fuzz
 
-#endif // GPU_FUZZ_PROGRAM_H
+#endif // FUZZ_PROGRAM_H

@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_CAMPAIGN_H
-#define GPU_FUZZ_CAMPAIGN_H
+#ifndef FUZZ_CAMPAIGN_H
+#define FUZZ_CAMPAIGN_H
 
-#include "Kinds.h"
-#include "Options.h"
-#include "Process.h"
+#include "Fuzz/Kinds.h"
+#include "Fuzz/Options.h"
+#include "Fuzz/Process.h"
 
 namespace fuzz {
 
@@ -37,4 +37,4 @@ int runCampaign(const Options &options);
 
 } // namespace fuzz
 
-#endif // GPU_FUZZ_CAMPAIGN_H
+#endif // FUZZ_CAMPAIGN_H

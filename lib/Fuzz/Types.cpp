@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Types.h"
+#include "Fuzz/Types.h"
 
 #include <algorithm>
 #include <cmath>

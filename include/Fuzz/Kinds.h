@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_KINDS_H
-#define GPU_FUZZ_KINDS_H
+#ifndef FUZZ_KINDS_H
+#define FUZZ_KINDS_H
 
-#include "Program.h"
+#include "Fuzz/Program.h"
 
 #include <optional>
 
@@ -97,4 +97,4 @@ Value emptyLike(Program &program, const Value &input, Element element);
 
 } // namespace fuzz
 
-#endif // GPU_FUZZ_KINDS_H
+#endif // FUZZ_KINDS_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_RNG_H
-#define GPU_FUZZ_RNG_H
+#ifndef FUZZ_RNG_H
+#define FUZZ_RNG_H
 
 #include <cstddef>
 #include <cstdint>
@@ -70,4 +70,4 @@ private:
 
 } // namespace fuzz
 
-#endif // GPU_FUZZ_RNG_H
+#endif // FUZZ_RNG_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_PROCESS_H
-#define GPU_FUZZ_PROCESS_H
+#ifndef FUZZ_PROCESS_H
+#define FUZZ_PROCESS_H
 
 #include "Support/Interrupt.h"
 
@@ -70,4 +70,4 @@ std::string formatCommand(const std::vector<std::string> &command);
 
 } // namespace fuzz
 
-#endif // GPU_FUZZ_PROCESS_H
+#endif // FUZZ_PROCESS_H

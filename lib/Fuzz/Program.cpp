@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "Fuzz/Program.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
+#include "Fuzz/Campaign.h"
 
 #include <algorithm>
 #include <atomic>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Process.h"
+#include "Fuzz/Process.h"
 
 #include "Support/ChildProcess.h"
 

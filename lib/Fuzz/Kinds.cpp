@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kinds.h"
+#include "Fuzz/Kinds.h"
 
 using namespace fuzz;
 

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_TYPES_H
-#define GPU_FUZZ_TYPES_H
+#ifndef FUZZ_TYPES_H
+#define FUZZ_TYPES_H
 
-#include "Rng.h"
+#include "Fuzz/Rng.h"
 
 #include <string>
 #include <type_traits>
@@ -85,4 +85,4 @@ template <typename T> std::string join(const std::vector<T> &values) {
 
 } // namespace fuzz
 
-#endif // GPU_FUZZ_TYPES_H
+#endif // FUZZ_TYPES_H

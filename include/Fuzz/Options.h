@@ -1,13 +1,13 @@
-//===- Options.h - The command line of gpu-fuzz -----------------*- C++ -*-===//
+//===- Options.h - The options of a campaign --------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPU_FUZZ_OPTIONS_H
-#define GPU_FUZZ_OPTIONS_H
+#ifndef FUZZ_OPTIONS_H
+#define FUZZ_OPTIONS_H
 
-#include "Program.h"
+#include "Fuzz/Program.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +16,7 @@
 
 namespace fuzz {
 
+/// Which cases run, and how; the options of gpu-fuzz.
 struct Options {
   uint64_t seed = 1;
   uint64_t cases = 100;
@@ -36,10 +37,6 @@ struct Options {
   bool help = false;
 };
 
-/// Reads the command line. On a mistake, `error` has the message.
-std::optional<Options> parseOptions(int argc, char **argv, std::string &error);
-std::string getHelp();
-
 } // namespace fuzz
 
-#endif // GPU_FUZZ_OPTIONS_H
+#endif // FUZZ_OPTIONS_H

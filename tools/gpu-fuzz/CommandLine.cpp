@@ -1,11 +1,12 @@
-//===- Options.cpp - The command line of gpu-fuzz -------------------------===//
+//===- CommandLine.cpp - The command line of gpu-fuzz ---------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Options.h"
-#include "Kinds.h"
+#include "CommandLine.h"
+
+#include "Fuzz/Kinds.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -45,7 +45,7 @@ static constexpr int64_t minStepsPerThread = 16, minStepsPerSplit = 32;
 /// fewer, the second kernel takes about as long as it saves.
 static constexpr int64_t minParts = 4;
 
-static gpu::AllReduceOperation toAllReduce(vector::CombiningKind kind) {
+gpu::AllReduceOperation simt::toAllReduce(vector::CombiningKind kind) {
   using From = vector::CombiningKind;
   using To = gpu::AllReduceOperation;
   switch (kind) {

@@ -15,6 +15,10 @@
 // Without checkpoints the result is the same, bit by bit.
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --repeat=3 --entry=normalize --arg=random --arg=random
 
+// A sum that begins with what is in memory.
+// RUN: gpu-runner %s --target=cpu --verify --entry=continue --arg=random --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify --entry=continue --arg=random --arg=random | FileCheck %s
+
 // The second half of the kernels of @between is another one: the maximum of all
 // rows depends on every row.
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify --entry=between --arg=random | FileCheck %s
@@ -30,6 +34,9 @@
 // KERNELS-NOT: gpu.launch_func
 // KERNELS-LABEL: func.func @between(
 // KERNELS-COUNT-3: gpu.launch_func
+// KERNELS-NOT: gpu.launch_func
+// KERNELS-LABEL: func.func @continue(
+// KERNELS-COUNT-2: gpu.launch_func
 // KERNELS-NOT: gpu.launch_func
 
 #id = affine_map<(i, j) -> (i, j)>
@@ -118,4 +125,21 @@ func.func @between(%x: tensor<40x64xf32>) -> tensor<40x64xf32> {
     linalg.yield %t : f32
   } -> tensor<40x64xf32>
   return %r : tensor<40x64xf32>
+}
+
+func.func @continue(%x: tensor<9x300xf32>, %first: tensor<9xf32>) -> tensor<9x300xf32> {
+  %e = tensor.empty() : tensor<9x300xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<9x300xf32>) outs(%first : tensor<9xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.addf %out, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<9xf32>
+  %r = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : tensor<9x300xf32>, tensor<9xf32>) outs(%e : tensor<9x300xf32>) {
+  ^bb0(%a: f32, %s: f32, %out: f32):
+    %t = arith.divf %a, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<9x300xf32>
+  return %r : tensor<9x300xf32>
 }

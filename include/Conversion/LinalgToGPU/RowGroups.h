@@ -21,14 +21,14 @@ enum class RowAccess {
   Other
 };
 
-/// Ops on memrefs that one kernel computes: each reads and writes, of the
-/// memory that the group writes, only the row of its own, so that rows are
-/// independent. Softmax is an example:
+/// Ops on memrefs that one kernel computes. Rows are independent: at each row,
+/// an op accesses only that row of the memory that the group writes. Softmax is
+/// an example:
 ///
 ///   max over n --> exp(x - max) --> sum over n --> e / sum
 struct RowGroup {
-  /// In their order, at least two and one of them a reduction. What is between
-  /// them computes nothing, but for the fills of their outputs.
+  /// In their order, at least two and one of them a reduction. Ops between them
+  /// compute nothing, except the fills of their outputs.
   SmallVector<linalg::LinalgOp> ops;
   int64_t rows = 1, columns = 1;
 };

@@ -99,10 +99,7 @@ void RowEmitter::viewMemory() {
         view = memref::CollapseShapeOp::create(
             builder, view, ArrayRef<ReassociationIndices>{all});
       }
-      bool hasColumns =
-          cast<MemRefType>(root.getType()).getNumElements() != group.rows ||
-          op.getNumReductionLoops() == 0;
-      if (hasColumns && rank > 0) {
+      if (cast<MemRefType>(root.getType()).getNumElements() != group.rows) {
         auto type =
             MemRefType::get({group.rows, group.columns},
                             cast<MemRefType>(root.getType()).getElementType());
@@ -111,7 +108,7 @@ void RowEmitter::viewMemory() {
             ArrayRef<ReassociationIndices>{ReassociationIndices{0, 1}});
       }
       int64_t viewRank = cast<MemRefType>(view.getType()).getRank();
-      // Of two indices, the first are as many as the view has.
+      // The view has two indices, one, or none.
       SmallVector<AffineExpr> indices;
       for (int64_t d = 0; d < viewRank; ++d)
         indices.push_back(builder.getAffineDimExpr(static_cast<unsigned>(d)));
@@ -302,12 +299,14 @@ void RowEmitter::emitReduction(linalg::LinalgOp op, Position position,
             builder, op.getLoc(), kinds[i], sum,
             vector::ExtractOp::create(builder, vector, e));
     }
-    sum = combineTeam(sum, kinds[i]);
+    // All threads read the start before the barrier, and one of them writes
+    // after it.
     Position at = position;
     at.index[loops.column] = math.constant(0);
     Value start = starts.lookup(op)[i];
     if (!start)
       start = read(output, at, loops);
+    sum = combineTeam(sum, kinds[i]);
     sum =
         vector::makeArithReduction(builder, op.getLoc(), kinds[i], start, sum);
     registers[getMemoryRoot(output.get())] = sum;

@@ -7,14 +7,15 @@
 #include "Conversion/LinalgToGPU/RowGroups.h"
 #include "Conversion/LinalgToGPU/InitialFill.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -92,10 +93,12 @@ RowAccess mlir::tessera::getRowAccess(OpOperand &operand,
   return RowAccess::Other;
 }
 
-/// Whether all values of the body are computed from its arguments.
+/// Whether all values of the body are computed from its arguments. Ops that
+/// pack operands are kernels with a purpose of their own.
 static bool isPlainBody(linalg::LinalgOp op) {
-  return op.hasPureBufferSemantics() && op->getNumRegions() == 1 &&
-         op.getBlock() && !op.hasIndexSemantics() &&
+  return op.hasPureBufferSemantics() &&
+         !op->hasAttr(TesseraDialect::PackingAttrHelper::getNameStr()) &&
+         op->getNumRegions() == 1 && op.getBlock() && !op.hasIndexSemantics() &&
          op.getBlock()->getNumArguments() == op->getNumOperands() &&
          llvm::all_of(op.getBlock()->without_terminator(),
                       [](Operation &inner) {

@@ -16,7 +16,7 @@
 #include "Simt.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -45,9 +45,9 @@ private:
   void chooseWidth();
   void chooseTeam();
   void emitRow(Value row);
-  void emitReduction(linalg::LinalgOp op, Position position,
+  void emitReduction(linalg::LinalgOp op, const Position &position,
                      const RowLoops &loops);
-  void emitElements(linalg::LinalgOp op, Position position,
+  void emitElements(linalg::LinalgOp op, const Position &position,
                     const RowLoops &loops);
   /// Runs `body` at the columns of this thread.
   SmallVector<Value>
@@ -257,7 +257,7 @@ Value RowEmitter::combineTeam(Value value, vector::CombiningKind kind) {
   return value;
 }
 
-void RowEmitter::emitReduction(linalg::LinalgOp op, Position position,
+void RowEmitter::emitReduction(linalg::LinalgOp op, const Position &position,
                                const RowLoops &loops) {
   Block &body = *op.getBlock();
   SmallVector<Value> first;
@@ -327,7 +327,7 @@ void RowEmitter::emitReduction(linalg::LinalgOp op, Position position,
   }
 }
 
-void RowEmitter::emitElements(linalg::LinalgOp op, Position position,
+void RowEmitter::emitElements(linalg::LinalgOp op, const Position &position,
                               const RowLoops &loops) {
   OpBuilder::InsertionGuard guard(builder);
   if (inside)

@@ -265,6 +265,9 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
       reduction. If there are too few workgroups, each computes a part, and a
       second kernel combines the parts from a buffer. The order in which
       elements are combined depends only on the sizes;
+    - reductions of rows and the element-wise ops on the same rows, as in
+      softmax, are one kernel, in which a team of threads computes a row
+      (`RowGroups.h`);
     - an element-wise op gives each thread a vector of points along the
       dimension in which its output is contiguous: as wide as the chip's
       accesses, if all operands that vary along it are contiguous too, and

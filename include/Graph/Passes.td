@@ -140,10 +140,12 @@ def TesseraFuseConcats : Pass<"tessera-fuse-concats", "func::FuncOp"> {
   let summary = "Write the parts of a concatenation where they belong";
   let description = [{
     Expects ops on tensors of static shape, before bufferization. Replaces each
-    `tensor.concat` by insertions into one tensor. An op that computes a part,
-    and whose result nothing else uses, gets the slice as its destination, so
-    that bufferization needs no copy. A reshape of the operands that leaves the
-    dimension of the concatenation alone moves to its result.
+    `tensor.concat` by insertions into one tensor. An op that computes a part
+    gets the slice as its destination, so that bufferization needs no copy. An
+    operand that is a concatenation along the same dimension becomes a slice too.
+    Other uses of a part read the slice; if one of them cannot, or writes another
+    part, the part is copied. A reshape of the operands that leaves the dimension
+    of the concatenation alone moves to its result.
 
     Before
 

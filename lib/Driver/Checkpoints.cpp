@@ -41,6 +41,7 @@
 #include "Driver/Compiler.h"
 
 #include "Conversion/LinalgToGPU/InitialFill.h"
+#include "Conversion/LinalgToGPU/RowGroups.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/Checkpoint.h"
 
@@ -64,8 +65,8 @@ static bool isStep(Operation *op) {
          op->getNumResults() == 0;
 }
 
-/// The ops of a step, in their order: one, with the fills of its outputs that
-/// become part of its kernel.
+/// The ops of a step, in their order: one, or those on rows that one kernel
+/// computes, with the fills of their outputs that become part of the kernel.
 using Step = SmallVector<Operation *, 2>;
 
 /// The steps of host code; none if the program has kernels of its own. Fills
@@ -84,6 +85,18 @@ static SmallVector<Step> findSteps(ModuleOp module) {
   });
   if (hasKernels)
     return {};
+  // Where ops on rows share a kernel, only the last is a step.
+  DenseMap<Operation *, RowGroup> groups;
+  DenseSet<Block *> blocks;
+  for (Operation *op : steps)
+    blocks.insert(op->getBlock());
+  DenseSet<Operation *> isInner;
+  for (Block *block : blocks)
+    for (RowGroup &group : gatherRowGroups(*block)) {
+      for (linalg::LinalgOp op : ArrayRef(group.ops).drop_back())
+        isInner.insert(op);
+      groups[group.ops.back()] = group;
+    }
   DenseMap<Operation *, Step> fills;
   DenseSet<Operation *> isPart;
   for (Operation *op : steps)
@@ -96,10 +109,17 @@ static SmallVector<Step> findSteps(ModuleOp module) {
         }
   SmallVector<Step> result;
   for (Operation *op : steps) {
-    if (isPart.contains(op))
+    if (isPart.contains(op) || isInner.contains(op))
       continue;
-    result.push_back(fills.lookup(op));
-    result.back().push_back(op);
+    Step &step = result.emplace_back();
+    SmallVector<linalg::LinalgOp> members = groups.lookup(op).ops;
+    for (linalg::LinalgOp member :
+         ArrayRef(members).drop_back(!members.empty())) {
+      llvm::append_range(step, fills.lookup(member));
+      step.push_back(member);
+    }
+    llvm::append_range(step, fills.lookup(op));
+    step.push_back(op);
   }
   return result;
 }

@@ -11,7 +11,8 @@
 //   pooling, pad, slice, concat       the order of the operand
 //   element-wise, reduction           the order of the largest such operand;
 //                                     others are read where they are
-//   reshape, transpose                the order that needs no copy, if any
+//   reshape, transpose                the order that needs no copy, if any;
+//                                     a pad comes after the split of channels
 //   everything else                   the order of its type
 //
 // An op is rewritten on tensors of permuted types; ops that are not rewritten
@@ -92,6 +93,10 @@ private:
   /// Registers what replaces `result`, in that order.
   void replace(Value result, Value value, ArrayRef<int64_t> order);
   Value transpose(Value value, ArrayRef<int64_t> permutation);
+  /// The pad of an expanded source, for a pad to be expanded whose borders are
+  /// along dimensions that stay whole; otherwise null.
+  Value expandPad(Value value, RankedTensorType type,
+                  ArrayRef<ReassociationIndices> groups);
   /// The pad of a permuted source.
   Value permutePad(tensor::PadOp op, Value source, ArrayRef<int64_t> order);
 
@@ -492,10 +497,43 @@ void LayoutPropagation::visitExpand(tensor::ExpandShapeOp op) {
     next.push_back(std::move(group));
   }
   applyPermutationToVector(sizes, order);
-  auto last = tensor::ExpandShapeOp::create(rewriter, op.getLoc(),
-                                            permute(op.getResultType(), order),
-                                            source->value, next, sizes);
+  RankedTensorType type = permute(op.getResultType(), order);
+  Value last = expandPad(source->value, type, next);
+  if (!last)
+    last = tensor::ExpandShapeOp::create(rewriter, op.getLoc(), type,
+                                         source->value, next, sizes);
   replace(op.getResult(), last, order);
+}
+
+Value LayoutPropagation::expandPad(Value value, RankedTensorType type,
+                                   ArrayRef<ReassociationIndices> groups) {
+  auto pad = value.getDefiningOp<tensor::PadOp>();
+  if (!pad || !pad.getConstantPaddingValue() ||
+      !pad.getSourceType().hasStaticShape() || !type.hasStaticShape())
+    return nullptr;
+  std::optional<SmallVector<int64_t>> low = getConstantIntValues(
+                                          pad.getMixedLowPad()),
+                                      high = getConstantIntValues(
+                                          pad.getMixedHighPad());
+  if (!low || !high)
+    return nullptr;
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<OpFoldResult> newLow(shape.size(), rewriter.getIndexAttr(0)),
+      newHigh = newLow;
+  for (auto [dim, group] : llvm::enumerate(groups)) {
+    if ((*low)[dim] == 0 && (*high)[dim] == 0)
+      continue;
+    if (group.size() != 1)
+      return nullptr;
+    shape[group[0]] = pad.getSourceType().getDimSize(dim);
+    newLow[group[0]] = rewriter.getIndexAttr((*low)[dim]);
+    newHigh[group[0]] = rewriter.getIndexAttr((*high)[dim]);
+  }
+  Value expanded = tensor::ExpandShapeOp::create(
+      rewriter, pad.getLoc(), type.clone(shape), pad.getSource(), groups);
+  return tensor::PadOp::create(rewriter, pad.getLoc(), type, expanded, newLow,
+                               newHigh, pad.getConstantPaddingValue(),
+                               pad.getNofold());
 }
 
 void LayoutPropagation::visitCollapse(tensor::CollapseShapeOp op) {

@@ -136,7 +136,7 @@ void ScheduleBuilder::finish() {
   fields.swizzle = chip.policy.preferSwizzle && fields.stages > 0 &&
                    hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip) &&
                    canSwizzleTiles(op, getStagedTiles(op, form, make(), chip));
-  if (!hasWholeRows && fields.batches == 1)
+  if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
   fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
                        fields.batches == 1;

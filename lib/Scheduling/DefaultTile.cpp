@@ -115,9 +115,13 @@ void ScheduleBuilder::narrowForStores() {
 }
 
 /// Tiles become smaller if SMs would be idle, and K is too short to be split.
+/// Without a matrix unit, a quarter of the tile gives more workgroups than two
+/// parts of K do, and needs no kernel that adds these up.
 void ScheduleBuilder::fillProcessors() {
-  if (hasWholeRows || chip.processors == 0 || ShapedType::isDynamic(steps) ||
-      steps >= 2 * stepsOfPart)
+  if (hasWholeRows || chip.processors == 0 || ShapedType::isDynamic(steps))
+    return;
+  keepsK = !usesMatrixUnit && chip.hasLanes() && chooseSplitK() == 2;
+  if (steps >= 2 * stepsOfPart && !keepsK)
     return;
   Tile &workgroup = fields.workgroup;
   auto isIdle = [&] {

@@ -137,6 +137,8 @@ private:
   int64_t steps = ShapedType::kDynamic;
   /// Whether no two elements of a row of the output can be stored at once.
   bool splitsPairs = false;
+  /// Whether the tiles are small enough to leave K whole.
+  bool keepsK = false;
   ScheduleFields fields;
 };
 

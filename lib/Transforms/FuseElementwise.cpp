@@ -79,6 +79,46 @@ struct LowerUnPack : public OpRewritePattern<linalg::UnPackOp> {
   }
 };
 
+/// Whether an element-wise op of that many elements is on a path of
+/// element-wise ops from a contraction, which will compute it as a part of its
+/// epilogue.
+bool followsContraction(Operation *op, int64_t elements, unsigned depth = 0) {
+  // Longer chains than this are not worth the search.
+  constexpr unsigned maxDepth = 8;
+  auto linalgOp = dyn_cast_if_present<linalg::LinalgOp>(op);
+  if (!linalgOp || depth > maxDepth || op->getNumResults() != 1)
+    return false;
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() != elements)
+    return false;
+  if (linalgOp.getNumReductionLoops() != 0)
+    return linalg::isaContractionOpInterface(linalgOp) ||
+           linalg::isaConvolutionOpInterface(linalgOp);
+  return llvm::any_of(linalgOp.getDpsInputs(), [&](Value input) {
+    return followsContraction(input.getDefiningOp(), elements, depth + 1);
+  });
+}
+
+/// Whether fusing `producer` would take it from the epilogue of a contraction
+/// to an op that computes each element of it several times, or that is a
+/// reduction.
+bool belongsToEpilogue(linalg::LinalgOp producer, linalg::LinalgOp consumer) {
+  if (producer.getNumReductionLoops() != 0 || producer->getNumResults() != 1)
+    return false;
+  auto type = dyn_cast<RankedTensorType>(producer->getResult(0).getType());
+  if (!type || !type.hasStaticShape())
+    return false;
+  int64_t points = 1;
+  for (int64_t extent : consumer.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(extent))
+      return false;
+    points *= extent;
+  }
+  return (points > type.getNumElements() ||
+          consumer.getNumReductionLoops() != 0) &&
+         followsContraction(producer, type.getNumElements());
+}
+
 struct TesseraFuseElementwisePass
     : public tessera::impl::TesseraFuseElementwiseBase<
           TesseraFuseElementwisePass> {
@@ -100,6 +140,11 @@ struct TesseraFuseElementwisePass
           bool isFused =
               producer->hasOneUse() && (consumer.getNumReductionLoops() == 0 ||
                                         consumer.getNumDpsInputs() == 1);
+          if (auto op = dyn_cast<linalg::LinalgOp>(producer);
+              op && isFused && belongsToEpilogue(op, consumer)) {
+            LDBG() << producer->getLoc() << ": stays with its contraction";
+            return false;
+          }
           LDBG() << producer->getLoc() << ": "
                  << (isFused ? "may be fused into " : "is not fused into ")
                  << consumer.getLoc()

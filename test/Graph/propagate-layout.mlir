@@ -135,3 +135,40 @@ func.func @nested(%image: tensor<1x2x5x5xf32>, %filter: tensor<2x2x1x1xf32>, %in
   }
   return %r : f32
 }
+
+// -----
+
+// The zeros around a grouped convolution come after the split of its channels,
+// where they are bounds of its loads. Zeros of channels stay ahead of it.
+// CHECK-LABEL: func.func @padded_groups
+// CHECK:         %[[FIRST:.+]] = linalg.conv_2d_nhwc_hwcf
+// CHECK:         %[[SPLIT:.+]] = tensor.expand_shape %[[FIRST]] {{.*}} : tensor<1x6x6x8xf32> into tensor<1x6x6x2x4xf32>
+// CHECK:         %[[PADDED:.+]] = tensor.pad %[[SPLIT]] low[0, 1, 1, 0, 0] high[0, 1, 1, 0, 0]
+// CHECK:         linalg.conv_2d_nhwgc_gfhwc {{.*}} ins(%[[PADDED]],
+// CHECK:         %[[CHANNELS:.+]] = tensor.pad {{.*}} low[0, 0, 0, 2] high[0, 0, 0, 0]
+// CHECK:         tensor.expand_shape %[[CHANNELS]]
+func.func @padded_groups(%image: tensor<1x3x6x6xf32>, %first: tensor<8x3x1x1xf32>, %filter: tensor<2x4x4x3x3xf32>,
+                         %second: tensor<2x4x5x1x1xf32>) -> (tensor<1x2x4x6x6xf32>, tensor<1x2x4x6x6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x8x6x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %x = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %first : tensor<1x3x6x6xf32>, tensor<8x3x1x1xf32>) outs(%f : tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %ge = tensor.empty() : tensor<1x2x4x6x6xf32>
+  %gf = linalg.fill ins(%zero : f32) outs(%ge : tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
+  %padded = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%0: index, %1: index, %2: index, %3: index):
+    tensor.yield %zero : f32
+  } : tensor<1x8x6x6xf32> to tensor<1x8x8x8xf32>
+  %groups = tensor.expand_shape %padded [[0], [1, 2], [3], [4]] output_shape [1, 2, 4, 8, 8] : tensor<1x8x8x8xf32> into tensor<1x2x4x8x8xf32>
+  %a = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%groups, %filter : tensor<1x2x4x8x8xf32>, tensor<2x4x4x3x3xf32>) outs(%gf : tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
+  %more = tensor.pad %x low[0, 2, 0, 0] high[0, 0, 0, 0] {
+  ^bb0(%0: index, %1: index, %2: index, %3: index):
+    tensor.yield %zero : f32
+  } : tensor<1x8x6x6xf32> to tensor<1x10x6x6xf32>
+  %fives = tensor.expand_shape %more [[0], [1, 2], [3], [4]] output_shape [1, 2, 5, 6, 6] : tensor<1x10x6x6xf32> into tensor<1x2x5x6x6xf32>
+  %b = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%fives, %second : tensor<1x2x5x6x6xf32>, tensor<2x4x5x1x1xf32>) outs(%gf : tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
+  return %a, %b : tensor<1x2x4x6x6xf32>, tensor<1x2x4x6x6xf32>
+}

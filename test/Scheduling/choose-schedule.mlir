@@ -89,3 +89,26 @@ func.func @rows(%a: memref<512x64xf16>, %b: memref<64x210xf16>, %c: memref<512x2
   }
   return
 }
+
+// Without a matrix unit, smaller tiles take the place of two parts of K; more
+// parts stay.
+
+// CHECK-LABEL: func @plain_f32
+// CHECK:         schedule <workgroup = [32, 32],
+// CHECK-NOT:     splitK
+// CHECK:         schedule <workgroup = [64, 64],{{.*}} splitK = 4
+func.func @plain_f32(%a: memref<196x1024xf32>, %b: memref<1024x256xf32>, %c: memref<196x256xf32>,
+                     %d: memref<196x2304xf32>, %e: memref<2304x256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<196x1024xf32>, memref<1024x256xf32>) init(%zero : f32)
+      outs(%c : memref<196x256xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%d, %e : memref<196x2304xf32>, memref<2304x256xf32>) init(%zero : f32)
+      outs(%c : memref<196x256xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -46,3 +46,40 @@ func.func @softmax(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %r = linalg.softmax dimension(1) ins(%a : tensor<8x16xf32>) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
   return %r : tensor<8x16xf32>
 }
+
+// The epilogue of a contraction computes the sigmoid once; fused into its
+// consumer, it would be computed for each pixel.
+
+// CHECK-LABEL: func @excite
+// CHECK:         %[[CONV:.+]] = linalg.conv_2d_nhwc_hwcf
+// CHECK:         %[[GATE:.+]] = linalg.generic {{.*}} ins(%[[CONV]] :
+// CHECK:           math.exp
+// CHECK:         linalg.generic {{.*}} ins(%{{.+}}, %[[GATE]] :
+// CHECK-NOT:       math.exp
+// CHECK:         return
+func.func @excite(%image: tensor<1x7x7x16xf32>, %x: tensor<1x1x1x4xf32>, %filter: tensor<1x1x4x16xf32>) -> tensor<1x7x7x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<1x1x1x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1x1x16xf32>) -> tensor<1x1x1x16xf32>
+  %c = linalg.conv_2d_nhwc_hwcf {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%x, %filter : tensor<1x1x1x4xf32>, tensor<1x1x4x16xf32>) outs(%f : tensor<1x1x1x16xf32>) -> tensor<1x1x1x16xf32>
+  %n = linalg.exp ins(%c : tensor<1x1x1x16xf32>) outs(%e : tensor<1x1x1x16xf32>) -> tensor<1x1x1x16xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(n, h, w, c) -> (n, h, w, c)>, affine_map<(n, h, w, c) -> (n, h, w, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%n : tensor<1x1x1x16xf32>) outs(%e : tensor<1x1x1x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %in, %one : f32
+    %r = arith.divf %one, %s : f32
+    linalg.yield %r : f32
+  } -> tensor<1x1x1x16xf32>
+  %ie = tensor.empty() : tensor<1x7x7x16xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(n, h, w, c) -> (n, h, w, c)>, affine_map<(n, h, w, c) -> (n, 0, 0, c)>,
+      affine_map<(n, h, w, c) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%image, %g : tensor<1x7x7x16xf32>, tensor<1x1x1x16xf32>) outs(%ie : tensor<1x7x7x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<1x7x7x16xf32>
+  return %m : tensor<1x7x7x16xf32>
+}

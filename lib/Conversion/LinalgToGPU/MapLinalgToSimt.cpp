@@ -4,11 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that are not matmuls of fragments become kernels too, one per op.
+// Ops that are not matmuls of fragments become kernels too, one per op, or per
+// group of ops on rows (RowGroups.h).
 // Dimensions that are contiguous in all operands are collapsed. The kernel
 // depends on the kind of op:
 //
 //   a reduction by a known operation     many threads (SimtReduction.cpp)
+//   several ops on the same rows         a team for each row (SimtRows.cpp)
 //   element-wise, an operand transposed  tiles in workgroup memory
 //   element-wise                         threads with a vector each
 //   anything else                        a thread with a point each; dimensions
@@ -25,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToGPU/InitialFill.h"
+#include "Conversion/LinalgToGPU/RowGroups.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
@@ -32,7 +35,6 @@
 #include "Simt.h"
 #include "TargetInfo/Chip.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -225,21 +227,6 @@ BlockArgument Mapper::getReadArgument(OpOperand &operand) {
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-/// The op in the body `block` that combines the value reduced to output `i`
-/// with a value that does not depend on any output.
-static Operation *getCombiner(linalg::LinalgOp op, unsigned i) {
-  auto outputs = op.getRegionOutputArgs();
-  SmallVector<Operation *, 4> combiners;
-  if (!matchReduction(outputs, i, combiners) || combiners.size() != 1)
-    return nullptr;
-  Operation *combiner = combiners.front();
-  std::optional<TypedAttr> identity = arith::getNeutralElement(combiner);
-  if (!linalg::getCombinerOpKind(combiner) || !identity ||
-      !combiner->getResult(0).getType().isIntOrFloat())
-    return nullptr;
-  return combiner;
-}
 
 LogicalResult Mapper::emitReduction() {
   Block &body = *op.getBlock();
@@ -764,6 +751,12 @@ struct TesseraMapLinalgToSimtPass
   using TesseraMapLinalgToSimtBase::TesseraMapLinalgToSimtBase;
 
   void runOnOperation() override {
+    SmallVector<RowGroup> groups;
+    getOperation()->walk([&](Block *block) {
+      Operation *parent = block->getParentOp();
+      if (!isa<gpu::LaunchOp, gpu::GPUFuncOp>(parent) && !isInKernel(parent))
+        llvm::append_range(groups, gatherRowGroups(*block));
+    });
     SmallVector<memref::CopyOp> copies;
     getOperation()->walk([&](memref::CopyOp copy) {
       if (!isInKernel(copy) && isa<MemRefType>(copy.getSource().getType()) &&
@@ -791,6 +784,18 @@ struct TesseraMapLinalgToSimtPass
       }
     });
 
+    if (!groups.empty()) {
+      FailureOr<const Chip *> chip = getChip(getOperation());
+      if (failed(chip))
+        return signalPassFailure();
+      for (const RowGroup &group : groups) {
+        linalg::LinalgOp last = group.ops.back();
+        LDBG() << last.getLoc() << ": a kernel for " << group.ops.size()
+               << " ops on " << group.rows << " rows of " << group.columns;
+        numMappedOps += group.ops.size();
+        simt::emitRowGroup(group, starts, **chip);
+      }
+    }
     auto map = [&](linalg::LinalgOp op, const Chip &chip) {
       if (failed(checkOutputs(op)))
         return failure();

@@ -6,13 +6,15 @@
 //
 // The common part of the passes that create kernels without fragments: code for
 // one point of an iteration space or for several consecutive ones
-// (SimtBody.cpp), and reductions by many threads (SimtReduction.cpp).
+// (SimtBody.cpp), reductions by many threads (SimtReduction.cpp), and groups of
+// reductions and element-wise ops of rows (SimtRows.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_CONVERSION_LINALGTOGPU_SIMT_H
 #define LIB_CONVERSION_LINALGTOGPU_SIMT_H
 
+#include "Conversion/LinalgToGPU/RowGroups.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
 #include "TargetInfo/Chip.h"
 
@@ -146,6 +148,17 @@ struct ReductionReport {
 /// sizes.
 ReductionReport emitReduction(OpBuilder &builder, const Reduction &reduction,
                               const Chip &chip);
+
+/// The operation of `gpu.subgroup_reduce` that combines like `kind`.
+gpu::AllReduceOperation toAllReduce(vector::CombiningKind kind);
+
+/// For reductions, the scalars with which their outputs begin; null where the
+/// start is in memory.
+using ReductionStarts = const DenseMap<Operation *, llvm::SmallVector<Value>> &;
+
+/// Replaces the ops of `group` by one kernel.
+void emitRowGroup(const RowGroup &group, ReductionStarts starts,
+                  const Chip &chip);
 
 } // namespace mlir::tessera::simt
 

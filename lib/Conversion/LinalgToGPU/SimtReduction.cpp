@@ -41,7 +41,11 @@ using namespace mlir::tessera::simt;
 /// reduction, and where more workgroups do.
 static constexpr int64_t minStepsPerThread = 16, minStepsPerSplit = 32;
 
-static gpu::AllReduceOperation toAllReduce(vector::CombiningKind kind) {
+/// Parts into which a chip of many threads splits a reduction at least: for
+/// fewer, the second kernel takes about as long as it saves.
+static constexpr int64_t minParts = 4;
+
+gpu::AllReduceOperation simt::toAllReduce(vector::CombiningKind kind) {
   using From = vector::CombiningKind;
   using To = gpu::AllReduceOperation;
   switch (kind) {
@@ -101,6 +105,9 @@ private:
   bool walks() const {
     return getThreads() == 1 && chip.policy.simt.pointsPerThread > 1;
   }
+  /// The dimensions of the reduction, those of one element last: threads share
+  /// the first.
+  SmallVector<unsigned> getReductionDims() const;
   void chooseDirection();
   void emitRows();
   void emitColumns();
@@ -233,6 +240,10 @@ Emitter::Values Emitter::emitOuterLoops(ArrayRef<unsigned> dims, Value first,
   if (dims.empty())
     return body(accs);
   unsigned d = dims.front();
+  if (getSize(d) == int64_t(1) && getConstantIntValue(step) == int64_t(1)) {
+    index[d] = math.constant(0);
+    return emitOuterLoops(dims.drop_front(), first, step, accs, body);
+  }
   std::pair<Value, Value> part = getPart(d, r.sizes[d]);
   Value begin = part.first, end = part.second;
   auto emitRest = [&](Value at, ValueRange accs) {
@@ -272,6 +283,14 @@ Value Emitter::addBuffer(gpu::LaunchOp op, ArrayRef<int64_t> shape,
 //===----------------------------------------------------------------------===//
 // Decisions
 //===----------------------------------------------------------------------===//
+
+SmallVector<unsigned> Emitter::getReductionDims() const {
+  SmallVector<unsigned> dims = r.reduction;
+  std::stable_partition(dims.begin(), dims.end(), [&](unsigned d) {
+    return getConstantIntValue(r.sizes[d]) != int64_t(1);
+  });
+  return dims;
+}
 
 void Emitter::chooseDirection() {
   // The operand of the most dimensions is the largest.
@@ -323,7 +342,8 @@ void Emitter::chooseSplit(Value workgroups, unsigned dim, Value units,
       math.ceilDiv(math.product(r.sizes, r.reduction), math.constant(least));
   Value count =
       math.max(math.min(math.min(wanted, units), most), math.constant(1));
-  if (getConstantIntValue(count) == int64_t(1))
+  std::optional<int64_t> parts = getConstantIntValue(count);
+  if (parts && *parts < (walks() ? 2 : minParts))
     return;
   splitDim = dim;
   numSplits = count;
@@ -418,7 +438,7 @@ void Emitter::emitSecondPass() {
 void Emitter::emitRows() {
   int64_t lanes = chip.subgroupSize, threads = getThreads();
   SmallVector<unsigned> outer;
-  for (unsigned d : r.reduction)
+  for (unsigned d : getReductionDims())
     if (d != along)
       outer.push_back(d);
   std::optional<int64_t> extent = getSize(along),
@@ -703,13 +723,17 @@ void Emitter::emitColumns() {
   SmallVector<Value> vectorSizes(r.sizes);
   vectorSizes[along] = vectors;
   std::optional<int64_t> total = getStaticProduct(vectorSizes, order);
-  unsigned slowest = r.reduction.front();
+  SmallVector<unsigned> reduced = getReductionDims();
+  unsigned slowest = reduced.front();
   std::optional<int64_t> slowestSize = getSize(slowest);
 
-  // Rows of threads that share the reduction.
-  int64_t threadRows = 1;
+  // Rows of threads that share the reduction, as long as a subgroup or as the
+  // columns that there are.
+  int64_t threadRows = 1, least = std::min(lanes, threads);
+  if (total && *total > 0)
+    least = std::min(least, static_cast<int64_t>(llvm::PowerOf2Ceil(*total)));
   if (!walks())
-    while (threads / threadRows > lanes &&
+    while (threads / threadRows > least &&
            (total ? *total * threadRows < chip.policy.simt.workgroups * threads
                   : threadRows < 4) &&
            (!slowestSize || *slowestSize / threadRows >= minStepsPerThread))
@@ -718,8 +742,8 @@ void Emitter::emitColumns() {
 
   auto accumulateAt = [&](Value at, int64_t pointWidth, Value threadRow) {
     auto accs = identities(pointWidth);
-    return emitOuterLoops(r.reduction, threadRow, math.constant(threadRows),
-                          accs, [&](ValueRange carried) {
+    return emitOuterLoops(reduced, threadRow, math.constant(threadRows), accs,
+                          [&](ValueRange carried) {
                             Position position{index, along, pointWidth};
                             position.index[along] = at;
                             return r.accumulate(builder, position, carried);
@@ -784,7 +808,7 @@ void Emitter::emitColumns() {
   } else {
     Value count = math.product(vectorSizes, order);
     Value groups = math.ceilDiv(count, math.constant(columns));
-    if (columns == std::min(lanes, threads))
+    if (columns == least)
       chooseSplit(groups, slowest,
                   math.div(r.sizes[slowest], math.constant(threadRows)),
                   minStepsPerSplit * threadRows);

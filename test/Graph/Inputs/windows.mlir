@@ -111,3 +111,32 @@ func.func @concat(%x: tensor<1x16x8xf32>, %y: tensor<8x6xf32>, %z: tensor<1x4x4x
   %r = tensor.concat dim(3) %other, %shared, %g#1, %m4, %g#0, %other : (tensor<1x4x4x3xf32>, tensor<1x4x4x5xf32>, tensor<1x4x4x3xf32>, tensor<1x4x4x6xf32>, tensor<1x4x4x3xf32>, tensor<1x4x4x3xf32>) -> tensor<1x4x4x23xf32>
   return %r, %shared : tensor<1x4x4x23xf32>, tensor<1x4x4x5xf32>
 }
+
+// Concatenations of concatenations, as in DenseNet.
+func.func @dense(%image: tensor<1x4x6x6xf32>, %first: tensor<4x4x1x1xf32>, %narrow8: tensor<4x8x1x1xf32>,
+    %wide: tensor<4x4x3x3xf32>) -> tensor<1x12x6x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x6x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %a = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %first : tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>) outs(%f : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %m = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%a, %first : tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>) outs(%f : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %mp = tensor.pad %m low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%0: index, %1: index, %2: index, %3: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x6x6xf32> to tensor<1x4x8x8xf32>
+  %b = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%mp, %wide : tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) outs(%f : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %ab = tensor.concat dim(1) %a, %b : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %n = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%ab, %narrow8 : tensor<1x8x6x6xf32>, tensor<4x8x1x1xf32>) outs(%f : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %np = tensor.pad %n low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%0: index, %1: index, %2: index, %3: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x6x6xf32> to tensor<1x4x8x8xf32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%np, %wide : tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) outs(%f : tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %abc = tensor.concat dim(1) %ab, %c : (tensor<1x8x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x12x6x6xf32>
+  return %abc : tensor<1x12x6x6xf32>
+}

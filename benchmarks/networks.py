@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whole networks through gpu-runner, beside PyTorch, onnxruntime and IREE.
+
+    benchmarks/networks.py resnet50.onnx mobilenet_v2.onnx --target=cuda --output=docs/benchmarks/networks
+    benchmarks/networks.py *.onnx --target=cpu --threads=2 --peers=onnxruntime
+
+Writes OUTPUT.md, OUTPUT.json and OUTPUT.svg, a chart of the ratios. The batch and the element type are
+those of the files. Requires numpy and onnx. The peers, each of which is left out with a reason if it is
+not installed or has no such network:
+
+    graph        torchvision's network of the file's name; on CUDA a CUDA graph of it
+    compile      the same through torch.compile, on CUDA with mode="max-autotune"
+    onnxruntime  the file, on the CPU; it also gives the outputs that ours are compared with
+    iree         the file, compiled by iree-compile; --iree-cuda-target, by default sm_80
+
+Exit status 1 if a network of ours fails, or differs from onnxruntime by more than --tolerance of the
+largest output.
+"""
+
+import argparse
+import datetime
+import html
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+
+#: The networks of torchvision by the names of ONNX's models; others have the same name in both.
+TORCHVISION = {"bvlc_alexnet": "alexnet", "shufflenet_v2": "shufflenet_v2_x1_0", "squeezenet": "squeezenet1_0"}
+TYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.FLOAT16: np.float16}
+PEERS = ("graph", "compile", "onnxruntime", "iree")
+METHOD = """Random images and the weights of the files; ms of one inference. ours: the settled time of gpu-runner, runs
+that follow each other, on CUDA as graphs; cold: the median of single runs after the caches were flushed. Peers: the
+median of --runs. ratio: the time of the best peer by ours; above 1, ours is faster. error: the largest difference from
+onnxruntime's output, by the largest output."""
+
+
+class Missing(Exception):
+    """Why a peer has no time for a network."""
+
+
+def read_inputs(path):
+    """Random inputs of a model, by name."""
+    model = onnx.load(path, load_external_data=False)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    generator, inputs = np.random.default_rng(0), {}
+    for value in model.graph.input:
+        if value.name in weights:
+            continue
+        kind = value.type.tensor_type
+        if kind.elem_type not in TYPES:
+            raise Missing(f"input {value.name} is neither f32 nor f16")
+        shape = [d.dim_value or 1 for d in kind.shape.dim]
+        inputs[value.name] = generator.standard_normal(shape).astype(TYPES[kind.elem_type])
+    return inputs
+
+
+def first_line(error):
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+
+
+def median_ms(call, runs, warmup=3):
+    times = []
+    for i in range(runs + warmup):
+        begin = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - begin) * 1e3)
+    return statistics.median(times[warmup:])
+
+
+#===------------------------------------------------------------------------------------------------===#
+# Ours
+#===------------------------------------------------------------------------------------------------===#
+
+
+def run_ours(options, path, inputs, folder):
+    """The JSON report of gpu-runner, and its outputs."""
+    command = [options.runner, path, f"--target={options.target}", f"--bench={options.runs}", "--json"]
+    for i, value in enumerate(inputs.values()):
+        np.save(os.path.join(folder, f"in{i}.npy"), value)
+        command.append(f"--arg=@{folder}/in{i}.npy")
+    count = len(onnx.load(path, load_external_data=False).graph.output)
+    command += [f"--out={i}={folder}/out{i}.npy" for i in range(count)]
+    environment = dict(os.environ)
+    if options.threads:
+        environment["TESSERA_CPU_THREADS"] = str(options.threads)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=options.timeout,
+                          env=environment, check=False)
+    if done.returncode:
+        raise Missing(first_line(" ".join(l for l in done.stderr.splitlines() if "error" in l) or done.stderr))
+    return json.loads(done.stdout[done.stdout.index("{"):]), [np.load(f"{folder}/out{i}.npy") for i in range(count)]
+
+
+#===------------------------------------------------------------------------------------------------===#
+# Peers
+#===------------------------------------------------------------------------------------------------===#
+
+
+class OnnxRuntime:
+    def __init__(self, options):
+        try:
+            import onnxruntime
+        except ImportError:
+            raise Missing("onnxruntime is not installed") from None
+        self.module, self.options = onnxruntime, options
+        self.name = f"onnxruntime {onnxruntime.__version__}, CPU"
+
+    def start(self, path):
+        how = self.module.SessionOptions()
+        how.intra_op_num_threads = self.options.threads or 0
+        how.log_severity_level = 3
+        return self.module.InferenceSession(path, how, providers=["CPUExecutionProvider"])
+
+    def outputs(self, path, inputs):
+        return self.start(path).run(None, inputs)
+
+    def measure(self, path, name, inputs):
+        if self.options.target != "cpu":
+            raise Missing("measured on the CPU only")
+        session = self.start(path)
+        return median_ms(lambda: session.run(None, inputs), self.options.runs)
+
+
+class Torch:
+    def __init__(self, options, compiled):
+        try:
+            import torch
+            import torchvision
+        except ImportError as error:
+            raise Missing(f"{error.name} is not installed") from None
+        self.on_device = options.target.startswith("cuda")
+        if not self.on_device and options.target != "cpu":
+            raise Missing(f"not measured for {options.target}")
+        if self.on_device and not torch.cuda.is_available():
+            raise Missing("PyTorch finds no CUDA device")
+        if options.threads:
+            torch.set_num_threads(options.threads)
+        self.torch, self.models, self.options, self.compiled = torch, torchvision.models, options, compiled
+        how = "torch.compile" if compiled else "CUDA graph" if self.on_device else "eager"
+        self.name = f"PyTorch {torch.__version__}, channels_last, {how}"
+        torch.backends.cudnn.benchmark = True
+
+    def measure(self, path, name, inputs):
+        torch, known = self.torch, TORCHVISION.get(name, name)
+        if known not in self.models.list_models():
+            raise Missing("torchvision has no such network")
+        if len(inputs) != 1:
+            raise Missing("several inputs")
+        more = {"init_weights": False, "aux_logits": False} if known in ("googlenet", "inception_v3") else {}
+        device = "cuda" if self.on_device else "cpu"
+        image = torch.from_numpy(next(iter(inputs.values()))).to(device, memory_format=torch.channels_last)
+        model = self.models.get_model(known, **more).eval().to(device, image.dtype,
+                                                                memory_format=torch.channels_last)
+        if self.compiled:
+            model = torch.compile(model, mode="max-autotune") if self.on_device else torch.compile(model)
+        with torch.inference_mode():
+            if not self.on_device:
+                return median_ms(lambda: model(image), self.options.runs)
+            return self.replay(model, image)
+
+    def replay(self, model, image):
+        """The median of replays of a CUDA graph between two events; torch.compile makes its own."""
+        torch = self.torch
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                model(image)
+        torch.cuda.current_stream().wait_stream(side)
+        if self.compiled:
+            call = lambda: model(image)
+        else:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                model(image)
+            call = graph.replay
+        times = []
+        for i in range(self.options.runs + 3):
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            call()
+            end.record()
+            end.synchronize()
+            times.append(begin.elapsed_time(end))
+        return statistics.median(times[3:])
+
+
+class Iree:
+    def __init__(self, options):
+        try:
+            import iree.compiler.version as version
+            import iree.runtime as runtime
+        except ImportError:
+            raise Missing("iree-base-compiler[onnx] and iree-base-runtime are not installed") from None
+        if options.target != "cpu" and not options.target.startswith("cuda"):
+            raise Missing(f"not measured for {options.target}")
+        self.runtime, self.options = runtime, options
+        self.driver = "cuda" if options.target != "cpu" else "local-task"
+        chip = f" for {options.iree_cuda_target}" if self.driver == "cuda" else ""
+        self.name = f"IREE {getattr(version, 'VERSION', '')}{chip}"
+
+    def run_tool(self, *command):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=self.options.timeout, check=False)
+        except (FileNotFoundError, subprocess.TimeoutExpired) as error:
+            raise Missing(first_line(error)) from None
+        if done.returncode:
+            raise Missing(f"{command[0]}: {first_line(done.stderr)}")
+
+    def measure(self, path, name, inputs):
+        flags = (["--iree-hal-target-device=cuda", f"--iree-cuda-target={self.options.iree_cuda_target}"]
+                 if self.driver == "cuda" else
+                 ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+                  "--iree-llvmcpu-target-cpu=host"])
+        with tempfile.TemporaryDirectory() as folder:
+            program, module = os.path.join(folder, "n.mlir"), os.path.join(folder, "n.vmfb")
+            self.run_tool("iree-import-onnx", path, "-o", program)
+            self.run_tool("iree-compile", program, "--iree-input-type=onnx", "-o", module, *flags)
+            with open(module, "rb") as file:
+                code = file.read()
+        rt = self.runtime
+        config = rt.Config(self.driver)
+        vm = rt.VmModule.copy_buffer(config.vm_instance, code)
+        context = rt.SystemContext(vm_modules=[rt.create_hal_module(config.vm_instance, config.device), vm],
+                                   config=config)
+        entry = next(f for f in vm.function_names if not f.startswith("__") and not f.endswith("$async"))
+        call = context.modules[vm.name][entry]
+        arrays = [rt.asdevicearray(config.device, value) for value in inputs.values()]
+
+        def once():
+            result = call(*arrays)
+            (result[0] if isinstance(result, tuple) else result).to_host()
+        return median_ms(once, self.options.runs)
+
+
+def make_peers(options):
+    """The peers that are here, and why others are not."""
+    makers = {"graph": lambda: Torch(options, compiled=False), "compile": lambda: Torch(options, compiled=True),
+              "onnxruntime": lambda: OnnxRuntime(options), "iree": lambda: Iree(options)}
+    peers, reasons = {}, {}
+    for name in options.peers.split(","):
+        if name not in makers:
+            sys.exit(f"unknown peer '{name}'; known: {', '.join(PEERS)}")
+        try:
+            peers[name] = makers[name]()
+        except Missing as error:
+            reasons[name] = str(error)
+    return peers, reasons
+
+
+#===------------------------------------------------------------------------------------------------===#
+# Results
+#===------------------------------------------------------------------------------------------------===#
+
+
+def measure_network(options, path, peers):
+    name = os.path.splitext(os.path.basename(path))[0]
+    row = {"network": name, "peers": {}}
+    try:
+        inputs = read_inputs(path)
+        row["shape"] = "x".join(map(str, next(iter(inputs.values())).shape))
+        row["type"] = str(next(iter(inputs.values())).dtype)
+        with tempfile.TemporaryDirectory() as folder:
+            report, outputs = run_ours(options, path, inputs, folder)
+        bench = report["bench"]
+        row.update(cold=bench["median_ms"], ms=bench["settled"]["ms"], kernels=sum(kernel["launches"] for kernel in report["kernels"]),
+                   compile=sum(stage["ms"] for stage in report["compile"]) / 1e3, device=report["device"]["name"],
+                   driver=report["device"]["driver"], chip=report["chip"])
+    except (Missing, OSError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
+        row["failed"] = first_line(error)
+        return row
+    if "onnxruntime" in peers:
+        wanted = peers["onnxruntime"].outputs(path, inputs)
+        row["error"] = max(
+            float(np.abs(ours.reshape(w.shape).astype(np.float64) - w).max() / max(np.abs(w).max(), 1e-30))
+            if np.isfinite(ours).all() else math.inf for ours, w in zip(outputs, wanted))
+    for peer, library in peers.items():
+        try:
+            row["peers"][peer] = {"ms": library.measure(path, name, inputs)}
+        except Missing as error:
+            row["peers"][peer] = {"reason": str(error)}
+        except Exception as error:  # A peer that fails must not end the measurement of the others.
+            row["peers"][peer] = {"reason": f"failed: {first_line(error)}"}
+    return row
+
+
+def get_ratio(row):
+    times = [peer["ms"] for peer in row["peers"].values() if "ms" in peer]
+    return min(times) / row["ms"] if times and row.get("ms") else None
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def get_clocks():
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=clocks.sm,clocks.mem,power.draw,driver_version",
+                               "--format=csv,noheader"], capture_output=True, text=True, timeout=20, check=True)
+        return done.stdout.strip().splitlines()[0]
+    except (OSError, IndexError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def write_markdown(results, image):
+    names = list(results["peers"])
+    lines = [f"# Networks on {results['device']}", "",
+             f"{results['date']}; {results['system']}; clocks before and after: {results['clocks'][0]}; "
+             f"{results['clocks'][1]}", "", f"Command: `{results['command']}`", ""]
+    lines += [f"- {name}: {what}" for name, what in results["peers"].items()]
+    lines += [f"- {name} was not measured: {why}" for name, why in results["missing"].items()]
+    lines += ["", METHOD, "", f"![ratios]({image})", "",
+              "| network | input | kernels | cold | ours | " + "".join(f"{n} | " for n in names) + "ratio | error | compile s |",
+              "|---|---|---|---|---|" + "---|" * len(names) + "---|---|---|"]
+    reasons = []
+    for row in results["rows"]:
+        if "failed" in row:
+            lines.append(f"| {row['network']} | | | | failed | " + "| " * len(names) + "| | |")
+            reasons.append(f"- {row['network']}: {row['failed']}")
+            continue
+        cells = []
+        for name in names:
+            peer = row["peers"][name]
+            cells.append(f"{peer['ms']:.3f}" if "ms" in peer else "")
+            if "reason" in peer:
+                reasons.append(f"- {row['network']}, {name}: {peer['reason']}")
+        ratio = get_ratio(row)
+        lines.append(f"| {row['network']} | {row['shape']} {row['type']} | {row['kernels']} | {row['cold']:.3f} | "
+                     f"{row['ms']:.3f} | " + "".join(f"{c} | " for c in cells) +
+                     f"{f'{ratio:.2f}' if ratio else ''} | {format(row['error'], '.1e') if 'error' in row else ''} | "
+                     f"{row['compile']:.1f} |")
+    ratios = [r for r in map(get_ratio, (r for r in results["rows"] if "failed" not in r)) if r]
+    if ratios:
+        lines += ["", f"Geometric mean of {len(ratios)} ratios: {geometric_mean(ratios):.2f}; the least: {min(ratios):.2f}."]
+    if reasons:
+        lines += ["", "Left out:", "", *reasons]
+    return "\n".join(lines) + "\n"
+
+
+def draw(results):
+    """Bars of the ratios, with a line at 1."""
+    bars = [(row["network"], get_ratio(row)) for row in results["rows"] if "failed" not in row and get_ratio(row)]
+    width, left, height = 640, 160, 20
+    most = max([1.0] + [ratio for _, ratio in bars])
+    scale = (width - left - 60) / most
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * (len(bars) + 1) + 20}" '
+             'font-family="sans-serif" font-size="12">',
+             f'<title>time of the best peer by ours, {html.escape(results["device"])}</title>']
+    for i, (name, ratio) in enumerate(bars):
+        y = 10 + i * height
+        color = "#2a9d5c" if ratio >= 1 else "#c0392b"
+        parts += [f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{html.escape(name)}</text>',
+                  f'<rect x="{left}" y="{y + 2}" width="{ratio * scale:.1f}" height="{height - 6}" fill="{color}"/>',
+                  f'<text x="{left + ratio * scale + 6:.1f}" y="{y + 13}">{ratio:.2f}</text>']
+    x, end = left + scale, 10 + len(bars) * height
+    parts += [f'<line x1="{x:.1f}" y1="6" x2="{x:.1f}" y2="{end}" stroke="#333" stroke-dasharray="4 3"/>',
+              f'<text x="{x:.1f}" y="{end + 16}" text-anchor="middle">1</text>', "</svg>"]
+    return "\n".join(parts) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--target", default="cuda", help="for gpu-runner")
+    parser.add_argument("--runner", default="gpu-runner")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--threads", type=int, help="of the CPU, for ours and for the peers")
+    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for one network of ours or of IREE's compiler")
+    parser.add_argument("--tolerance", type=float, help="of the largest output; default 1e-4 for f32, 2e-2 for f16")
+    parser.add_argument("--iree-cuda-target", default="sm_80")
+    parser.add_argument("--output", default="networks", help="without a suffix")
+    options = parser.parse_args()
+
+    peers, missing = make_peers(options)
+    for name, why in missing.items():
+        print(f"{name} is left out: {why}", file=sys.stderr)
+    clocks, rows, bad = [get_clocks()], [], 0
+    for path in options.files:
+        row = measure_network(options, path, peers)
+        rows.append(row)
+        limit = options.tolerance or (1e-4 if row.get("type") == "float32" else 2e-2)
+        wrong = "failed" in row or row.get("error", 0) > limit
+        bad += wrong
+        ratio = None if "failed" in row else get_ratio(row)
+        print(f"{row['network']:20} " + (f"failed: {row['failed']}" if "failed" in row else
+                                         f"{row['ms']:9.3f} ms, {row['kernels']} kernels, ratio "
+                                         f"{f'{ratio:.2f}' if ratio else '-'}, error {row.get('error', math.nan):.1e}"
+                                         + (", wrong" if wrong else "")), flush=True)
+    device = next((row["device"] for row in rows if "device" in row), options.target)
+    results = {"date": datetime.date.today().isoformat(), "system": f"{platform.system()} {platform.machine()}",
+               "device": device, "target": options.target, "clocks": clocks + [get_clocks()],
+               "command": " ".join(["benchmarks/networks.py", *(a if not a.endswith(".onnx") else os.path.basename(a)
+                                                                for a in sys.argv[1:])]),
+               "peers": {name: peer.name for name, peer in peers.items()}, "missing": missing, "rows": rows}
+    folder = os.path.dirname(options.output)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    image = os.path.basename(options.output) + ".svg"
+    for suffix, text in ((".md", write_markdown(results, image)), (".svg", draw(results)),
+                         (".json", json.dumps(results, indent=1) + "\n")):
+        with open(options.output + suffix, "w") as file:
+            file.write(text)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,7 +23,7 @@ if [[ ! -e $env/installed-$version ]]; then
     say "skipped: torch-mlir $version cannot be installed: $(tail -n 1 <<<"$why")"
     exit 77
   fi
-  pip install onnx numpy
+  pip install onnx numpy packaging
   touch "$env/installed-$version"
 fi
 exec "$env/bin/python" "$ROOT/scripts/torch-mlir.py" --runner="$dir/bin/gpu-runner" "$@"

@@ -36,7 +36,9 @@ static const std::map<StringRef, const Operator *> &getOperators() {
           getMatmulOperators(), getReductionOperators(),
           getNormalizationOperators(), getQuantizationOperators(),
           getControlFlowOperators(), getAttentionOperators(),
-          getLossOperators(), getScatterOperators()})
+          getLossOperators(), getScatterOperators(),
+          getRecurrentOperators(), getSelectionOperators(),
+          getSamplingOperators()})
       for (const Operator &op : part)
         all[op.name] = &op;
     return all;

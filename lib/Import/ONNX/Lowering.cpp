@@ -345,6 +345,11 @@ std::vector<float> Lowering::getFloats(StringRef name) {
       findAttribute(name, NodeAttribute::Kind::Floats);
   return attribute ? attribute->numbers : std::vector<float>();
 }
+std::vector<std::string> Lowering::getStrings(StringRef name) {
+  const NodeAttribute *attribute =
+      findAttribute(name, NodeAttribute::Kind::Strings);
+  return attribute ? attribute->texts : std::vector<std::string>();
+}
 const TensorData *Lowering::getTensor(StringRef name) {
   const NodeAttribute *attribute =
       findAttribute(name, NodeAttribute::Kind::Tensor);
@@ -370,6 +375,24 @@ LogicalResult Lowering::normalizeAxis(int64_t &axis, int64_t rank) {
                 Twine(rank) + " dimensions");
   axis += axis < 0 ? rank : 0;
   return success();
+}
+
+FailureOr<Tensor> Lowering::call(StringRef op, ArrayRef<Tensor> operands,
+                                 std::vector<NodeAttribute> attributes) {
+  Node inner;
+  inner.name = node.name.empty() && !node.outputs.empty() ? node.outputs.front()
+                                                          : node.name;
+  inner.op = op.str();
+  // No other node uses a result of that name.
+  inner.outputs = {""};
+  inner.attributes = std::move(attributes);
+  Lowering lowering(importer, inner, b.getLoc(), b, version);
+  for (const Tensor &operand : operands)
+    lowering.inputs.push_back(&operand);
+  if (failed(findOperator(op)->lower(lowering)))
+    return failure();
+  assert(lowering.wrongAttribute.empty() && "attribute of a wrong type");
+  return *lowering.results.front();
 }
 
 const Node *Lowering::getOnlyUser(StringRef op) {

@@ -128,6 +128,7 @@ public:
   std::string getString(StringRef name, StringRef otherwise);
   SmallVector<int64_t> getInts(StringRef name);
   std::vector<float> getFloats(StringRef name);
+  std::vector<std::string> getStrings(StringRef name);
   const TensorData *getTensor(StringRef name);
   const Graph *getGraph(StringRef name);
   /// An axis from an attribute or input, from 0.
@@ -214,6 +215,9 @@ public:
   /// they are small.
   FailureOr<Tensor> elementwise(ArrayRef<Tensor> inputs, DataType type,
                                 const ScalarBody &body);
+  /// The first result of another operator, in the version of this node.
+  FailureOr<Tensor> call(StringRef op, ArrayRef<Tensor> operands,
+                         std::vector<NodeAttribute> attributes = {});
   /// The same contents in another shape with the same number of elements.
   FailureOr<Tensor> reshape(const Tensor &input, ArrayRef<int64_t> shape);
   FailureOr<Tensor> transpose(const Tensor &input, ArrayRef<int64_t> order);
@@ -345,6 +349,9 @@ ArrayRef<Operator> getControlFlowOperators();
 ArrayRef<Operator> getAttentionOperators();
 ArrayRef<Operator> getLossOperators();
 ArrayRef<Operator> getScatterOperators();
+ArrayRef<Operator> getRecurrentOperators();
+ArrayRef<Operator> getSelectionOperators();
+ArrayRef<Operator> getSamplingOperators();
 
 /// Null if there is none.
 const Operator *findOperator(StringRef name);

@@ -21,10 +21,13 @@
 
 namespace mlir::tessera::onnx {
 
+/// A float of 16 bits or more, in which operators compute.
 bool isFloat(DataType type);
+/// A float of 8 bits: only stored, moved and converted.
+bool isFloat8(DataType type);
 bool isUnsigned(DataType type);
 inline bool isInteger(DataType type) {
-  return !isFloat(type) && type != DataType::Bool;
+  return !isFloat(type) && !isFloat8(type) && type != DataType::Bool;
 }
 
 using Shape = SmallVector<int64_t>;
@@ -221,7 +224,10 @@ public:
   /// The same contents in another shape with the same number of elements.
   FailureOr<Tensor> reshape(const Tensor &input, ArrayRef<int64_t> shape);
   FailureOr<Tensor> transpose(const Tensor &input, ArrayRef<int64_t> order);
-  FailureOr<Tensor> convert(const Tensor &input, DataType type);
+  /// Numbers beyond the range of a float of 8 bits become its largest number
+  /// with `saturates`, else NaN or infinity.
+  FailureOr<Tensor> convert(const Tensor &input, DataType type,
+                            bool saturates = true);
   FailureOr<Tensor> expand(const Tensor &input, ArrayRef<int64_t> shape);
   /// Reduces the axes by `body(element, accumulator)`, in the type `sumType`.
   FailureOr<Tensor> reduce(const Tensor &input, ArrayRef<int64_t> axes,

@@ -362,6 +362,9 @@ static LogicalResult lowerReverseSequence(Lowering &l) {
           [&](ScalarBuilder &b, ArrayRef<Value> loops, ValueRange v) {
             Value length =
                 arith::IndexCastOp::create(b, b.getIndexType(), v[0]);
+            // A length beyond the tensor would read other memory.
+            length = arith::MinSIOp::create(
+                b, length, arith::ConstantIndexOp::create(b, x.shape[time]));
             Value one = arith::ConstantIndexOp::create(b, 1);
             Value mirrored = arith::SubIOp::create(
                 b, arith::SubIOp::create(b, length, one).getResult(),
@@ -414,7 +417,7 @@ static LogicalResult lowerBitCast(Lowering &l) {
   const Tensor &x = l.getInput(0);
   auto type = static_cast<DataType>(l.getInt("to", 0));
   if (getByteWidth(type) == 0 || getByteWidth(type) != getByteWidth(x.type) ||
-      type == DataType::Bool || x.type == DataType::Bool)
+      type == DataType::Bool || x.type == DataType::Bool || isFloat8(type))
     return l.fail("a cast of the bits of " + getName(x.type) + " to " +
                   getName(type) + " is not supported");
   Type element = l.getElementType(type);

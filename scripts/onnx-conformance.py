@@ -4,6 +4,7 @@
 
   scripts/onnx-conformance.py [--runner=build/dev/bin/gpu-runner] [--target=cpu] [--filter=REGEX]
                               [--out=DIR] [--expect=FILE] [--list=FILE] [--light] [--jobs=N]
+                              [--record=FILE] [--limit=SECONDS]
 
 Needs the PyPI packages onnx and numpy. Each test is one model with inputs and expected outputs. They
 run through tessera.onnx.Backend if the Python package can be imported, else or with --runner in one
@@ -15,9 +16,13 @@ as initializers ("passed, inputs fixed").
                  line of the message
   --light        runs the models of the package instead, from alexnet to zfnet512, whose weights are
                  made by nodes, with its data
-  --jobs=N       runs N processes of gpu-runner at a time (1)
-  --expect=FILE  exit status 1 if a test does not pass that FILE does not list in this form
-                 (test/Import/Inputs/onnx-not-passing.tsv for the CPU)
+  --jobs=N       runs N processes at a time (1). Most of a test's time is compile time
+  --record=FILE  appends a line of JSON for each test that has ended, and skips the tests that FILE
+                 already has. An interrupted run continues with the same command
+  --limit=SECONDS  ends after this time with exit status 75; needs --record
+  --expect=FILE  exit status 1 if a test does not pass that FILE does not list in this form. Several
+                 such options are added up: onnx-not-passing.tsv in test/Import/Inputs is for all
+                 targets, onnx-not-passing-vulkan.tsv for Vulkan in addition
 """
 
 import argparse
@@ -30,6 +35,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 
 import numpy as np
@@ -39,6 +45,7 @@ from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.case.test_case import TestCase
 from onnx.backend.test.loader import load_model_tests
 
+FLOATS_OF_8_BITS = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 SIGNED = {"uint16": "int16", "uint32": "int32", "uint64": "int64", "uint8": "int8"}
 
 
@@ -53,6 +60,8 @@ def make_array(value):
         return value.view(SIGNED[value.dtype.name])
     if value.dtype.name == "bfloat16":
         return value.view("V2")
+    if value.dtype.name in FLOATS_OF_8_BITS:
+        return value.view("V1")
     if value.dtype.kind not in "fib":
         return None
     return value
@@ -113,7 +122,7 @@ class Case:
                 return f"output {i} is of {got.dtype}, not {want.dtype}"
             if got.shape != want.shape:
                 return f"output {i} has the shape {got.shape}, not {want.shape}"
-            if want.dtype.name == "bfloat16":
+            if want.dtype.name in ("bfloat16", *FLOATS_OF_8_BITS):
                 got, want = got.astype(np.float32), want.astype(np.float32)
             if want.dtype.kind == "f":
                 with np.errstate(all="ignore"):
@@ -150,35 +159,119 @@ def load_light_models():
     return tests
 
 
-def run_all(cases, options):
-    """Result and message of each case."""
-    results = {}
+class Record:
+    """The verdicts of tests, which a file keeps from run to run."""
+
+    def __init__(self, path):
+        self.verdicts, self.file, self.lock = {}, None, threading.Lock()
+        if path:
+            if os.path.exists(path):
+                with open(path) as file:
+                    for line in file:
+                        # An interrupted run may have left a part of a line.
+                        if line.endswith("\n"):
+                            name, fixed, verdict, why = json.loads(line)
+                            self.verdicts[name, fixed] = verdict, why
+            self.file = open(path, "a")
+
+    def add(self, case, verdict, why):
+        with self.lock:
+            self.verdicts[case.name, case.fixed] = verdict, why
+            if self.file:
+                self.file.write(json.dumps([case.name, case.fixed, verdict, why]) + "\n")
+                self.file.flush()
+
+
+class OutOfTime(Exception):
+    """The run has reached --limit."""
+
+
+class Children:
+    """The processes of a run, which end with it."""
+
+    def __init__(self, limit):
+        self.pids, self.lock, self.is_over = set(), threading.Lock(), False
+        self.timer = threading.Timer(limit, self.end) if limit else None
+        if self.timer:
+            self.timer.daemon = True
+            self.timer.start()
+
+    def end(self):
+        with self.lock:
+            self.is_over = True
+            for pid in self.pids:
+                os.kill(pid, signal.SIGKILL)
+
+    def start(self, begin):
+        """The result of begin(), which starts a process and returns its id first."""
+        with self.lock:
+            if self.is_over:
+                raise OutOfTime
+            started = begin()
+            self.pids.add(started[0])
+            return started
+
+    def wait(self, pid):
+        """The exit status of a process, negative for a signal."""
+        # It is not reaped before its id is removed, so that nothing else gets a signal.
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        with self.lock:
+            self.pids.remove(pid)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if self.is_over:
+            raise OutOfTime
+        return status
+
+
+def run_all(cases, record, run_some, options):
+    """Runs the cases that have no verdict yet, in several processes. `run_some` runs a list of cases in
+    one process, calls a function with each verdict, and returns how the process ended."""
+    children = options.children
+
+    def run_part(part):
+        while part:
+            done = []
+
+            def note(verdict, why):
+                record.add(part[len(done)], verdict, why)
+                done.append(verdict)
+
+            ending = run_some(part, note, children, options)
+            if len(done) < len(part):
+                # The process ended within this test.
+                note("crashed", ending)
+            part = part[len(done):]
+
+    cases = [case for case in cases if (case.name, case.fixed) not in record.verdicts]
+    parts = [cases[i::options.jobs] for i in range(options.jobs)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for part in pool.map(run_batch, [cases[i::options.jobs] for i in range(options.jobs)],
-                             [options] * options.jobs):
-            results.update(part)
-    return results
+        list(pool.map(run_part, parts))
 
 
-def run_batch(cases, options):
-    """The same, in one process."""
-    results, begin = {}, 0
-    while begin < len(cases):
-        lines = "\n".join(case.command(options.target) for case in cases[begin:]) + "\n"
-        process = subprocess.run([options.runner, "--batch=-"], input=lines, text=True,
-                                 capture_output=True, errors="replace")
-        parts = re.split(r"^=== line (\d+): exit status (\d+)\n", process.stderr, flags=re.M)
-        done = 0
-        for text, _, status in zip(parts[0::3], parts[1::3], parts[2::3]):
-            results[cases[begin + done].name] = (int(status), text.strip())
-            done += 1
-        begin += done
-        if begin < len(cases):
-            # The process ended within this case.
-            results[cases[begin].name] = (-1, f"gpu-runner ended with {process.returncode}: "
-                                          + parts[-1].strip()[-300:])
-            begin += 1
-    return results
+def run_batch(cases, note, children, options):
+    """Runs the cases in one process of gpu-runner."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(case.command(options.target) for case in cases) + "\n")
+        file.flush()
+
+        def begin():
+            process = subprocess.Popen([options.runner, f"--batch={file.name}"], text=True,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                       errors="replace")
+            return process.pid, process
+
+        _, process = children.start(begin)
+        text, number = [], 0
+        for line in process.stderr:
+            status = re.match(r"=== line \d+: exit status (\d+)$", line)
+            if not status:
+                text.append(line)
+                continue
+            note(*classify(cases[number], int(status[1]), "".join(text).strip()))
+            text, number = [], number + 1
+        process.stderr.close()
+        status = process.returncode = children.wait(process.pid)
+    return f"gpu-runner ended with {status}: " + "".join(text).strip()[-300:]
 
 
 def run_in_process(case, backend):
@@ -195,46 +288,49 @@ def run_in_process(case, backend):
     return ("passed, inputs fixed" if rep.fixed else "passed"), ""
 
 
-def run_backend(cases, options):
-    """Verdict and message of each test. They run in child processes, one after the other."""
-    import tessera.onnx
-
-    backend = type("Backend", (tessera.onnx.Backend,), {"target": options.target})
-    verdicts, begin = {}, 0
-    while begin < len(cases):
+def run_backend(cases, note, children, options):
+    """Runs the cases through the Python package in a child process."""
+    def begin():
         reader, writer = os.pipe()
         child = os.fork()
-        if child == 0:
-            os.close(reader)
-            with open(writer, "w") as pipe:
-                for case in cases[begin:]:
-                    signal.alarm(300)
-                    pipe.write(json.dumps(run_in_process(case, backend)) + "\n")
-                    pipe.flush()
-            os._exit(0)
-        os.close(writer)
-        with open(reader) as pipe:
-            for line in pipe:
-                verdicts[cases[begin].name] = tuple(json.loads(line))
-                begin += 1
-        _, status = os.waitpid(child, 0)
-        if begin < len(cases):
-            # The process ended within this test.
-            verdicts[cases[begin].name] = "crashed", f"the process ended with status {status}"
-            begin += 1
-    return verdicts
+        if child != 0:
+            os.close(writer)
+            return child, reader
+        os.close(reader)
+        import tessera.onnx
+
+        backend = type("Backend", (tessera.onnx.Backend,), {"target": options.target})
+        with open(writer, "w") as pipe:
+            for case in cases:
+                signal.alarm(300)
+                pipe.write(json.dumps(run_in_process(case, backend)) + "\n")
+                pipe.flush()
+        os._exit(0)
+
+    child, reader = children.start(begin)
+    with open(reader) as pipe:
+        for line in pipe:
+            if line.endswith("\n"):
+                note(*json.loads(line))
+    return f"the process ended with status {children.wait(child)}"
 
 
-def run_runner(cases, folder, options):
-    """Verdict and message of each test, through gpu-runner."""
-    results = run_all(cases, options)
-    verdicts = {case.name: classify(case, *results[case.name]) for case in cases}
-    again = [Case(c.case, folder, fixed=True) for c in cases if verdicts[c.name][0] == "not constant"]
-    again = [c for c in again if not c.why]
-    results = run_all(again, options)
-    for case in again:
-        verdict, why = classify(case, *results[case.name])
-        verdicts[case.name] = ("passed, inputs fixed", "") if verdict == "passed" else (verdict, why)
+def run_cases(cases, folder, options):
+    """Verdict and message of each test."""
+    record = Record(options.record)
+    run_some = run_batch if options.runner else run_backend
+    run_all(cases, record, run_some, options)
+    if options.runner:
+        # The backend of the package does this itself.
+        again = [Case(c.case, folder, fixed=True) for c in cases
+                 if record.verdicts[c.name, False][0] == "not constant"]
+        again = [case for case in again if not case.why]
+        run_all(again, record, run_some, options)
+    verdicts = {case.name: record.verdicts[case.name, False] for case in cases}
+    for case in cases:
+        verdict, why = record.verdicts.get((case.name, True), (None, None))
+        if verdict:
+            verdicts[case.name] = ("passed, inputs fixed", "") if verdict == "passed" else (verdict, why)
     return verdicts
 
 
@@ -253,8 +349,6 @@ def classify(case, status, text):
     if status == 0:
         why = case.compare()
         return ("wrong", why) if why else ("passed", "")
-    if status == -1:
-        return "crashed", text
     if "cannot be imported" in text:
         return "unsupported", " ".join(errors[1:2]).strip() or first
     if "must be constant" in text:
@@ -274,19 +368,27 @@ def main():
     parser.add_argument("--light", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--list")
-    parser.add_argument("--expect")
+    parser.add_argument("--expect", action="append", default=[])
+    parser.add_argument("--record")
+    parser.add_argument("--limit", type=float)
     options = parser.parse_args()
     if not options.runner and not has_package():
         parser.error("the Python package tessera cannot be imported: pass --runner, or install it")
+    if options.limit and not options.record:
+        parser.error("--limit needs --record, to continue")
     warnings.simplefilter("ignore")
+    options.children = Children(options.limit)
     folder = options.out or tempfile.mkdtemp(prefix="onnx-conformance-")
     tests = load_light_models() if options.light else collect_testcases(None)
     known = [c for c in tests if re.search(options.filter, c.name)]
     cases = [Case(c, folder) for c in known]
     verdicts = {c.name: ("unsupported", c.why) for c in cases if c.why}
     runnable = [c for c in cases if not c.why]
-    verdicts.update(run_runner(runnable, folder, options) if options.runner
-                    else run_backend(runnable, options))
+    try:
+        verdicts.update(run_cases(runnable, folder, options))
+    except OutOfTime:
+        print("not all tests have run: run the same command again", file=sys.stderr)
+        sys.exit(75)
     counts = collections.Counter(verdict for verdict, _ in verdicts.values())
     if options.list:
         with open(options.list, "w") as file:
@@ -296,8 +398,10 @@ def main():
     for verdict, count in counts.most_common():
         print(f"{count:5} {verdict}")
     if options.expect:
-        with open(options.expect) as file:
-            listed = {line.split("\t")[1] for line in file}
+        listed = set()
+        for path in options.expect:
+            with open(path) as file:
+                listed.update(line.split("\t")[1] for line in file if "\t" in line)
         lost = [n for n, (verdict, _) in verdicts.items()
                 if not verdict.startswith("passed") and n not in listed]
         for name in lost:

@@ -23,6 +23,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,19 @@
 namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
+
+/// How far a compilation is.
+struct CompileProgress {
+  /// The stage that runs: "schedule", "vendor", "ptx"; empty at the end of the
+  /// compilation, whether it succeeded or not.
+  llvm::StringRef stage;
+  /// The number of kernels in the program at this stage; 0 before there are
+  /// kernels, and for the host code.
+  int64_t kernels = 0;
+  /// How many of them the stage has completed; 0 for a stage that does not
+  /// count them.
+  int64_t done = 0;
+};
 
 /// How a program is compiled: the chip, the part of the program, and the flags.
 struct CompileOptions {
@@ -54,6 +68,10 @@ struct CompileOptions {
   bool checkpoints = false;
   /// Receives an event for each stage and each pass; does not affect the code.
   runtime::Trace *trace = nullptr;
+  /// Called at the begin of each stage, after each kernel in some stages, and
+  /// once at the end. Calls may come from several threads, but one at a time.
+  /// It must not throw; does not affect the code.
+  std::function<void(const CompileProgress &)> progress;
 };
 
 /// How far to compile.

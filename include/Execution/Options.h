@@ -92,6 +92,9 @@ struct ProgramOptions {
   bool isEmitted(EmitStage::Kind kind) const {
     return emit && emit->kind == kind;
   }
+  /// --progress: prints the progress of compilations; absent for only on a
+  /// terminal.
+  std::optional<bool> progress;
   /// The command line is one of a batch.
   bool isOneOfMany = false;
   /// --accept-unverified: --verify succeeds although some elements have no

@@ -21,6 +21,7 @@
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
 #include "ProgramConstants.h"
+#include "ProgressCounter.h"
 #include "SavedProgram.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/TuningTask.h"
@@ -52,13 +53,15 @@ CompiledProgram::~CompiledProgram() = default;
 
 namespace {
 
-/// Measures one stage.
+/// Measures one stage, and reports its begin.
 class StageTimer {
 public:
   StageTimer(std::vector<StageTime> *times, const char *stage,
-             runtime::Trace *trace)
+             const CompileOptions &options, ModuleOp module)
       : times(times), stage(stage), start(std::chrono::steady_clock::now()),
-        scope(trace, "stage", stage) {}
+        scope(options.trace, "stage", stage) {
+    reportStage(options, stage, module);
+  }
   ~StageTimer() {
     std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
@@ -79,8 +82,10 @@ static LogicalResult
 runPipeline(ModuleOp module, const CompileOptions &options,
             std::vector<StageTime> *times, const char *stage,
             llvm::function_ref<void(OpPassManager &)> build) {
-  StageTimer timer(times, stage, options.trace);
+  StageTimer timer(times, stage, options, module);
   PassManager pm(module.getContext());
+  if (options.progress)
+    pm.addInstrumentation(createProgressCounter(options, stage, module));
   if (options.trace)
     pm.addInstrumentation(createPassTrace(*options.trace));
   if (options.flags.printIRAfterAll)
@@ -150,7 +155,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
                        getChipTarget(options.target),
                        getChipOrDefault(options.target, options.chip));
   if (hasTransformScript(module)) {
-    StageTimer timer(times, "transform", options.trace);
+    StageTimer timer(times, "transform", options, module);
     if (failed(runTransformScript(module)))
       return failure();
   }
@@ -174,6 +179,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
 LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
                                           const CompileOptions &options,
                                           std::vector<StageTime> *times) {
+  ProgressEnd end(options);
   FailureOr<const Chip *> chip =
       findChipOrError(module, options.target, options.chip);
   if (failed(chip))
@@ -442,7 +448,7 @@ compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
   code.useAssembler = options.flags.usePtxas;
   code.validate = options.flags.validate;
   code.startStage = [&](const char *stage) -> std::shared_ptr<void> {
-    return std::make_shared<StageTimer>(&program.times, stage, options.trace);
+    return std::make_shared<StageTimer>(&program.times, stage, options, module);
   };
   code.getWorkgroupBytes = [&](StringRef name) -> int64_t {
     for (const KernelReport &report : program.kernels)
@@ -468,6 +474,7 @@ compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
 
 std::unique_ptr<CompiledProgram>
 mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
+  ProgressEnd end(options);
   FailureOr<const Chip *> found =
       findChipOrError(source, options.target, options.chip);
   if (failed(found))
@@ -565,7 +572,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
             buildHostToLLVMPipeline(pm, *findBackend(options.target));
           })))
     return nullptr;
-  StageTimer timer(times, "jit", options.trace);
+  StageTimer timer(times, "jit", options, *module);
   if (failed(program->getCode().add(*module)))
     return nullptr;
   if (std::string name = program->findKernels(*names); !name.empty()) {

@@ -85,8 +85,9 @@ std::string ProgramKey::getFileName() const {
 void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, flags, portableHost, tuned, checkpoints,
-               trace] = options;
+               trace, progress] = options;
   (void)trace;
+  (void)progress;
   add("target", target);
   // The shipped ones are part of the compiler's build.
   add("--schedule-db", tuned ? hash(tuned->describe()) : "shipped");

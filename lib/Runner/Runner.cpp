@@ -16,6 +16,7 @@
 #include "Execution/Emit.h"
 #include "Execution/Execution.h"
 #include "Execution/Program.h"
+#include "Execution/ProgressLine.h"
 #include "Outputs.h"
 #include "Report/Bench.h"
 #include "Report/Explain.h"
@@ -43,6 +44,7 @@ public:
 
 private:
   LogicalResult read();
+  void showProgress();
   LogicalResult compareTargets();
   LogicalResult openTarget();
   LogicalResult emit(std::string &code);
@@ -73,6 +75,10 @@ private:
   Target target;
   Entry entry;
   std::vector<HostArray> arguments;
+  /// The line that shows the progress of compilations; null for none.
+  std::unique_ptr<ProgressLine> progress;
+  /// Erases that line before a diagnostic is printed.
+  std::optional<mlir::ScopedDiagnosticHandler> progressEraser;
   /// The text of --explain, for --report.
   std::string explained;
 };
@@ -88,11 +94,28 @@ LogicalResult Runner::read() {
   compileOptions.flags = options.flags;
   compileOptions.checkpoints = options.verify;
   compileOptions.trace = report.trace;
+  showProgress();
   std::string why;
   compileOptions.tuned = compiler::findTunedSchedules(options.scheduleDb, why);
   if (!why.empty())
     return report.fail(Exit::Usage, "--schedule-db: " + why);
   return success();
+}
+
+/// --progress.
+void Runner::showProgress() {
+  llvm::raw_ostream &os = report.messages();
+  bool isTerminal = os.is_displayed() && !options.isOneOfMany;
+  if (!options.progress.value_or(isTerminal))
+    return;
+  progress = std::make_unique<ProgressLine>(os, isTerminal);
+  compileOptions.progress = [this](const compiler::CompileProgress &state) {
+    progress->update(state);
+  };
+  progressEraser.emplace(&context, [this](mlir::Diagnostic &) {
+    progress->clear();
+    return failure(); // For printing.
+  });
 }
 
 /// --diff.

@@ -5,6 +5,11 @@
     parameters are inputs of the model --tessera.onnx-->  program
 
 A parameter is never data of the ONNX model: each call passes the module's own tensors.
+
+A graph with operators that cannot be compiled is partitioned by torch.fx's
+CapabilityBasedPartitioner. Which operators these are follows from the errors of the exporter and the
+importer: the nodes of the graph that an error is about are left to PyTorch, and the rest is tried
+again.
 """
 
 from __future__ import annotations
@@ -27,7 +32,8 @@ _log = logging.getLogger("tessera.torch")
 
 
 class FallbackWarning(UserWarning):
-    """A graph that ``torch.compile(backend="tessera")`` leaves to PyTorch; the text has the reason."""
+    """A graph, or a part of one, that ``torch.compile(backend="tessera")`` leaves to PyTorch; the text
+    has the reason."""
 
 
 class UnsupportedError(RuntimeError):
@@ -35,7 +41,12 @@ class UnsupportedError(RuntimeError):
 
 
 class _Unsupported(Exception):
-    """The reason why a graph is left to PyTorch."""
+    """The reason why a graph is left to PyTorch. ``culprits`` are the names of the nodes of Dynamo's
+    graph that cannot be compiled, where they are known."""
+
+    def __init__(self, reason: str, culprits: Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.culprits = list(culprits)
 
 
 @dataclass
@@ -114,24 +125,95 @@ def _serialize(model: Any) -> bytes:
     return onnx_ir.serde.serialize_model(model).SerializeToString()
 
 
-def _describe_failure(error: BaseException) -> str:
-    """The operators of an error of the exporter or the importer, or its first line."""
+def _get_chain(error: Optional[BaseException]) -> List[BaseException]:
+    """An error and those that caused it."""
     chain: List[BaseException] = []
     while error is not None and error not in chain:
         chain.append(error)
-        error = error.__cause__ or error.__context__  # type: ignore[assignment]
+        error = error.__cause__ or error.__context__
+    return chain
+
+
+#: How reasons begin that are the same for all sizes.
+_MISSING = ("operators of ONNX that are not supported: ", "operators without a form in ONNX: ")
+
+
+def _describe_failure(error: BaseException) -> str:
+    """The operators of an error of the exporter or the importer, or its first line."""
+    chain = _get_chain(error)
     for one in chain:
         text = str(one)
         if isinstance(one, CompileError) and "cannot be imported" in text:
             names = re.findall(r"^\s*node .* \((\S+)\) ", text, flags=re.MULTILINE)
-            return f"operators of ONNX that are not supported: {', '.join(dict.fromkeys(names))}"
-        missing = re.findall(
-            r"No ONNX function found for <OpOverload\(op='([^']+)', overload='([^']+)'", text)
-        if missing:
-            names = [f"{op}.{overload}" for op, overload in missing]
-            return f"operators without a form in ONNX: {', '.join(dict.fromkeys(names))}"
+            return f"{_MISSING[0]}{', '.join(dict.fromkeys(names))}"
+        names = _find_missing(text)
+        if names:
+            return f"{_MISSING[1]}{', '.join(dict.fromkeys(names))}"
     return next((line for one in chain for line in str(one).splitlines() if line.strip()),
                 type(chain[0]).__name__)
+
+
+def _find_missing(text: str) -> List[str]:
+    """The operators that the exporter has no function for: "aten.special_bessel_j0.default"."""
+    missing = re.findall(
+        r"No ONNX function found for <OpOverload\(op='([^']+)', overload='([^']+)'", text)
+    return [f"{op}.{overload}" for op, overload in missing]
+
+
+def _get_origins(node: torch.fx.Node) -> List[str]:
+    """The names that a node of an exported program had in the graphs that it was made from."""
+    names, sources = [], list(node.meta.get("from_node", ()))
+    while sources:
+        source = sources.pop()
+        names.append(source.name)
+        sources += source.from_node
+    return names
+
+
+def _decompose(exported: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program as the exporter translates it, which it does not return if it fails."""
+    from torch.onnx._internal.exporter import _fx_passes, _registration
+
+    registry = _registration.ONNXRegistry.from_torchlib()
+    return _fx_passes.decompose_with_registry(exported, registry)
+
+
+def _find_failed_nodes(text: str, exported: torch.export.ExportedProgram) -> List[torch.fx.Node]:
+    """The nodes of a program that an error of the exporter is about."""
+    operators = set(_find_missing(text))
+    names = set(re.findall(r"Error when translating node %(\w+) :", text))
+    if not operators and not names:
+        return []
+    return [node for node in _decompose(exported).graph.nodes if node.op == "call_function" and (
+        node.name in names or isinstance(node.target, torch._ops.OpOverload)
+        and f"{node.target.namespace}.{node.target._opname}.{node.target._overloadname}" in operators)]
+
+
+def _find_rejected_nodes(text: str, exported: torch.export.ExportedProgram,
+                         model: Any) -> List[torch.fx.Node]:
+    """The nodes of a program that an error of the importer is about. `model` is the ONNX IR."""
+    # "node 'node_DFT_3' (DFT)", or "node of 'val_4' (DFT)" for a node without a name.
+    mentioned = set(re.findall(r"node (?:of )?'([^']+)' \(", text))
+    # The exporter records the node of torch.fx as text: "%fft_r2c : [num_users=1] = ...".
+    names = {name for node in model.graph
+             if node.name in mentioned or any(value.name in mentioned for value in node.outputs)
+             for name in re.findall(r"^%(\w+) :", node.metadata_props.get(
+                 "pkg.torch.onnx.fx_node", ""))}
+    if not names:
+        return []
+    return [node for node in _decompose(exported).graph.nodes if node.name in names]
+
+
+def _find_culprits(error: BaseException, exported: torch.export.ExportedProgram,
+                   model: Any) -> List[str]:
+    """The names, here and in the graphs that the program was made from, of the nodes that an error of
+    the exporter or the importer is about. `model` is the ONNX IR, or None if the exporter failed."""
+    for one in _get_chain(error):
+        found = (_find_failed_nodes(str(one), exported) if model is None
+                 else _find_rejected_nodes(str(one), exported, model))
+        if found:
+            return sorted({name for node in found for name in [node.name, *_get_origins(node)]})
+    return []
 
 
 # --- Programs ----------------------------------------------------------------------------------------
@@ -191,9 +273,19 @@ def _compile_exported(exported: torch.export.ExportedProgram, target: str,
         exported = exported.run_decompositions({})
     _check_signature(exported.graph_signature)
     lifted = _lift(exported)
-    model = _to_onnx(exported, list(lifted))
-    middle = time.perf_counter()
-    compiled = tessera_onnx.load(_serialize(model), target, **options)
+    model = None
+    try:
+        model = _to_onnx(exported, list(lifted))
+        middle = time.perf_counter()
+        compiled = tessera_onnx.load(_serialize(model), target, **options)
+    except ImportError:
+        raise
+    except Exception as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            error.tessera_culprits = _find_culprits(  # type: ignore[attr-defined]
+                error, exported, model)
+        raise
     _log.info("a graph of %d nodes of ONNX for %s: exported in %.1f s, compiled in %.1f s",
               len(model.graph), target, middle - begin, time.perf_counter() - middle)
     return _Callee(compiled, exported, lifted)
@@ -269,8 +361,9 @@ def _is_symbolic(size: Any) -> bool:
     return isinstance(size, torch.SymInt) and not size.node.expr.is_number
 
 
-def _check_outputs(graph: torch.fx.Graph) -> None:
-    """Rejects graphs whose results are not new tensors: a program returns memory of its own."""
+def _check_outputs(graph: torch.fx.Graph, allows_views: bool) -> None:
+    """Rejects graphs whose results are not new tensors: a program returns memory of its own. In a part
+    of a graph that writes nothing in place, copies instead of views make no difference."""
     inputs = {}
     for node in graph.nodes:
         value = _example(node)
@@ -283,16 +376,34 @@ def _check_outputs(graph: torch.fx.Graph) -> None:
             continue
         value = _example(output)
         if not isinstance(value, torch.Tensor):
-            raise _Unsupported(f"it returns '{output.name}', which is not a tensor")
+            # In a part, it is passed to another one.
+            raise _Unsupported(f"it returns '{output.name}', which is not a tensor",
+                               [output.name] if allows_views else [])
         name = inputs.get(value.untyped_storage()._cdata)
-        if name is not None and output.op != "placeholder":
+        if name is not None and output.op != "placeholder" and not allows_views:
             raise _Unsupported(f"it returns '{output.name}', a view of the input '{name}'")
 
 
-class _Graph:
-    """A graph of Dynamo, which is compiled for the sizes and numbers that occur."""
+def _check_complex(graph: torch.fx.Graph) -> None:
+    """Rejects complex arguments and results, which the exporter would make pairs of numbers."""
+    def is_complex(node: Any) -> bool:
+        value = _example(node) if isinstance(node, torch.fx.Node) else None
+        return isinstance(value, torch.Tensor) and value.is_complex()
 
-    def __init__(self, gm: torch.fx.GraphModule, examples: Sequence[Any], options: _Options) -> None:
+    for node in graph.nodes:
+        if node.op == "placeholder" and is_complex(node):
+            raise _Unsupported(f"'{node.name}' is complex", [user.name for user in node.users])
+    for output in pytree.tree_leaves(graph.output_node().args):
+        if is_complex(output):
+            raise _Unsupported(f"'{output.name}' is complex", [output.name])
+
+
+class _Graph:
+    """A graph of Dynamo or a part of one, which is compiled for the sizes and numbers that occur.
+    The constructor compiles it for examples, and raises _Unsupported if it cannot be compiled."""
+
+    def __init__(self, gm: torch.fx.GraphModule, examples: Sequence[Any], options: _Options,
+                 is_part: bool = False) -> None:
         self._gm, self._options = gm, options
         placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
         self._names = [node.name for node in placeholders]
@@ -315,8 +426,9 @@ class _Graph:
         self._returned = [placeholders.index(node) if node in placeholders else None for node in outputs]
         self._is_computed = [isinstance(node, torch.fx.Node) for node in outputs]
         self._callees: Dict[Tuple[Any, ...], Optional[_Callee]] = {}
-        _check_outputs(gm.graph)
-        self._find(examples)
+        _check_outputs(gm.graph, allows_views=is_part)
+        _check_complex(gm.graph)
+        self._callees[self._key(examples)] = self._try(examples)
 
     @staticmethod
     def _find_sizes(placeholders: Sequence[torch.fx.Node]) -> Dict[int, Tuple[int, int]]:
@@ -389,28 +501,34 @@ class _Graph:
                           for source in callee.sources]
         return callee
 
+    def _try(self, arguments: Sequence[Any]) -> _Callee:
+        """The program for the arguments. Raises _Unsupported."""
+        try:
+            return self._compile(arguments)
+        except (ImportError, KeyboardInterrupt, _Unsupported):
+            raise
+        except Exception as error:
+            reason = _describe_failure(error)
+            if not self._is_symbolic or reason.startswith(_MISSING):
+                raise _Unsupported(reason, getattr(error, "tessera_culprits", ())) from error
+        # Operands that decide shapes must be constant: with static sizes they are.
+        _log.info("a graph is compiled for each set of sizes, because with symbolic sizes: %s", reason)
+        self._is_symbolic = False
+        return self._try(arguments)
+
     def _find(self, arguments: Sequence[Any]) -> Optional[_Callee]:
-        """The program for the arguments; None if the graph is left to PyTorch."""
+        """The program for the arguments; None if the graph is left to PyTorch for them."""
         key = self._key(arguments)
         if key in self._callees:
             return self._callees[key]
         callee: Optional[_Callee] = None
         try:
-            callee = self._compile(arguments)
-        except (ImportError, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            reason = str(error) if isinstance(error, _Unsupported) else _describe_failure(error)
-            if self._is_symbolic and not isinstance(error, _Unsupported):
-                # Operands that decide shapes must be constant: with static sizes they are.
-                _log.info("a graph is compiled for each set of sizes, because with symbolic sizes: %s",
-                          reason)
-                self._is_symbolic = False
-                return self._find(arguments)
+            callee = self._try(arguments)
+        except _Unsupported as why:
             if not self._options.fallback:
-                raise UnsupportedError(f"a graph cannot be compiled: {reason}") from error
-            _warn(reason)
-        self._callees[key] = callee
+                raise UnsupportedError(f"a graph cannot be compiled: {why}") from why.__cause__
+            _warn(str(why))
+        self._callees[self._key(arguments)] = callee
         return callee
 
     def __call__(self, *arguments: Any) -> Any:
@@ -422,6 +540,124 @@ class _Graph:
         computed = iter(callee(arguments))
         return tuple(arguments[position] if position is not None else next(computed) if is_computed
                      else None for position, is_computed in zip(self._returned, self._is_computed))
+
+
+# --- Parts of graphs ---------------------------------------------------------------------------------
+
+
+class _Part(torch.nn.Module):
+    """A compiled part of a graph, in place of the module of its nodes."""
+
+    def __init__(self, graph: _Graph, has_one_result: bool) -> None:
+        super().__init__()
+        self._graph, self._has_one_result = graph, has_one_result
+
+    def forward(self, *arguments: Any) -> Any:
+        results = self._graph(*arguments)
+        return results[0] if self._has_one_result else results
+
+
+def _get_hint(value: Any) -> Any:
+    """The number that a symbolic one was when the graph was made."""
+    if not isinstance(value, (torch.SymInt, torch.SymFloat)):
+        return value
+    if not value.node.has_hint():
+        raise _Unsupported(f"the size {value} depends on the contents of tensors")
+    return value.node.hint
+
+
+def _make_example(value: Any) -> Any:
+    """Arguments of a part, by which it is compiled first. Programs do not depend on their contents."""
+    if isinstance(value, torch.Tensor):
+        return torch.zeros([_get_hint(size) for size in value.shape], dtype=value.dtype,
+                           device=value.device)
+    return _get_hint(value)
+
+
+def _writes_in_place(gm: torch.fx.GraphModule, examples: Sequence[Any]) -> bool:
+    """Whether an operator of the graph writes a tensor, which then may have views in other parts."""
+    defaults = torch._dynamo.config.patch(assume_static_by_default=True, specialize_float=True)
+    with torch._guards.tracing(None), defaults, torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exported = torch.export.export(gm, tuple(
+            value.detach() if isinstance(value, torch.Tensor) else _get_hint(value)
+            for value in examples))
+    return any(isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
+               for node in exported.graph.nodes)
+
+
+class _Partitions:
+    """The parts of a graph that can be compiled. ``reasons`` states why others cannot."""
+
+    def __init__(self, gm: torch.fx.GraphModule, options: _Options, culprits: Sequence[str],
+                 reason: str) -> None:
+        self._gm, self._options = gm, options
+        self._calls = [node.name for node in gm.graph.nodes
+                       if node.op in ("call_function", "call_method")]
+        self._left: set = set()
+        self.reasons: List[str] = []
+        self._leave(culprits, reason)
+
+    def _leave(self, names: Sequence[str], reason: str) -> None:
+        self._left.update(name for name in names if name in self._calls)
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+    def compile(self) -> Optional[torch.fx.GraphModule]:
+        """The graph with compiled parts; None if there are none."""
+        from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+        from torch.fx.passes.operator_support import create_op_support
+
+        compiled: Dict[Tuple[str, ...], _Graph] = {}
+        while True:
+            supported = create_op_support(
+                lambda _, node: node.name in self._calls and node.name not in self._left)
+            # The partitioner changes the graph.
+            copied = torch.fx.GraphModule(self._gm, copy.deepcopy(self._gm.graph))
+            fused = CapabilityBasedPartitioner(
+                copied, supported, allows_single_node_partition=True).partition_and_fuse()
+            parts = {node.target: getattr(fused, node.target) for node in fused.graph.nodes
+                     if node.op == "call_module" and node.target not in dict(self._gm.named_modules())}
+            before = len(self._left)
+            for name, part in parts.items():
+                calls = tuple(node.name for node in part.graph.nodes if node.name in self._calls)
+                try:
+                    if calls not in compiled:
+                        compiled[calls] = self._compile_part(part)
+                    setattr(fused, name, _Part(compiled[calls], not isinstance(
+                        part.graph.output_node().args[0], (tuple, list))))
+                except _Unsupported as why:
+                    culprits = [culprit for culprit in why.culprits if culprit in calls]
+                    self._leave(culprits or calls, str(why))
+            if len(self._left) == before:
+                return fused if parts else None
+
+    def _compile_part(self, part: torch.fx.GraphModule) -> _Graph:
+        examples = [_make_example(_example(node)) for node in part.graph.nodes
+                    if node.op == "placeholder"]
+        return _Graph(part, examples, self._options, is_part=True)
+
+    def describe(self) -> str:
+        return (f"{len(self._left)} of the {len(self._calls)} operators of a graph are left to "
+                f"PyTorch: {'; '.join(self.reasons)}")
+
+
+def _partition(gm: torch.fx.GraphModule, examples: Sequence[Any], options: _Options,
+               why: _Unsupported) -> Optional[torch.fx.GraphModule]:
+    """The graph with its supported parts compiled; None if it is left to PyTorch as a whole."""
+    if not why.culprits:
+        return None
+    try:
+        if _writes_in_place(gm, examples):
+            return None
+    except Exception as error:
+        _log.info("a graph is not partitioned: %s", error)
+        return None
+    parts = _Partitions(gm, options, why.culprits, str(why))
+    compiled = parts.compile()
+    if compiled is not None:
+        _warn_text(parts.describe())
+    return compiled
 
 
 def _is_number(node: torch.fx.Node) -> bool:
@@ -441,8 +677,12 @@ def _requires_gradient(arguments: Sequence[Any]) -> bool:
         isinstance(value, torch.Tensor) and value.requires_grad for value in arguments)
 
 
+def _warn_text(text: str) -> None:
+    warnings.warn(f"tessera: {text}", FallbackWarning, stacklevel=3)
+
+
 def _warn(reason: str) -> None:
-    warnings.warn(f"tessera: a graph is left to PyTorch: {reason}", FallbackWarning, stacklevel=2)
+    _warn_text(f"a graph is left to PyTorch: {reason}")
 
 
 _NO_DERIVATIVE = ("its inputs require a gradient, and programs are forward only: compile it under "
@@ -470,6 +710,9 @@ def compile_graph(gm: torch.fx.GraphModule, examples: Sequence[Any], *, mode: Op
         return _Graph(gm, examples, own)
     except _Unsupported as why:
         if not own.fallback:
-            raise UnsupportedError(f"a graph cannot be compiled: {why}") from None
+            raise UnsupportedError(f"a graph cannot be compiled: {why}") from why.__cause__
+        partitioned = _partition(gm, examples, own, why)
+        if partitioned is not None:
+            return partitioned
         _warn(str(why))
         return gm

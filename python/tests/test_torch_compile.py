@@ -145,6 +145,83 @@ def test_unsupported_operators_are_left_to_pytorch(function, name):
         compile_strictly(function)(x)
 
 
+def find_compiled(caplog):
+    """How many nodes of ONNX the compiled graphs have, in order."""
+    return [int(record.getMessage().split()[3]) for record in caplog.records
+            if "compiled in" in record.getMessage()]
+
+
+def test_supported_parts_are_compiled(caplog):
+    def function(x, w):
+        y = torch.relu(x @ w)
+        a, b = torch.special.bessel_j0(y).chunk(2, -1)
+        return torch.fft.rfft(a + b).abs() * 2 + 1, y * 3
+
+    compiled = torch.compile(function, backend="tessera")
+    x, w = torch.randn(4, 8), torch.randn(8, 8)
+    with caplog.at_level(logging.INFO, "tessera.torch"):
+        with pytest.warns(tessera.torch.FallbackWarning) as record:
+            results = compiled(x, w)
+    for result, expected in zip(results, function(x, w)):
+        torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-5)
+    # The complex result is the reason for the third.
+    text, = [str(warning.message) for warning in record]
+    assert text.startswith("tessera: 3 of the 12 operators of a graph are left to PyTorch: ")
+    for reason in ("operators without a form in ONNX: prims.bessel_j0.default",
+                   "operators of ONNX that are not supported: DFT", "'fft_rfft' is complex"):
+        assert reason in text
+    # Multiplication, activation and the second result; the halves and their sum; the end.
+    assert len(find_compiled(caplog)) == 3
+    # Nothing is compiled, and nothing reported, a second time.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = compiled(x + 1, w)
+    torch.testing.assert_close(results[0], function(x + 1, w)[0], rtol=1e-5, atol=1e-5)
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="UnsupportedError: a graph cannot be compiled: .*bessel_j0"):
+        compile_strictly(function)(x, w)
+
+
+def test_parts_have_dynamic_sizes(caplog):
+    def function(x):
+        y = torch.special.bessel_j0(torch.exp(x) + 1)
+        return y.sum(-1) * 2
+
+    compiled = torch.compile(function, backend="tessera")
+    with caplog.at_level(logging.INFO, "tessera.torch"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", tessera.torch.FallbackWarning)
+        for size in (2, 5, 7, 3):
+            check(compiled, function, torch.randn(size, 6))
+    # Two parts, for the first size and for all others.
+    assert len(find_compiled(caplog)) == 4
+
+
+def test_sizes_and_views_pass_between_parts():
+    def function(x):
+        y = torch.special.bessel_j0(x.view(-1, 4))
+        return y.view(x.shape[0], -1).t() + 1
+
+    compiled = torch.compile(function, backend="tessera", dynamic=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tessera.torch.FallbackWarning)
+        for size in (2, 6):
+            check(compiled, function, torch.randn(size, 8))
+
+
+def test_graphs_with_writes_are_not_partitioned(caplog):
+    def function(x):
+        y = x + 1
+        view = y.view(6)
+        y.mul_(2)
+        return torch.special.bessel_j0(view) + 1
+
+    x = torch.randn(2, 3)
+    with caplog.at_level(logging.INFO, "tessera.torch"):
+        with pytest.warns(tessera.torch.FallbackWarning, match="a graph is left to PyTorch: .*bessel"):
+            torch.testing.assert_close(torch.compile(function, backend="tessera")(x), function(x))
+    assert find_compiled(caplog) == []
+
+
 def test_writes_are_left_to_pytorch():
     def function(x):
         x.add_(1)

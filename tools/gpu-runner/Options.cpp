@@ -149,6 +149,16 @@ static LogicalResult parseBench(StringRef value, Options &options,
   return value.empty() ? success() : parseBenchRuns(value, options, report);
 }
 
+/// --progress, --progress=off.
+static LogicalResult parseProgress(StringRef value, Options &options,
+                                   Report &report) {
+  if (!value.empty() && value != "on" && value != "off")
+    return report.fail(Exit::Usage, "--progress=" + value +
+                                        " is unknown; expected on or off");
+  options.progress = value != "off";
+  return success();
+}
+
 static LogicalResult parseConvert(StringRef value, Options &options,
                                   Report &report) {
   options.convertsToF16 = value == "f16";
@@ -234,6 +244,7 @@ static const OptionInfo infos[] = {
     {"--cache-why-miss", &Options::cacheWhyMiss},
     {"--batch", parseBatch},
     {"--convert", parseConvert},
+    {"--progress", parseProgress, OptionInfo::OptionalValue},
     {"--input", parseInput},
     {"--list-devices", &Options::listDevices},
     {"--version", &Options::version},

@@ -36,6 +36,10 @@ enum class DataType : int32_t {
   U32 = 12,
   U64 = 13,
   BF16 = 16,
+  F8E4M3FN = 17,
+  F8E4M3FNUZ = 18,
+  F8E5M2 = 19,
+  F8E5M2FNUZ = 20,
 };
 
 /// Bytes of an element in a file; 0 for types that are not supported.

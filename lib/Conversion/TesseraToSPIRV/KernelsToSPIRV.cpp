@@ -78,6 +78,8 @@ struct ConvertKernelsToSPIRVPass
     }
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>())) {
       LDBG() << kernel.getName() << ": for " << (*found)->name;
+      expandExactArithmetic(kernel,
+                            /*trustsRemainders=*/environment.isKernel);
       narrowDivisions(kernel, /*trustsWide=*/environment.isKernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();

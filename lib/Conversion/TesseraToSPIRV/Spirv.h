@@ -143,6 +143,11 @@ void prefetchCopies(gpu::GPUFuncOp kernel);
 /// of SPIR-V.
 void orderLoads(gpu::GPUFuncOp kernel);
 
+/// Expands scalar arithmetic that SPIR-V does not have in this form, and
+/// remainders of floating-point numbers unless the device `trustsRemainders`
+/// (ExactArithmetic.cpp).
+void expandExactArithmetic(gpu::GPUFuncOp kernel, bool trustsRemainders);
+
 /// Converts divisions and remainders of indices and i64 to 32 bits for operands
 /// that fit; others are kept if the device `trustsWide`, and are computed bit
 /// by bit otherwise (NarrowDivisions.cpp).

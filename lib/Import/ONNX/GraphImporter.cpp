@@ -36,7 +36,8 @@ static const std::map<StringRef, const Operator *> &getOperators() {
           getMatmulOperators(), getReductionOperators(),
           getNormalizationOperators(), getQuantizationOperators(),
           getControlFlowOperators(), getAttentionOperators(),
-          getLossOperators(), getScatterOperators()})
+          getLossOperators(), getScatterOperators(), getRecurrentOperators(),
+          getSelectionOperators(), getSamplingOperators()})
       for (const Operator &op : part)
         all[op.name] = &op;
     return all;
@@ -294,6 +295,15 @@ FailureOr<Tensor> GraphImporter::convertInput(Lowering &lowering, size_t i,
   return found->second;
 }
 
+/// Whether an operator moves or converts elements, of any type.
+static bool takesFloat8(StringRef op) {
+  static const StringRef known[] = {
+      "Cast", "CastLike", "Concat", "Expand",  "Flatten",   "Gather",
+      "If",   "Identity", "Loop",   "Reshape", "Scan",      "Shape",
+      "Size", "Slice",    "Split",  "Squeeze", "Transpose", "Unsqueeze"};
+  return llvm::is_contained(known, op);
+}
+
 LogicalResult GraphImporter::importNode(const Node &node) {
   Lowering lowering(*this, node, getLocation(node), builder, getVersion(node));
   std::deque<Tensor> inputs;
@@ -317,6 +327,11 @@ LogicalResult GraphImporter::importNode(const Node &node) {
   for (unsigned i = 0; i < op.fewestInputs; ++i)
     if (!lowering.hasInput(i))
       return lowering.fail("input " + Twine(i) + " is missing");
+  for (const Tensor *input : lowering.inputs)
+    if (input && isFloat8(input->type) && !takesFloat8(node.op))
+      return lowering.fail(getName(input->type) +
+                           " is not supported here: insert a Cast to float16 "
+                           "or float32");
   if (absorbed.count(&node)) {
     lowering.setResult(0, lowering.getInput(0));
   } else if (failed(op.lower(lowering))) {

@@ -29,6 +29,11 @@ bool mlir::tessera::onnx::isFloat(DataType type) {
          type == DataType::F64 || type == DataType::BF16;
 }
 
+bool mlir::tessera::onnx::isFloat8(DataType type) {
+  return type == DataType::F8E4M3FN || type == DataType::F8E4M3FNUZ ||
+         type == DataType::F8E5M2 || type == DataType::F8E5M2FNUZ;
+}
+
 bool mlir::tessera::onnx::isUnsigned(DataType type) {
   return type == DataType::U8 || type == DataType::U16 ||
          type == DataType::U32 || type == DataType::U64;
@@ -48,6 +53,14 @@ static const llvm::fltSemantics &getSemantics(DataType type) {
     return llvm::APFloat::BFloat();
   case DataType::F32:
     return llvm::APFloat::IEEEsingle();
+  case DataType::F8E4M3FN:
+    return llvm::APFloat::Float8E4M3FN();
+  case DataType::F8E4M3FNUZ:
+    return llvm::APFloat::Float8E4M3FNUZ();
+  case DataType::F8E5M2:
+    return llvm::APFloat::Float8E5M2();
+  case DataType::F8E5M2FNUZ:
+    return llvm::APFloat::Float8E5M2FNUZ();
   default:
     return llvm::APFloat::IEEEdouble();
   }
@@ -67,9 +80,11 @@ double Constant::getDouble(int64_t i) const {
     return readElement<float>(element);
   if (type == DataType::F64)
     return readElement<double>(element);
-  if (isFloat(type)) {
-    llvm::APFloat value(getSemantics(type),
-                        llvm::APInt(16, readElement<uint16_t>(element)));
+  if (isFloat(type) || isFloat8(type)) {
+    llvm::APInt bits = isFloat8(type)
+                           ? llvm::APInt(8, readElement<uint8_t>(element))
+                           : llvm::APInt(16, readElement<uint16_t>(element));
+    llvm::APFloat value(getSemantics(type), bits);
     bool losesInfo;
     value.convert(llvm::APFloat::IEEEdouble(),
                   llvm::APFloat::rmNearestTiesToEven, &losesInfo);
@@ -113,6 +128,14 @@ static Type getMLIRType(DataType type, MLIRContext *context) {
     return Float16Type::get(context);
   case DataType::BF16:
     return BFloat16Type::get(context);
+  case DataType::F8E4M3FN:
+    return Float8E4M3FNType::get(context);
+  case DataType::F8E4M3FNUZ:
+    return Float8E4M3FNUZType::get(context);
+  case DataType::F8E5M2:
+    return Float8E5M2Type::get(context);
+  case DataType::F8E5M2FNUZ:
+    return Float8E5M2FNUZType::get(context);
   case DataType::F64:
     return Float64Type::get(context);
   case DataType::Bool:
@@ -124,7 +147,7 @@ static Type getMLIRType(DataType type, MLIRContext *context) {
 
 TypedAttr Constant::getAttr(int64_t i, MLIRContext *context) const {
   Type element = getMLIRType(type, context);
-  if (!isFloat(type)) {
+  if (!isFloat(type) && !isFloat8(type)) {
     unsigned width = element.getIntOrFloatBitWidth();
     return IntegerAttr::get(
         element,
@@ -160,7 +183,7 @@ static int64_t roundToInteger(double value) {
 
 static void appendElement(double value, DataType type, std::string &bytes) {
   uint64_t bits = 0;
-  if (isFloat(type)) {
+  if (isFloat(type) || isFloat8(type)) {
     llvm::APFloat number(value);
     bool losesInfo;
     number.convert(getSemantics(type), llvm::APFloat::rmNearestTiesToEven,
@@ -345,6 +368,11 @@ std::vector<float> Lowering::getFloats(StringRef name) {
       findAttribute(name, NodeAttribute::Kind::Floats);
   return attribute ? attribute->numbers : std::vector<float>();
 }
+std::vector<std::string> Lowering::getStrings(StringRef name) {
+  const NodeAttribute *attribute =
+      findAttribute(name, NodeAttribute::Kind::Strings);
+  return attribute ? attribute->texts : std::vector<std::string>();
+}
 const TensorData *Lowering::getTensor(StringRef name) {
   const NodeAttribute *attribute =
       findAttribute(name, NodeAttribute::Kind::Tensor);
@@ -370,6 +398,24 @@ LogicalResult Lowering::normalizeAxis(int64_t &axis, int64_t rank) {
                 Twine(rank) + " dimensions");
   axis += axis < 0 ? rank : 0;
   return success();
+}
+
+FailureOr<Tensor> Lowering::call(StringRef op, ArrayRef<Tensor> operands,
+                                 std::vector<NodeAttribute> attributes) {
+  Node inner;
+  inner.name = node.name.empty() && !node.outputs.empty() ? node.outputs.front()
+                                                          : node.name;
+  inner.op = op.str();
+  // No other node uses a result of that name.
+  inner.outputs = {""};
+  inner.attributes = std::move(attributes);
+  Lowering lowering(importer, inner, b.getLoc(), b, version);
+  for (const Tensor &operand : operands)
+    lowering.inputs.push_back(&operand);
+  if (failed(findOperator(op)->lower(lowering)))
+    return failure();
+  assert(lowering.wrongAttribute.empty() && "attribute of a wrong type");
+  return *lowering.results.front();
 }
 
 const Node *Lowering::getOnlyUser(StringRef op) {
@@ -664,9 +710,43 @@ FailureOr<Tensor> Lowering::elementwise(ArrayRef<Tensor> inputs, DataType type,
   return makeTensor(generic.getResult(0), type);
 }
 
-FailureOr<Tensor> Lowering::convert(const Tensor &input, DataType type) {
+/// A float32 within the range of `type`; NaN stays.
+static Value saturate(ImplicitLocOpBuilder &b, Value x, DataType type) {
+  double most = llvm::APFloat::getLargest(getSemantics(type)).convertToDouble();
+  auto limit = [&](arith::CmpFPredicate predicate, double bound) {
+    Value end = arith::ConstantOp::create(
+        b, b.getF32FloatAttr(static_cast<float>(bound)));
+    Value isBeyond = arith::CmpFOp::create(b, predicate, x, end);
+    x = arith::SelectOp::create(b, isBeyond, end, x);
+  };
+  limit(arith::CmpFPredicate::OGT, most);
+  limit(arith::CmpFPredicate::OLT, -most);
+  return x;
+}
+
+FailureOr<Tensor> Lowering::convert(const Tensor &input, DataType type,
+                                    bool saturates) {
   if (input.type == type)
     return input;
+  // By way of float32.
+  bool fromSmall = isFloat8(input.type), toSmall = isFloat8(type);
+  if ((fromSmall && (toSmall || type != DataType::F32)) ||
+      (toSmall && input.type != DataType::F32)) {
+    FailureOr<Tensor> wide = convert(input, DataType::F32);
+    if (failed(wide))
+      return failure();
+    return convert(*wide, type, saturates);
+  }
+  if (fromSmall || toSmall) {
+    Type element = getElementType(type);
+    return elementwise(input, type,
+                       [=](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                         if (fromSmall)
+                           return arith::ExtFOp::create(b, element, v[0]);
+                         Value x = saturates ? saturate(b, v[0], type) : v[0];
+                         return arith::TruncFOp::create(b, element, x);
+                       });
+  }
   if (!input.partial.empty() && isInteger(type)) {
     Tensor flat = input;
     flat.partial.clear();

@@ -21,10 +21,13 @@
 
 namespace mlir::tessera::onnx {
 
+/// A float of 16 bits or more, in which operators compute.
 bool isFloat(DataType type);
+/// A float of 8 bits: only stored, moved and converted.
+bool isFloat8(DataType type);
 bool isUnsigned(DataType type);
 inline bool isInteger(DataType type) {
-  return !isFloat(type) && type != DataType::Bool;
+  return !isFloat(type) && !isFloat8(type) && type != DataType::Bool;
 }
 
 using Shape = SmallVector<int64_t>;
@@ -128,6 +131,7 @@ public:
   std::string getString(StringRef name, StringRef otherwise);
   SmallVector<int64_t> getInts(StringRef name);
   std::vector<float> getFloats(StringRef name);
+  std::vector<std::string> getStrings(StringRef name);
   const TensorData *getTensor(StringRef name);
   const Graph *getGraph(StringRef name);
   /// An axis from an attribute or input, from 0.
@@ -214,10 +218,16 @@ public:
   /// they are small.
   FailureOr<Tensor> elementwise(ArrayRef<Tensor> inputs, DataType type,
                                 const ScalarBody &body);
+  /// The first result of another operator, in the version of this node.
+  FailureOr<Tensor> call(StringRef op, ArrayRef<Tensor> operands,
+                         std::vector<NodeAttribute> attributes = {});
   /// The same contents in another shape with the same number of elements.
   FailureOr<Tensor> reshape(const Tensor &input, ArrayRef<int64_t> shape);
   FailureOr<Tensor> transpose(const Tensor &input, ArrayRef<int64_t> order);
-  FailureOr<Tensor> convert(const Tensor &input, DataType type);
+  /// Numbers beyond the range of a float of 8 bits become its largest number
+  /// with `saturates`, else NaN or infinity.
+  FailureOr<Tensor> convert(const Tensor &input, DataType type,
+                            bool saturates = true);
   FailureOr<Tensor> expand(const Tensor &input, ArrayRef<int64_t> shape);
   /// Reduces the axes by `body(element, accumulator)`, in the type `sumType`.
   FailureOr<Tensor> reduce(const Tensor &input, ArrayRef<int64_t> axes,
@@ -345,6 +355,9 @@ ArrayRef<Operator> getControlFlowOperators();
 ArrayRef<Operator> getAttentionOperators();
 ArrayRef<Operator> getLossOperators();
 ArrayRef<Operator> getScatterOperators();
+ArrayRef<Operator> getRecurrentOperators();
+ArrayRef<Operator> getSelectionOperators();
+ArrayRef<Operator> getSamplingOperators();
 
 /// Null if there is none.
 const Operator *findOperator(StringRef name);

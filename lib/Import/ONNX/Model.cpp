@@ -40,6 +40,10 @@ unsigned mlir::tessera::onnx::getByteWidth(DataType type) {
   case DataType::U8:
   case DataType::I8:
   case DataType::Bool:
+  case DataType::F8E4M3FN:
+  case DataType::F8E4M3FNUZ:
+  case DataType::F8E5M2:
+  case DataType::F8E5M2FNUZ:
     return 1;
   case DataType::U16:
   case DataType::I16:
@@ -89,6 +93,14 @@ std::string mlir::tessera::onnx::getName(DataType type) {
     return "uint64";
   case DataType::BF16:
     return "bfloat16";
+  case DataType::F8E4M3FN:
+    return "float8e4m3fn";
+  case DataType::F8E4M3FNUZ:
+    return "float8e4m3fnuz";
+  case DataType::F8E5M2:
+    return "float8e5m2";
+  case DataType::F8E5M2FNUZ:
+    return "float8e5m2fnuz";
   default:
     return "type " + std::to_string(static_cast<int32_t>(type));
   }

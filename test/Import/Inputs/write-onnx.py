@@ -90,6 +90,8 @@ def make_attribute(name, text, graphs):
         return start + data(4, text.strip('"')) + integer(20, 3)
     if text.startswith("["):
         items = parse_sizes(text[1:-1])
+        if text.startswith('["'):
+            return start + b"".join(data(9, i.strip('"')) for i in items) + integer(20, 8)
         if any("." in i for i in items):
             return start + b"".join(float32(7, float(i)) for i in items) + integer(20, 6)
         return start + b"".join(integer(8, int(i)) for i in items) + integer(20, 7)

@@ -847,6 +847,57 @@ static LogicalResult lowerAveragePool(Lowering &l) {
   return l.setResult(result);
 }
 
+/// The p-norm of each window.
+static LogicalResult lowerLpPool(Lowering &l) {
+  Tensor input = l.getInput(0);
+  if (!isFloat(input.type))
+    return l.fail(getName(input.type) + " is not supported");
+  DataType type = input.type, sumType = Lowering::getSumType(type);
+  bool isLine = input.rank() == 3;
+  auto p = static_cast<double>(l.getInt("p", 2));
+  if (p < 1)
+    return l.fail("p must be positive");
+  Window window;
+  if (failed(getPool(l, input, window)))
+    return failure();
+  FailureOr<Tensor> result = l.convert(input, sumType);
+  if (succeeded(result))
+    result = l.elementwise(
+        {*result}, sumType, [=](ScalarBuilder &b, ValueRange v) -> Value {
+          Value x = v[0];
+          if (p == 2)
+            return arith::MulFOp::create(b, x, x);
+          Value magnitude = math::AbsFOp::create(b, x);
+          if (p == 1)
+            return magnitude;
+          return math::PowFOp::create(
+              b, magnitude,
+              arith::ConstantOp::create(b, b.getFloatAttr(x.getType(), p)));
+        });
+  if (succeeded(result))
+    result = padWindow(l, *result, window, l.makeScalar(sumType, 0));
+  if (succeeded(result))
+    result = pool(l, *result, window, /*isSum=*/true, sumType, 0);
+  if (succeeded(result))
+    result = l.elementwise({*result}, sumType,
+                           [=](ScalarBuilder &b, ValueRange v) -> Value {
+                             if (p == 1)
+                               return v[0];
+                             if (p == 2)
+                               return math::SqrtOp::create(b, v[0]);
+                             return math::PowFOp::create(
+                                 b, v[0],
+                                 arith::ConstantOp::create(
+                                     b, b.getFloatAttr(v[0].getType(), 1 / p)));
+                           });
+  if (succeeded(result))
+    result = l.convert(*result, type);
+  if (succeeded(result) && isLine)
+    result = l.reshape(*result,
+                       {result->shape[0], result->shape[1], result->shape[3]});
+  return l.setResult(result);
+}
+
 static LogicalResult lowerGlobalPool(Lowering &l, bool isSum) {
   const Tensor &input = l.getInput(0);
   if (input.rank() < 3 || !isFloat(input.type))
@@ -897,6 +948,8 @@ ArrayRef<Operator> mlir::tessera::onnx::getConvolutionOperators() {
        "static spatial dimensions, at most two"},
       {"ConvTranspose", 1, 2, 3, lowerConvTranspose,
        "static spatial dimensions, at most three; groups in at most two"},
+      {"LpPool", 7, 1, 1, lowerLpPool,
+       "static spatial dimensions, at most three"},
       {"GlobalAveragePool", 1, 1, 1, lowerGlobalAveragePool,
        "static spatial dimensions"},
       {"GlobalMaxPool", 1, 1, 1, lowerGlobalMaxPool,

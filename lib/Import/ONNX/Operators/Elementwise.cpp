@@ -533,11 +533,13 @@ static LogicalResult lowerCast(Lowering &l) {
   auto type = static_cast<DataType>(l.getInt("to", 0));
   if (getByteWidth(type) == 0)
     return l.fail("a cast to " + getName(type) + " is not supported");
-  return l.setResult(l.convert(l.getInput(0), type));
+  return l.setResult(
+      l.convert(l.getInput(0), type, l.getInt("saturate", 1) != 0));
 }
 
 static LogicalResult lowerCastLike(Lowering &l) {
-  return l.setResult(l.convert(l.getInput(0), l.getInput(1).type));
+  return l.setResult(l.convert(l.getInput(0), l.getInput(1).type,
+                               l.getInt("saturate", 1) != 0));
 }
 
 ArrayRef<Operator> mlir::tessera::onnx::getElementwiseOperators() {
@@ -559,8 +561,7 @@ ArrayRef<Operator> mlir::tessera::onnx::getElementwiseOperators() {
       {"BitwiseOr", 18, 2, 2, lowerBits<arith::OrIOp>},
       {"BitwiseXor", 18, 2, 2, lowerBits<arith::XOrIOp>},
       {"Cast", 6, 1, 1, lowerCast,
-       "strings and types of 8 bits and fewer "
-       "than that are not supported"},
+       "strings, float8e8m0 and types of fewer than 8 bits are not supported"},
       {"CastLike", 15, 2, 2, lowerCastLike},
       {"Ceil", 6, 1, 1, lowerUnary<apply<math::CeilOp>>},
       {"Celu", 12, 1, 1, lowerCelu},

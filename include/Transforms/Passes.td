@@ -319,6 +319,39 @@ def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def TesseraCheckShapes
+    : Pass<"tessera-check-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Check dynamic sizes of operands when the program runs";
+  let description = [{
+    Expects linalg on tensors or memrefs. Where dynamic sizes of several operands
+    belong to one loop of an op, asserts before the op that they agree: the
+    kernel would otherwise access memory out of bounds, or compute a part of the
+    result. Sizes are compared by the host, once in each run. Sizes that follow
+    from the same value are not compared, nor those for which the result of
+    another op would need a further use. Ops in launches are not changed.
+
+    Before
+
+    ```mlir
+    %r = linalg.add ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+    ```
+
+    After
+
+    ```mlir
+    %m = tensor.dim %a, %c0 : tensor<?xf32>
+    %n = tensor.dim %b, %c0 : tensor<?xf32>
+    %same = arith.cmpi eq, %m, %n : index
+    cf.assert %same, "add.mlir:3:8: linalg.add: dimension 0 of operand 0 and dimension 0 of operand 1 must have the same size"
+    %r = linalg.add ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
   let summary = "Fuse element-wise linalg ops";
   let description = [{

@@ -44,7 +44,7 @@ set(TESSERA_SEPARATE_SOURCES
   Affine.cpp Agent.cpp CaptureTest.cpp Channel.cpp Cluster.cpp CompileWorker.cpp CpuLanesTest.cpp
   EnabledFeaturesTest.cpp FakeOpenCL.cpp FragmentProbe.cpp GraphRunTest.cpp HipDeviceTest.cpp
   HipProgramTest.cpp InputFileTest.cpp MatrixUnit.cpp MeasureWorker.cpp MemRef.cpp
-  SavedProgramTest.cpp Subgroup.cpp Tensor.cpp Tessera.cpp)
+  RunnerFunctions.cpp SavedProgramTest.cpp Subgroup.cpp Tensor.cpp Tessera.cpp)
 
 # The compile options of every target of Tessera.
 add_library(tessera-flags INTERFACE)

@@ -244,15 +244,13 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
   let summary = "Lower linalg ops on memrefs to SIMT kernels";
   let description = [{
     Lowers each linalg op in host code, and each `memref.copy`, to a
-    `gpu.launch`: host code does not access data.
+    `gpu.launch`.
 
     Expects linalg ops on memrefs, with any indexing maps, of static or dynamic
     sizes. Leaves kernels of `scf`, `arith`, `memref` and `vector` ops, and no
-    linalg op outside of kernels. A remaining load or store in host code is an
-    error, since the memory is device memory, except for loads from memrefs of
-    one element: the host waits for these, which may be conditions and bounds of
-    its loops. The condition of an `scf.while` that reads device memory must be
-    false if all of it is zero.
+    linalg op outside of kernels. In host code that loads only from memrefs of
+    one element, which are conditions and bounds of its loops, the condition of
+    an `scf.while` that reads device memory must be false if all of it is zero.
 
     Dimensions that are contiguous in the memory of all operands are collapsed.
     Then
@@ -969,8 +967,16 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of
       pointers to its arguments and, last, to its result.
 
-    With `separate-memory`, host code that accesses a buffer otherwise is an
-    error, since the buffers are in device memory.
+    Host code of programs written by hand may access buffers otherwise: by loads,
+    stores and copies, by vectors, or by printing them. With `separate-memory`,
+    where buffers of kernels are in device memory, all buffers of such a program
+    are then in host memory and have a copy on the device: a launch passes the
+    address that `tessera_rt_to_device` returns, `tessera_rt_host_access`
+    precedes each access, and entry points share their arguments by
+    `tessera_rt_share`. With `planned`, such host code is an error, since a plan
+    has no memory that it could access.
+
+    Calls of upstream's runner functions (`printMemrefF32`) remain calls.
 
     Before
 
@@ -987,7 +993,9 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
   }];
   let options = [
     Option<"separateMemory", "separate-memory", "bool", /*default=*/"false",
-           "Buffers are not in host memory">];
+           "Buffers are not in host memory">,
+    Option<"planned", "planned", "bool", /*default=*/"false",
+           "The runs of the program are planned">];
   let dependentDialects = ["LLVM::LLVMDialect"];
 }
 

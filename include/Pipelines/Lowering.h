@@ -37,8 +37,10 @@ void buildVendorPipeline(OpPassManager &pm, const TargetBackend &backend,
 void buildKernelToLLVMPipeline(OpPassManager &pm, const TargetBackend &backend,
                                const CompileFlags &flags);
 
-/// Lowers host code to the LLVM dialect and erases kernels.
-void buildHostToLLVMPipeline(OpPassManager &pm, const TargetBackend &backend);
+/// Lowers host code to the LLVM dialect and erases kernels. `isPlanned`: it is
+/// part of a bundle, whose runs are planned.
+void buildHostToLLVMPipeline(OpPassManager &pm, const TargetBackend &backend,
+                             bool isPlanned);
 
 /// Registers each target's pipeline (`tessera-to-nvvm-pipeline`): a portable
 /// program to kernels in the LLVM, or the spirv dialect.

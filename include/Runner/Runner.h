@@ -13,10 +13,15 @@
 
 namespace tessera::execution {
 
+/// The type of a result that mlir-runner prints.
+enum class EntryResult { Void, I32, I64, F32 };
+
 /// Which program runs, and what is done with its results.
 struct RunnerOptions : ProgramOptions {
   /// --entry is given.
   bool hasEntry = false;
+  /// --entry-point-result: prints the result as mlir-runner does.
+  std::optional<EntryResult> entryResult;
   /// --out: number of an output, and the file to write it to.
   std::vector<std::pair<unsigned, std::string>> outputs;
   /// --bench: measures the time of a run.

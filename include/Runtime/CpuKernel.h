@@ -47,6 +47,13 @@ typedef void (*tessera_cpu_kernel)(void **args,
 /// workgroup of one thread.
 void tessera_cpu_barrier(const struct tessera_workgroup *workgroup);
 
+/// Prints by a format of C. `types` has a letter for each of the `values`: i
+/// for an integer, f for the bits of an f64. A conversion without a value of
+/// its kind is printed unchanged.
+void tessera_cpu_print(const struct tessera_workgroup *workgroup,
+                       const char *text, const char *types,
+                       const int64_t *values);
+
 //===----------------------------------------------------------------------===//
 // Kernels that emulate a chip with lanes
 //===----------------------------------------------------------------------===//

@@ -19,10 +19,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -115,6 +117,9 @@ enum class MemoryObject {
   VkBuffer,
 };
 
+/// Receives text that a program prints.
+using PrintSink = std::function<void(std::string_view)>;
+
 /// One launch of a kernel.
 struct LaunchRequest {
   const char *kernel = nullptr;
@@ -133,6 +138,9 @@ struct LaunchRequest {
   /// The size of each argument in bytes. If null, sizes are not checked against
   /// the kernel's parameter list.
   const int64_t *argSizes = nullptr;
+  /// On the CPU, receives what the kernel prints, from one thread at a time;
+  /// null for none. The drivers of GPUs print to standard output themselves.
+  const PrintSink *sink = nullptr;
 };
 
 /// Resource usage of a kernel. -1 means "unknown".

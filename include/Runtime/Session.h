@@ -24,6 +24,7 @@
 #include "Runtime/LaunchStatistics.h"
 #include "Runtime/Trace.h"
 
+#include <csetjmp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -55,12 +56,19 @@ struct GuardDamage {
   size_t bytes, distance;
 };
 
+class HostMemory;
+
+/// The kind of memory that `tessera_rt_share` adds to the buffers that host
+/// code accesses.
+enum class SharedKind : int64_t { Device, Variable, Constant };
+
 /// The state of one run of compiled host code.
 ///
 /// The session keeps the first error: after it, launches are skipped,
-/// allocations return null, and scalars read as zero. Host code only passes
-/// device pointers on and never dereferences them, so it runs to its end, after
-/// which the caller reads the error here.
+/// allocations return null, and scalars read as zero. Most host code only
+/// passes device pointers on and never dereferences them, so it runs to its
+/// end, after which the caller reads the error here. Host code that accesses
+/// buffers runs in `call`, which it leaves at the first request after an error.
 class Session {
 public:
   /// `device` outlives the session.
@@ -100,6 +108,14 @@ public:
   void setConstants(const DeviceConstants *newConstants) {
     deviceConstants = newConstants;
   }
+
+  /// Receives what host code and kernels of the CPU print; without one, nothing
+  /// is printed. Nothing is printed after an error either.
+  void setPrintSink(PrintSink newSink) { sink = std::move(newSink); }
+
+  /// Calls a function of host code, which has no destructors.
+  void call(void (*function)(void **), void **arguments);
+
   /// How launches are queued, `Direct` by default. In the other modes each run
   /// is between `beginRun` and `submitRun`. Launches are direct while they are
   /// traced or memory is checked, and on devices without concurrent calls.
@@ -157,6 +173,24 @@ public:
   virtual void *allocate(int64_t alignment, int64_t bytes);
   void *allocateArray(int64_t alignment, int64_t rank, const int64_t *sizes,
                       int64_t elementBytes, const char *element);
+  void *allocateShared(bool isSeparate, int64_t alignment, int64_t rank,
+                       const int64_t *sizes, int64_t elementBytes,
+                       const char *element);
+  void *share(void *ptr, int64_t bytes, SharedKind kind);
+  void *toDevice(void *ptr);
+  void accessFromHost(const void *ptr, bool isWrite);
+  void *exportMemory(void *ptr);
+  void endEntry();
+  /// Leaves the host code of `call` after an error.
+  void leaveAfterError();
+  void print(std::string_view text);
+  /// Before host code's memref is printed: reports one whose sizes are
+  /// negative, or that exceeds the buffer that it begins in, and makes the
+  /// buffer current in host memory. Returns false if it must not be read.
+  /// Memory that the session did not allocate is not checked.
+  bool prepareRead(int64_t rank, const void *data, int64_t offset,
+                   const int64_t *sizes, const int64_t *strides,
+                   size_t elementBytes);
   virtual void free(void *ptr);
   virtual void *constant(const void *host, int64_t bytes);
   void *data(int64_t index, int64_t bytes);
@@ -195,6 +229,11 @@ private:
   struct Submission;
 
   Status checkGuard(void *ptr, const Block &block);
+  /// The sizes as a number of bytes; absent, and an error, for wrong ones.
+  std::optional<int64_t> countArrayBytes(int64_t rank, const int64_t *sizes,
+                                         int64_t elementBytes,
+                                         const char *element);
+  HostMemory &getHostMemory();
   /// The launch of a run that is submitted, or of one that is recorded.
   Status launchFound(const LaunchRequest &request);
 
@@ -223,6 +262,12 @@ private:
   /// list them: host code cannot free them.
   std::map<std::pair<const void *, int64_t>, void *> constants;
   const DeviceConstants *deviceConstants = nullptr;
+  /// Buffers that host code accesses where the device has memory of its own;
+  /// null for none.
+  std::unique_ptr<HostMemory> hostMemory;
+  PrintSink sink;
+  /// Where `call` continues after an error; null outside of it.
+  std::jmp_buf *leaving = nullptr;
 };
 
 /// Makes a session the calling thread's current one for its lifetime. Scopes
@@ -285,7 +330,35 @@ void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
                              const int64_t *sizes, int64_t elementBytes,
                              const char *element);
 
-/// Frees memory of the three functions above. Null is ignored.
+/// As `tessera_rt_alloc_array`, of a buffer that host code accesses. If
+/// `isSeparate` is not 0, the device has memory of its own: the address is one
+/// of host memory, and the functions below keep both sides current. After an
+/// error, the call does not return.
+void *tessera_rt_alloc_shared(int64_t isSeparate, int64_t alignment,
+                              int64_t rank, const int64_t *sizes,
+                              int64_t elementBytes, const char *element);
+
+/// Adds memory that was not allocated by the program to these buffers, and
+/// returns its address for host code. `kind` is a `SharedKind`: memory of the
+/// device, a variable or a constant of the program.
+void *tessera_rt_share(void *ptr, int64_t bytes, int64_t kind);
+
+/// Returns the address on the device for a launch, with the host's contents.
+/// Other addresses are returned unchanged.
+void *tessera_rt_to_device(void *ptr);
+
+/// Called before host code reads or writes memory at this address.
+void tessera_rt_host_access(const void *ptr, int64_t isWrite);
+
+/// Returns the address on the device of memory that an entry point returns,
+/// which the session then owns as memory of `tessera_rt_alloc_array`.
+void *tessera_rt_export(void *ptr);
+
+/// At the end of an entry point: copies to the device what host code has
+/// written to arguments.
+void tessera_rt_end_entry();
+
+/// Frees memory of the functions above. Null is ignored.
 void tessera_rt_free(void *ptr);
 
 /// Returns the device copy of a constant of the host program, aligned to 256

@@ -16,8 +16,12 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
     `gpu-kernel-outlining` and `--emit=tessera` produce them. Replaces each
     `gpu.launch_func` by a `gpu.launch` with the kernel as its body, and erases
     kernels that are no longer launched. A launch in a queue of the caller's,
-    and a launch of a kernel that is a binary, are not changed. A launch in
-    clusters is an error.
+    and a launch of a kernel that is a binary, are not changed.
+
+    A launch in clusters becomes one without, since no op lets workgroups of a
+    cluster communicate: ids and sizes of clusters are computed from those of
+    workgroups. A grid that is not a multiple of the cluster is an error when the
+    program runs.
 
     Before
 
@@ -35,7 +39,41 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
+  let dependentDialects = ["arith::ArithDialect", "cf::ControlFlowDialect",
+                           "gpu::GPUDialect"];
+}
+
+def TesseraSerializeAsync : Pass<"tessera-serialize-async", "ModuleOp"> {
+  let summary = "Run asynchronous ops of the host in program order";
+  let description = [{
+    Expects host code as upstream's GPU tests have it. The runtime runs the ops
+    of a program in their order and keeps the contents of a buffer the same on
+    both sides, so that tokens and registered memory have no meaning. Leaves no
+    tokens on the host: `gpu.alloc`, `dealloc`, `memcpy` and `memset` become
+    `memref.alloc`, `dealloc`, `copy` and `linalg.fill`; `gpu.wait`,
+    `host_register`, `host_unregister` and `set_default_device` are erased; calls
+    of `mgpuMemGetDeviceMemRef*` become their operand, and of `fillResource*`
+    become `linalg.fill`. A launch in a queue of the caller's is not changed. A
+    token that another op uses is an error.
+
+    Before
+
+    ```mlir
+    %t0 = gpu.wait async
+    %d, %t1 = gpu.alloc async [%t0] () : memref<16xf32>
+    %t2 = gpu.memcpy async [%t1] %d, %h : memref<16xf32>, memref<16xf32>
+    gpu.wait [%t2]
+    ```
+
+    After
+
+    ```mlir
+    %d = memref.alloc() : memref<16xf32>
+    memref.copy %h, %d : memref<16xf32> to memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["gpu::GPUDialect", "linalg::LinalgDialect",
+                           "memref::MemRefDialect"];
 }
 
 def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
@@ -281,6 +319,39 @@ def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def TesseraCheckShapes
+    : Pass<"tessera-check-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Check dynamic sizes of operands when the program runs";
+  let description = [{
+    Expects linalg on tensors or memrefs. Where dynamic sizes of several operands
+    belong to one loop of an op, asserts before the op that they agree: the
+    kernel would otherwise access memory out of bounds, or compute a part of the
+    result. Sizes are compared by the host, once in each run. Sizes that follow
+    from the same value are not compared, nor those for which the result of
+    another op would need a further use. Ops in launches are not changed.
+
+    Before
+
+    ```mlir
+    %r = linalg.add ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+    ```
+
+    After
+
+    ```mlir
+    %m = tensor.dim %a, %c0 : tensor<?xf32>
+    %n = tensor.dim %b, %c0 : tensor<?xf32>
+    %same = arith.cmpi eq, %m, %n : index
+    cf.assert %same, "add.mlir:3:8: linalg.add: dimension 0 of operand 0 and dimension 0 of operand 1 must have the same size"
+    %r = linalg.add ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
   let summary = "Fuse element-wise linalg ops";
   let description = [{
@@ -326,11 +397,11 @@ def TesseraDeallocateBuffers
     Expects a bufferized function. Runs upstream's ownership-based deallocation
     and lowers its ops by `tessera-lower-deallocations`.
 
-    Does not change a function with a barrier, or with a launch that has
-    workgroup or private memory, as kernels written by hand have:
-    ownership-based deallocation rejects ops with unknown effects, and assigns
-    an owner to the memory of a launch. The runtime frees the buffers of such a
-    function at the end of its session.
+    Does not change a function with an op of unknown effects, `memref.dealloc`,
+    a loop of branches, or a launch that has workgroup or private memory, as
+    programs written by hand have: ownership-based deallocation rejects the
+    former, and assigns an owner to the memory of a launch. The runtime frees
+    the buffers of such a function at the end of its session.
 
     Before
 

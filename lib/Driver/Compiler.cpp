@@ -161,6 +161,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   }
   LogicalResult result =
       runPipeline(module, options, times, "schedule", [&](OpPassManager &pm) {
+        pm.addPass(createTesseraSerializeAsync());
         pm.addPass(createTesseraInlineKernels());
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
@@ -569,7 +570,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     program->loader = loaderName.str();
   if (failed(
           runPipeline(*module, options, times, "host", [&](OpPassManager &pm) {
-            buildHostToLLVMPipeline(pm, *findBackend(options.target));
+            buildHostToLLVMPipeline(pm, *findBackend(options.target),
+                                    /*isPlanned=*/options.portableHost);
           })))
     return nullptr;
   StageTimer timer(times, "jit", options, *module);

@@ -13,11 +13,14 @@
 #include "NativeCode.h"
 
 #include "Runtime/HostImports.h"
+#include "Runtime/RunnerFunctions.h"
 #include "Target/ObjectSymbols.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Intrinsics.h"
@@ -52,6 +55,88 @@ static bool isReserved(StringRef name) {
                       [&](StringRef own) { return name.starts_with(own); });
 }
 
+/// A type of a function of upstream's runners, with dynamic sizes.
+static std::string describeRunnerType(Type type) {
+  // Bufferization makes a memref of it.
+  if (auto tensor = dyn_cast<UnrankedTensorType>(type))
+    type = UnrankedMemRefType::get(tensor.getElementType(), Attribute());
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  if (auto memref = dyn_cast<MemRefType>(type))
+    type = MemRefType::get(
+        SmallVector<int64_t>(memref.getRank(), ShapedType::kDynamic),
+        memref.getElementType());
+  return debugString(type);
+}
+
+/// The function of upstream's runners that a declaration stands for; null for
+/// none.
+static const runtime::RunnerFunction *
+findRunnerFunction(FunctionOpInterface function) {
+  StringRef name = function.getName();
+  if (const auto *found = runtime::findRunnerFunction(name))
+    return found;
+  return isa<func::FuncOp>(function.getOperation())
+             ? runtime::findRunnerFunction(
+                   (runtime::cInterfacePrefix + name).str())
+             : nullptr;
+}
+
+/// Checks a declaration of a function of upstream's runners.
+static LogicalResult checkRunnerFunction(FunctionOpInterface function,
+                                         const runtime::RunnerFunction &known) {
+  auto declared = dyn_cast<func::FuncOp>(function.getOperation());
+  // The LLVM dialect is checked later.
+  if (!declared)
+    return success();
+  SmallVector<std::string> arguments;
+  for (Type type : declared.getArgumentTypes())
+    arguments.push_back(describeRunnerType(type));
+  std::string result;
+  for (Type type : declared.getResultTypes())
+    result += debugString(type);
+  bool hasRanked = llvm::any_of(known.arguments, [](StringRef type) {
+    return type.starts_with("memref<") && !type.starts_with("memref<*");
+  });
+  bool isRight = ArrayRef(arguments) == ArrayRef(known.arguments) &&
+                 result == known.result;
+  if (isRight && (!hasRanked || declared->hasAttr("llvm.emit_c_interface")))
+    return success();
+  InFlightDiagnostic diagnostic =
+      function->emitError()
+      << "'" << function.getName()
+      << "' is a function of the runtime: declare it as (";
+  llvm::interleaveComma(known.arguments, diagnostic);
+  diagnostic << ") -> " << (known.result.empty() ? "()" : known.result);
+  if (hasRanked)
+    diagnostic << " with the attribute llvm.emit_c_interface";
+  return diagnostic << ", or rename it";
+}
+
+/// The same of a declaration in the LLVM dialect.
+static bool isDeclaredRightly(LLVM::LLVMFuncOp function,
+                              const runtime::RunnerFunction &known) {
+  SmallVector<std::string> expected;
+  for (StringRef type : known.arguments) {
+    if (!type.starts_with("memref<")) {
+      expected.push_back(type.str());
+      continue;
+    }
+    // The rank and the descriptor, or a pointer to both.
+    if (!StringRef(known.name).starts_with(runtime::cInterfacePrefix))
+      expected.push_back("i64");
+    expected.push_back("!llvm.ptr");
+  }
+  LLVM::LLVMFunctionType type = function.getFunctionType();
+  SmallVector<std::string> parameters;
+  for (Type parameter : type.getParams())
+    parameters.push_back(debugString(parameter));
+  std::string result = isa<LLVM::LLVMVoidType>(type.getReturnType())
+                           ? ""
+                           : debugString(type.getReturnType());
+  return !type.isVarArg() && parameters == expected && result == known.result;
+}
+
 LogicalResult mlir::tessera::checkNames(ModuleOp module) {
   WalkResult result = module.walk([&](SymbolOpInterface symbol) {
     StringAttr attribute =
@@ -64,6 +149,11 @@ LogicalResult mlir::tessera::checkNames(ModuleOp module) {
     }
     // Lowering may need it, and would not see that the declaration is another.
     auto function = dyn_cast<FunctionOpInterface>(symbol.getOperation());
+    const runtime::RunnerFunction *known = function && function.isExternal()
+                                               ? findRunnerFunction(function)
+                                               : nullptr;
+    if (known)
+      return WalkResult(checkRunnerFunction(function, *known));
     if (function && function.isExternal() && runtime::findHostImport(name) &&
         !runtime::findMathFunction(name)) {
       symbol.emitError() << "'" << name
@@ -167,6 +257,14 @@ static LogicalResult checkDeclaration(LLVM::LLVMFuncOp function,
                                       ModuleOp module) {
   StringRef name = function.getName();
   std::optional<runtime::MathFunction> known = runtime::findMathFunction(name);
+  if (const auto *runner = runtime::findRunnerFunction(name)) {
+    if (isDeclaredRightly(function, *runner))
+      return success();
+    return function.emitError()
+           << "'" << name
+           << "' is a function of the runtime with a different type "
+              "(docs/Upstream.md); correct the declaration, or rename it";
+  }
   bool isIntrinsic = name.starts_with("llvm.");
   if (isIntrinsic ? !isForbiddenIntrinsic(name)
       : known     ? isDeclaredRightly(function, *known)

@@ -190,7 +190,7 @@ void Execution::call() {
   session.beginRun();
   {
     runtime::Device::Run run(device);
-    function(pointers.data());
+    session.call(function, pointers.data());
     session.fail(run.end());
   }
   session.submitRun();

@@ -45,6 +45,8 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
 
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  if (flags.checkShapes)
+    pm.addNestedPass<func::FuncOp>(createTesseraCheckShapes());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera({flags}));
   pm.addPass(createCSEPass());

@@ -15,6 +15,7 @@
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -56,13 +57,16 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
 }
 
 void mlir::tessera::buildHostToLLVMPipeline(OpPassManager &pm,
-                                            const TargetBackend &backend) {
+                                            const TargetBackend &backend,
+                                            bool isPlanned) {
+  pm.addNestedPass<func::FuncOp>(createTesseraLowerVectors());
   pm.addPass(createTesseraExpandPackedMemory());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createTesseraExpandScalars());
   ConvertLaunchToRuntimeOptions launch;
   launch.separateMemory = !backend.getInfo().isHost;
+  launch.planned = isPlanned;
   pm.addPass(createConvertLaunchToRuntime(launch));
   pm.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -8,6 +8,10 @@
 
 #include "Runtime/HostArray.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
+#include <cstring>
+
 using namespace tessera::execution;
 
 /// Rejects a number that `option` gives to an output.
@@ -39,6 +43,59 @@ tessera::execution::checkOutputNumbers(const RunnerOptions &options,
   for (const Slot &slot : entry.arguments)
     count += slot.mayWrite;
   return checkOutputNumbers(options, count, report);
+}
+
+/// The type that --entry-point-result expects; absent for none.
+static std::optional<runtime::ElementType> getElement(EntryResult result) {
+  switch (result) {
+  case EntryResult::Void:
+    return std::nullopt;
+  case EntryResult::I32:
+    return runtime::ElementType::I32;
+  case EntryResult::I64:
+    return runtime::ElementType::I64;
+  case EntryResult::F32:
+    return runtime::ElementType::F32;
+  }
+  llvm_unreachable("unknown result");
+}
+
+LogicalResult tessera::execution::checkEntryResult(const RunnerOptions &options,
+                                                   const Entry &entry,
+                                                   Report &report) {
+  if (!options.entryResult)
+    return success();
+  std::optional<runtime::ElementType> element =
+      getElement(*options.entryResult);
+  const std::vector<Slot> &results = entry.results;
+  if (element ? results.size() == 1 && !results[0].isBuffer() &&
+                    results[0].element == *element
+              : results.empty())
+    return success();
+  return report.fail(Exit::Usage,
+                     "--entry-point-result does not match the results of '" +
+                         options.entry + "': remove it, or name their type");
+}
+
+void tessera::execution::printEntryResult(const RunnerOptions &options,
+                                          const std::vector<Output> &outputs,
+                                          Report &report) {
+  std::optional<runtime::ElementType> element =
+      getElement(*options.entryResult);
+  if (!element)
+    return;
+  const std::byte *data = outputs.front().array.data.data();
+  auto read = [data](auto value) {
+    std::memcpy(&value, data, sizeof(value));
+    return value;
+  };
+  llvm::raw_ostream &os = report.text();
+  if (*element == runtime::ElementType::F32)
+    os << read(float()) << "\n";
+  else if (*element == runtime::ElementType::I32)
+    os << read(int32_t()) << "\n";
+  else
+    os << read(int64_t()) << "\n";
 }
 
 LogicalResult

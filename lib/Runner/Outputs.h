@@ -19,6 +19,13 @@ LogicalResult checkOutputNumbers(const RunnerOptions &options, size_t count,
 LogicalResult checkOutputNumbers(const RunnerOptions &options,
                                  const Entry &entry, Report &report);
 
+/// Rejects --entry-point-result for an entry with another result.
+LogicalResult checkEntryResult(const RunnerOptions &options, const Entry &entry,
+                               Report &report);
+/// Prints the result as mlir-runner does: only the number.
+void printEntryResult(const RunnerOptions &options,
+                      const std::vector<Output> &outputs, Report &report);
+
 /// Writes the files of --out.
 LogicalResult saveOutputs(const RunnerOptions &options,
                           const std::vector<Output> &outputs, Report &report);

@@ -302,7 +302,15 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   std::vector<Output> outputs;
   {
     runtime::TraceScope scope(report.trace, "step", "run");
+    // Later runs print the same.
+    execution.getSession().setPrintSink([this](std::string_view text) {
+      report.text() << text;
+      // A fault ends the process without this.
+      if (text.find('\n') != std::string_view::npos)
+        report.text().flush();
+    });
     execution.call();
+    execution.getSession().setPrintSink(nullptr);
     scope.add("launches", describeLaunches(options, execution.getSession()));
     if (failed(execution.finish(report)) ||
         failed(execution.readOutputs(outputs, report)))
@@ -331,7 +339,10 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
     report.root["submissions"] = static_cast<int64_t>(*submissions);
   if (failed(corruptOutput(options, outputs, report)))
     return failure();
-  printOutputs(outputs, report);
+  if (options.entryResult)
+    printEntryResult(options, outputs, report);
+  else
+    printOutputs(outputs, report);
   if (failed(saveOutputs(options, outputs, report)) ||
       failed(check(program, execution, outputs, checks)))
     return failure();
@@ -343,6 +354,7 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
 LogicalResult Runner::compileAndRun() {
   if (failed(openTarget()) ||
       failed(findEntry(*module, options.entry, entry, report)) ||
+      failed(checkEntryResult(options, entry, report)) ||
       failed(checkOutputNumbers(options, entry, report)) ||
       failed(makeArguments(options, entry, *target.device, arguments, report)))
     return failure();

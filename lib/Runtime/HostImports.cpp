@@ -7,6 +7,7 @@
 #include "Runtime/HostImports.h"
 
 #include "Runtime/CpuKernel.h"
+#include "Runtime/RunnerFunctions.h"
 #include "Runtime/Session.h"
 
 #include <cstring>
@@ -252,12 +253,20 @@ static std::vector<HostImport> makeImports() {
       {"tessera_rt_checkpoint", address(&tessera_rt_checkpoint)},
       {"tessera_rt_checkpoint_value", address(&tessera_rt_checkpoint_value)},
       {"tessera_rt_alloc_array", address(&tessera_rt_alloc_array)},
+      {"tessera_rt_alloc_shared", address(&tessera_rt_alloc_shared)},
+      {"tessera_rt_share", address(&tessera_rt_share)},
+      {"tessera_rt_to_device", address(&tessera_rt_to_device)},
+      {"tessera_rt_host_access", address(&tessera_rt_host_access)},
+      {"tessera_rt_export", address(&tessera_rt_export)},
+      {"tessera_rt_end_entry", address(&tessera_rt_end_entry)},
+      {"memrefCopy", getMemRefCopy()},
       // Programs of earlier versions allocate by these.
       {"_mlir_memref_to_llvm_alloc", address(&tessera_rt_alloc)},
       {"_mlir_memref_to_llvm_aligned_alloc",
        address(&tessera_rt_aligned_alloc)},
       {"_mlir_memref_to_llvm_free", address(&tessera_rt_free)},
       {"tessera_cpu_barrier", address(&tessera_cpu_barrier)},
+      {"tessera_cpu_print", address(&tessera_cpu_print)},
       {"tessera_cpu_mma", address(&tessera_cpu_mma)},
       {"tessera_cpu_shuffle", address(&tessera_cpu_shuffle)},
       {"tessera_cpu_async_copy", address(&tessera_cpu_async_copy)},
@@ -278,6 +287,8 @@ static std::vector<HostImport> makeImports() {
       {"__powidf2", address(&__powidf2)},
 #endif
   };
+  for (const RunnerFunction &function : listRunnerFunctions())
+    imports.push_back({function.name, function.address});
   size_t own = imports.size();
   auto add = [&](std::string name) {
     for (size_t i = 0; i < own; ++i)

@@ -8,6 +8,7 @@
 
 #include "DriverDevice.h"
 #include "Format.h"
+#include "HostMemory.h"
 #include "Runtime/Nvtx.h"
 #include "WorkSubmitter.h"
 
@@ -43,6 +44,7 @@ void Session::endRun() {
   for (auto &entry : owned)
     (void)target.free(entry.second.base);
   owned.clear();
+  hostMemory.reset();
   clearErrors();
 }
 
@@ -164,6 +166,7 @@ bool Session::checkMaps(const LaunchRequest &request) {
 void Session::launch(LaunchRequest request) {
   if (!image.empty())
     request.image = image.c_str();
+  request.sink = sink ? &sink : nullptr;
   if (!checkMaps(request))
     return;
   if (launchHook)
@@ -251,13 +254,22 @@ void *Session::allocate(int64_t alignment, int64_t bytes) {
 void *Session::allocateArray(int64_t alignment, int64_t rank,
                              const int64_t *sizes, int64_t elementBytes,
                              const char *element) {
+  std::optional<int64_t> bytes =
+      countArrayBytes(rank, sizes, elementBytes, element);
+  return bytes ? allocate(alignment, *bytes) : nullptr;
+}
+
+std::optional<int64_t> Session::countArrayBytes(int64_t rank,
+                                                const int64_t *sizes,
+                                                int64_t elementBytes,
+                                                const char *element) {
   if (!firstError.ok())
-    return nullptr;
+    return std::nullopt;
   auto reject = [&](const std::string &what) {
     report("allocation of an array of " +
            formatSizes(sizes, static_cast<size_t>(rank)) + "x" +
            (element ? element : "?") + ": " + what);
-    return nullptr;
+    return std::nullopt;
   };
   bool isEmpty = false;
   for (int64_t dim = 0; dim < rank; ++dim) {
@@ -270,7 +282,7 @@ void *Session::allocateArray(int64_t alignment, int64_t rank,
   for (int64_t dim = 0; dim < rank; ++dim)
     if (__builtin_mul_overflow(bytes, sizes[dim], &bytes))
       return reject("it exceeds 2^63 - 1 bytes");
-  return allocate(alignment, bytes);
+  return bytes;
 }
 
 void *Session::release(void *ptr) {
@@ -288,11 +300,167 @@ void Session::free(void *ptr) {
   auto it = owned.find(ptr);
   if (it != owned.end() && firstError.ok())
     fail(checkGuard(ptr, it->second));
+  if (hostMemory && hostMemory->free(ptr))
+    return;
   void *base = release(ptr);
   if (base)
     fail(target.free(base));
   else
     reportUnknown(ptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Host code that accesses buffers
+//===----------------------------------------------------------------------===//
+
+void Session::call(void (*function)(void **), void **arguments) {
+  std::jmp_buf here;
+  std::jmp_buf *outer = std::exchange(leaving, &here);
+  // Between here and the jump there are frames of host code, and of functions
+  // of this file without objects that have destructors.
+  // NOLINTNEXTLINE(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+  if (setjmp(here) == 0)
+    function(arguments);
+  leaving = outer;
+}
+
+void Session::leaveAfterError() {
+  if (!firstError.ok() && leaving)
+    // NOLINTNEXTLINE(cert-err52-cpp,modernize-avoid-setjmp-longjmp)
+    std::longjmp(*leaving, 1);
+}
+
+HostMemory &Session::getHostMemory() {
+  if (!hostMemory)
+    hostMemory = std::make_unique<HostMemory>(target, [this] {
+      return submission && submission->isInRun ? submission->submitter.flush()
+                                               : Status::success();
+    });
+  return *hostMemory;
+}
+
+void *Session::allocateShared(bool isSeparate, int64_t alignment, int64_t rank,
+                              const int64_t *sizes, int64_t elementBytes,
+                              const char *element) {
+  void *result = nullptr;
+  if (!isSeparate) {
+    result = allocateArray(alignment, rank, sizes, elementBytes, element);
+  } else if (std::optional<int64_t> bytes =
+                 countArrayBytes(rank, sizes, elementBytes, element);
+             bytes && checkRequest(alignment, *bytes)) {
+    Expected<void *> host = getHostMemory().allocate(
+        static_cast<size_t>(*bytes), static_cast<size_t>(alignment));
+    if (host.ok())
+      result = *host;
+    else
+      fail(host.status());
+  }
+  return result;
+}
+
+void *Session::share(void *ptr, int64_t bytes, SharedKind kind) {
+  if (bytes < 0) {
+    report(format("a buffer of %lld bytes: a size in the program is negative",
+                  static_cast<long long>(bytes)));
+    return ptr;
+  }
+  if (!firstError.ok())
+    return ptr;
+  auto size = static_cast<size_t>(bytes);
+  if (kind != SharedKind::Device) {
+    getHostMemory().addVariable(ptr, size, kind == SharedKind::Constant);
+    return ptr;
+  }
+  Expected<void *> host = getHostMemory().addDevice(ptr, size);
+  if (host.ok())
+    return *host;
+  fail(host.status());
+  return ptr;
+}
+
+void *Session::toDevice(void *ptr) {
+  if (!firstError.ok() || !hostMemory)
+    return ptr;
+  Expected<void *> address = hostMemory->toDevice(ptr);
+  if (address.ok())
+    return *address;
+  fail(address.status());
+  return ptr;
+}
+
+void Session::accessFromHost(const void *ptr, bool isWrite) {
+  if (firstError.ok() && hostMemory)
+    fail(hostMemory->access(ptr, isWrite));
+}
+
+void *Session::exportMemory(void *ptr) {
+  if (!firstError.ok() || !hostMemory)
+    return ptr;
+  auto exported = hostMemory->exportBlock(ptr);
+  if (!exported.ok()) {
+    fail(exported.status());
+    return ptr;
+  }
+  HostMemory::Exported memory = *exported;
+  if (memory.base)
+    owned.emplace(memory.base, Block{memory.base, memory.bytes, /*guard=*/0});
+  return memory.address;
+}
+
+void Session::endEntry() {
+  if (firstError.ok() && hostMemory)
+    fail(hostMemory->endEntry());
+}
+
+void Session::print(std::string_view text) {
+  if (firstError.ok() && sink)
+    sink(text);
+}
+
+bool Session::prepareRead(int64_t rank, const void *data, int64_t offset,
+                          const int64_t *sizes, const int64_t *strides,
+                          size_t elementBytes) {
+  if (!firstError.ok())
+    return false;
+  // The first and the last element, in elements.
+  __int128 first = offset, last = offset;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (sizes[dim] < 0) {
+      report(format("host code prints an array whose size %lld is %lld",
+                    static_cast<long long>(dim),
+                    static_cast<long long>(sizes[dim])));
+      return false;
+    }
+    if (sizes[dim] == 0)
+      return true;
+    __int128 extent = static_cast<__int128>(sizes[dim] - 1) * strides[dim];
+    (extent < 0 ? first : last) += extent;
+    // Sums of 64 such terms could overflow.
+    constexpr __int128 most = static_cast<__int128>(1) << 96;
+    if (first < -most || last > most)
+      break;
+  }
+  accessFromHost(data, /*isWrite=*/false);
+  const char *begin = nullptr;
+  size_t bytes = 0;
+  bool isKnown = hostMemory && hostMemory->findBounds(data, begin, bytes);
+  const char *address = static_cast<const char *>(data);
+  for (auto block = owned.begin(); !isKnown && block != owned.end(); ++block) {
+    begin = static_cast<const char *>(block->first);
+    bytes = block->second.bytes;
+    isKnown = address >= begin && address <= begin + bytes;
+  }
+  if (!isKnown || !firstError.ok())
+    return firstError.ok();
+  auto size = static_cast<__int128>(elementBytes);
+  __int128 start = address - begin;
+  if (start + first * size >= 0 &&
+      start + (last + 1) * size <= static_cast<__int128>(bytes))
+    return true;
+  report(format("host code prints an array of %s elements, which exceeds its "
+                "buffer of %zu bytes",
+                formatSizes(sizes, static_cast<size_t>(rank)).c_str(), bytes));
+  return false;
 }
 
 void Session::reportUnknown(void *ptr) {
@@ -452,6 +620,44 @@ void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
                              const char *element) {
   return requireSession("tessera_rt_alloc_array")
       .allocateArray(alignment, rank, sizes, elementBytes, element);
+}
+
+// After each of these returns, host code accesses memory: it must not continue
+// after an error.
+
+void *tessera_rt_alloc_shared(int64_t isSeparate, int64_t alignment,
+                              int64_t rank, const int64_t *sizes,
+                              int64_t elementBytes, const char *element) {
+  Session &session = requireSession("tessera_rt_alloc_shared");
+  void *ptr = session.allocateShared(isSeparate != 0, alignment, rank, sizes,
+                                     elementBytes, element);
+  session.leaveAfterError();
+  return ptr;
+}
+
+void *tessera_rt_share(void *ptr, int64_t bytes, int64_t kind) {
+  Session &session = requireSession("tessera_rt_share");
+  void *shared = session.share(ptr, bytes, static_cast<SharedKind>(kind));
+  session.leaveAfterError();
+  return shared;
+}
+
+void *tessera_rt_to_device(void *ptr) {
+  return requireSession("tessera_rt_to_device").toDevice(ptr);
+}
+
+void tessera_rt_host_access(const void *ptr, int64_t isWrite) {
+  Session &session = requireSession("tessera_rt_host_access");
+  session.accessFromHost(ptr, isWrite != 0);
+  session.leaveAfterError();
+}
+
+void *tessera_rt_export(void *ptr) {
+  return requireSession("tessera_rt_export").exportMemory(ptr);
+}
+
+void tessera_rt_end_entry() {
+  requireSession("tessera_rt_end_entry").endEntry();
 }
 
 void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }

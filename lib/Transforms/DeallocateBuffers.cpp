@@ -10,6 +10,9 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/DebugLog.h"
@@ -33,6 +36,29 @@ static void buildDeallocation(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
 }
 
+/// Whether the blocks of a region branch back.
+static bool hasLoop(Region &region) {
+  if (region.empty() || region.hasOneBlock())
+    return false;
+  for (Block &block : region)
+    for (Block *next : block.getSuccessors())
+      if (next == &block || next->isReachable(&block))
+        return true;
+  return false;
+}
+
+/// Whether ownership-based deallocation rejects a function with this op.
+static bool isRejected(Operation *op) {
+  if (auto launch = dyn_cast<gpu::LaunchOp>(op))
+    return !launch.getWorkgroupAttributions().empty() ||
+           !launch.getPrivateAttributions().empty();
+  if (isa<memref::DeallocOp, gpu::BarrierOp>(op) ||
+      llvm::any_of(op->getRegions(), hasLoop))
+    return true;
+  return hasUnknownEffects(op) &&
+         !isa<CallOpInterface, FunctionOpInterface>(op);
+}
+
 namespace {
 
 struct DeallocateBuffersPass
@@ -46,15 +72,10 @@ struct DeallocateBuffersPass
 
   void runOnOperation() override {
     WalkResult rejected = getOperation().walk([](Operation *op) {
-      auto launch = dyn_cast<gpu::LaunchOp>(op);
-      bool hasMemory = launch && (!launch.getWorkgroupAttributions().empty() ||
-                                  !launch.getPrivateAttributions().empty());
-      return isa<gpu::BarrierOp>(op) || hasMemory ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
+      return isRejected(op) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (rejected.wasInterrupted()) {
-      LDBG() << getOperation().getName()
-             << ": a kernel with barriers or attributions, not changed";
+      LDBG() << getOperation().getName() << ": written by hand, not changed";
       return;
     }
     OpPassManager pm(func::FuncOp::getOperationName());

@@ -7,6 +7,7 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -33,6 +34,59 @@ Value toIndex(OpBuilder &builder, Value value) {
     return value;
   return arith::IndexCastOp::create(builder, value.getLoc(),
                                     builder.getIndexType(), value);
+}
+
+/// One of the extents of a launch.
+Value get(const gpu::KernelDim3 &sizes, gpu::Dimension dimension) {
+  return dimension == gpu::Dimension::x   ? sizes.x
+         : dimension == gpu::Dimension::y ? sizes.y
+                                          : sizes.z;
+}
+
+constexpr gpu::Dimension dimensions[] = {gpu::Dimension::x, gpu::Dimension::y,
+                                         gpu::Dimension::z};
+
+/// Computes the queries of clusters of `sizes` in the body of a launch from
+/// those of workgroups.
+void expandClusters(gpu::LaunchOp launch, const gpu::KernelDim3 &sizes) {
+  OpBuilder builder(launch);
+  for (gpu::Dimension dimension : dimensions) {
+    Location loc = launch.getLoc();
+    Value rest = arith::RemUIOp::create(
+        builder, loc, get(launch.getGridSizeOperandValues(), dimension),
+        get(sizes, dimension));
+    Value isMultiple =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
+                              arith::ConstantIndexOp::create(builder, loc, 0));
+    cf::AssertOp::create(builder, loc, isMultiple,
+                         "the grid must be a multiple of the cluster size");
+  }
+  SmallVector<Operation *> queries;
+  launch.getBody().walk([&](Operation *op) {
+    if (isa<gpu::ClusterIdOp, gpu::ClusterDimOp, gpu::ClusterDimBlocksOp,
+            gpu::ClusterBlockIdOp>(op))
+      queries.push_back(op);
+  });
+  for (Operation *op : queries) {
+    builder.setInsertionPoint(op);
+    Location loc = op->getLoc();
+    auto dimension =
+        op->getAttrOfType<gpu::DimensionAttr>("dimension").getValue();
+    Value size = get(sizes, dimension);
+    Value value = size;
+    if (isa<gpu::ClusterDimOp>(op))
+      value = arith::DivUIOp::create(
+          builder, loc, gpu::GridDimOp::create(builder, loc, dimension), size);
+    else if (!isa<gpu::ClusterDimBlocksOp>(op)) {
+      value = gpu::BlockIdOp::create(builder, loc, dimension);
+      value =
+          isa<gpu::ClusterIdOp>(op)
+              ? arith::DivUIOp::create(builder, loc, value, size).getResult()
+              : arith::RemUIOp::create(builder, loc, value, size).getResult();
+    }
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
 }
 
 void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
@@ -69,30 +123,44 @@ void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
       gpu::TerminatorOp::create(builder, end.getLoc());
       end.erase();
     }
+  if (call.hasClusterSize()) {
+    builder.setInsertionPoint(launch);
+    expandClusters(launch, {index(call.getClusterSizeX()),
+                            index(call.getClusterSizeY()),
+                            index(call.getClusterSizeZ())});
+  }
   call->replaceAllUsesWith(launch->getResults());
   call.erase();
 }
 
+/// A launch in clusters becomes one without.
+void dropClusters(gpu::LaunchOp launch) {
+  gpu::KernelDim3 sizes = *launch.getClusterSizeOperandValues();
+  OpBuilder builder = OpBuilder::atBlockBegin(&launch.getBody().front());
+  gpu::KernelDim3 ids = *launch.getClusterIds(),
+                  bodySizes = *launch.getClusterSize();
+  // The region's ids of clusters become queries.
+  for (gpu::Dimension dimension : dimensions) {
+    get(ids, dimension)
+        .replaceAllUsesWith(
+            gpu::ClusterIdOp::create(builder, launch.getLoc(), dimension));
+    get(bodySizes, dimension).replaceAllUsesWith(get(sizes, dimension));
+  }
+  constexpr unsigned first = 12, count = 6;
+  launch.getBody().front().eraseArguments(first, count);
+  launch.getClusterSizeXMutable().clear();
+  launch.getClusterSizeYMutable().clear();
+  launch.getClusterSizeZMutable().clear();
+  expandClusters(launch, sizes);
+}
+
 struct InlineKernelsPass
     : public tessera::impl::TesseraInlineKernelsBase<InlineKernelsPass> {
-  /// No runtime launches in clusters of a hand-written kernel's size.
-  LogicalResult rejectClusters() {
-    WalkResult result = getOperation()->walk([](Operation *op) {
-      auto call = dyn_cast<gpu::LaunchFuncOp>(op);
-      auto launch = dyn_cast<gpu::LaunchOp>(op);
-      if ((!call || !call.hasClusterSize()) &&
-          (!launch || !launch.hasClusterSize()))
-        return WalkResult::advance();
-      op->emitError() << "launches in clusters are not supported: remove the "
-                         "cluster size and the reads of cluster ids";
-      return WalkResult::interrupt();
-    });
-    return failure(result.wasInterrupted());
-  }
-
   void runOnOperation() override {
-    if (failed(rejectClusters()))
-      return signalPassFailure();
+    getOperation()->walk([](gpu::LaunchOp launch) {
+      if (launch.hasClusterSize())
+        dropClusters(launch);
+    });
     SymbolTableCollection symbols;
     SmallVector<std::pair<gpu::LaunchFuncOp, gpu::GPUFuncOp>> calls;
     getOperation().walk([&](gpu::LaunchFuncOp call) {

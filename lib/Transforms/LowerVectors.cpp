@@ -43,6 +43,8 @@ using namespace mlir::tessera;
 static bool isLowered(Operation *op) {
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
     return broadcast.getResultVectorType().getRank() > 1;
+  if (auto print = dyn_cast<vector::PrintOp>(op))
+    return print.getSource() && isa<VectorType>(print.getPrintType());
   return isa<vector::TransferReadOp, vector::TransferWriteOp, vector::MaskOp,
              vector::ContractionOp, vector::OuterProductOp,
              vector::MultiDimReductionOp, vector::TransposeOp>(op);

@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 
 #include <functional>
@@ -126,6 +127,31 @@ static LogicalResult parseEntry(StringRef value, Options &options, Report &) {
   return success();
 }
 
+/// -entry-point-result=void|i32|i64|f32, an option of mlir-runner.
+static LogicalResult parseEntryResult(StringRef value, Options &options,
+                                      Report &report) {
+  std::optional<EntryResult> found =
+      llvm::StringSwitch<std::optional<EntryResult>>(value)
+          .Case("void", EntryResult::Void)
+          .Case("i32", EntryResult::I32)
+          .Case("i64", EntryResult::I64)
+          .Case("f32", EntryResult::F32)
+          .Default(std::nullopt);
+  if (!found)
+    return report.fail(Exit::Usage, "-entry-point-result=" + value +
+                                        ": expected void, i32, i64 or f32");
+  options.entryResult = *found;
+  return success();
+}
+
+/// -shared-libs, an option of mlir-runner: the functions are built in.
+static LogicalResult parseSharedLibraries(StringRef, Options &,
+                                          Report &report) {
+  report.note("--shared-libs has no effect: the functions that a program may "
+              "call are built in (docs/Upstream.md)");
+  return success();
+}
+
 static LogicalResult parseArgument(StringRef value, Options &options,
                                    Report &) {
   options.arguments.push_back(value.str());
@@ -216,6 +242,9 @@ struct OptionInfo {
 
 static const OptionInfo infos[] = {
     {"--entry", parseEntry},
+    {"-e", parseEntry},
+    {"--entry-point-result", parseEntryResult},
+    {"--shared-libs", parseSharedLibraries},
     {"--target", &Options::targetText},
     {"--device", &Options::device},
     {"--arg", parseArgument},
@@ -272,6 +301,11 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
   bool hasValue = name.size() != text.size();
   if (name == "-h" || name == "-help")
     name = "--help";
+  // As mlir-runner has them.
+  if (name == "-entry-point-result")
+    name = "--entry-point-result";
+  if (name == "-shared-libs")
+    name = "--shared-libs";
   const OptionInfo *info =
       llvm::find_if(infos, [&](const OptionInfo &i) { return i.name == name; });
   const compiler::FlagInfo *flag =
@@ -434,7 +468,12 @@ void tessera::execution::printHelp(llvm::raw_ostream &os) {
   gpu-runner --list-devices
 
 Program and device
-  --entry=NAME        the function to run (main)
+  --entry=NAME        the function to run (main); also -e NAME
+  --entry-point-result=void|i32|i64|f32
+                      prints the result of the entry as mlir-runner does, and no
+                      statistics of outputs
+  --shared-libs=FILES accepted from command lines of mlir-runner, without effect:
+                      docs/Upstream.md lists the functions that programs may call
   --target=auto       the best device of this machine; the CPU if there is no other
   --target=TARGET[:NUMBER][:CHIP]
                       TARGET is cpu, cuda, hip, vulkan, opencl or level-zero;

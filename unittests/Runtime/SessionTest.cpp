@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 
+#include <string>
 #include <thread>
 
 using namespace tessera::runtime;
@@ -390,6 +391,132 @@ TEST(SessionDeathTest, WithoutASessionItSaysSo) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(tessera_rt_alloc(8), "tessera_rt_alloc outside of a session");
   EXPECT_DEATH(tessera_rt_report("A is too small"), "A is too small");
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers that host code accesses
+//===----------------------------------------------------------------------===//
+
+// As on a device with memory of its own: kernels get the other side's address.
+
+static int32_t *allocateShared(int64_t count) {
+  return static_cast<int32_t *>(tessera_rt_alloc_shared(
+      /*isSeparate=*/1, /*alignment=*/1, /*rank=*/1, &count, sizeof(int32_t),
+      "i32"));
+}
+
+TEST_F(SessionTest, CopiesBuffersThatBothSidesAccess) {
+  Session session(*device);
+  SessionScope scope(session);
+  int32_t *host = allocateShared(3);
+  ASSERT_NE(host, nullptr);
+  tessera_rt_host_access(host, /*isWrite=*/1);
+  host[0] = 1;
+  host[1] = 2;
+  host[2] = 3;
+  // The kernel writes the second element, at an address within the block.
+  auto *onDevice = static_cast<int32_t *>(tessera_rt_to_device(host + 1));
+  EXPECT_NE(onDevice, host + 1);
+  store(onDevice, 7, 1);
+  EXPECT_EQ(host[1], 2);
+  tessera_rt_host_access(host + 2, /*isWrite=*/1);
+  EXPECT_EQ(host[0], 1);
+  EXPECT_EQ(host[1], 7);
+  host[2] = 4;
+  // The next launch gets what the host wrote.
+  EXPECT_EQ(tessera_rt_to_device(host + 1), onDevice);
+  EXPECT_EQ(onDevice[0], 7);
+  EXPECT_EQ(onDevice[1], 4);
+  tessera_rt_free(host);
+  EXPECT_TRUE(session.finish().ok()) << session.status().message();
+  tessera_rt_free(host);
+  EXPECT_FALSE(session.status().ok());
+}
+
+TEST_F(SessionTest, SharesArgumentsAndResults) {
+  void *argument = nullptr;
+  ASSERT_TRUE(device->allocate(2 * sizeof(int32_t), &argument).ok());
+  int32_t contents[] = {5, 6};
+  ASSERT_TRUE(device->copyToDevice(argument, contents, sizeof(contents)).ok());
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    auto *host = static_cast<int32_t *>(tessera_rt_share(
+        argument, sizeof(contents), static_cast<int64_t>(SharedKind::Device)));
+    tessera_rt_host_access(host, /*isWrite=*/1);
+    EXPECT_EQ(host[1], 6);
+    host[1] = 8;
+    int32_t *result = allocateShared(1);
+    tessera_rt_host_access(result, /*isWrite=*/1);
+    *result = 9;
+    void *exported = tessera_rt_export(result);
+    // Twice, as two results that are one buffer.
+    EXPECT_EQ(tessera_rt_export(result), exported);
+    EXPECT_EQ(tessera_rt_export(host + 1),
+              static_cast<char *>(argument) + sizeof(int32_t));
+    EXPECT_TRUE(session.owns(exported));
+    EXPECT_FALSE(session.owns(argument));
+    tessera_rt_end_entry();
+    EXPECT_EQ(*static_cast<int32_t *>(exported), 9);
+    EXPECT_TRUE(session.finish().ok()) << session.status().message();
+  }
+  ASSERT_TRUE(device->copyToHost(contents, argument, sizeof(contents)).ok());
+  EXPECT_EQ(contents[1], 8);
+  EXPECT_TRUE(device->free(argument).ok());
+}
+
+TEST_F(SessionTest, CopiesVariablesButNotConstantsBack) {
+  Session session(*device);
+  SessionScope scope(session);
+  int32_t variable = 1, constant = 2;
+  tessera_rt_share(&variable, sizeof(variable),
+                   static_cast<int64_t>(SharedKind::Variable));
+  tessera_rt_share(&constant, sizeof(constant),
+                   static_cast<int64_t>(SharedKind::Constant));
+  store(static_cast<int32_t *>(tessera_rt_to_device(&variable)), 3, 1);
+  store(static_cast<int32_t *>(tessera_rt_to_device(&constant)), 3, 1);
+  tessera_rt_host_access(&variable, /*isWrite=*/0);
+  tessera_rt_host_access(&constant, /*isWrite=*/0);
+  EXPECT_EQ(variable, 3);
+  EXPECT_EQ(constant, 2);
+  // An address that is in no block is passed on.
+  int32_t other = 0;
+  EXPECT_EQ(tessera_rt_to_device(&other), &other);
+}
+
+static int reached;
+static void accessAfterError(void **) {
+  reached = 1;
+  int64_t size = -1;
+  (void)tessera_rt_alloc_shared(/*isSeparate=*/0, /*alignment=*/1, /*rank=*/1,
+                                &size, sizeof(int32_t), "i32");
+  reached = 2;
+}
+
+TEST_F(SessionTest, LeavesHostCodeThatAccessesBuffersAfterAnError) {
+  Session session(*device);
+  SessionScope scope(session);
+  reached = 0;
+  session.call(&accessAfterError, nullptr);
+  EXPECT_EQ(reached, 1);
+  EXPECT_NE(session.status().message().find("the size of dimension 0"),
+            std::string::npos);
+}
+
+TEST_F(SessionTest, PrintsToItsSink) {
+  Session session(*device);
+  std::string printed;
+  session.setPrintSink([&](std::string_view text) { printed += text; });
+  session.print("a");
+  int64_t size = 5, stride = 1;
+  SessionScope scope(session);
+  int32_t *host = allocateShared(4);
+  EXPECT_FALSE(
+      session.prepareRead(1, host, 0, &size, &stride, sizeof(int32_t)));
+  EXPECT_NE(session.status().message().find("exceeds its buffer of 16 bytes"),
+            std::string::npos);
+  session.print("b");
+  EXPECT_EQ(printed, "a");
 }
 
 } // namespace

@@ -8,6 +8,8 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Graph/Constants.h"
+#include "Runtime/RunnerFunctions.h"
+#include "Runtime/Session.h"
 #include "Runtime/TensorMap.h"
 #include "TensorMaps.h"
 
@@ -21,6 +23,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -29,9 +32,15 @@
 #include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
@@ -53,6 +62,36 @@ static constexpr llvm::StringLiteral dataName = "tessera_rt_data";
 static constexpr llvm::StringLiteral reportName = "tessera_rt_report";
 static constexpr llvm::StringLiteral readName = "tessera_rt_read";
 static constexpr llvm::StringLiteral allocateName = "tessera_rt_alloc_array";
+static constexpr llvm::StringLiteral allocateSharedName =
+    "tessera_rt_alloc_shared";
+static constexpr llvm::StringLiteral shareName = "tessera_rt_share";
+static constexpr llvm::StringLiteral checkpointValueName =
+    "tessera_rt_checkpoint_value";
+static constexpr llvm::StringLiteral toDeviceName = "tessera_rt_to_device";
+static constexpr llvm::StringLiteral hostAccessName = "tessera_rt_host_access";
+static constexpr llvm::StringLiteral exportName = "tessera_rt_export";
+static constexpr llvm::StringLiteral endEntryName = "tessera_rt_end_entry";
+
+/// Where the buffers of a program are.
+enum class Buffers {
+  /// Host code only passes them on.
+  OfDevice,
+  /// Host code accesses them, in the memory of the device.
+  OfHost,
+  /// Host code accesses them, and the device has a copy.
+  OnBothSides,
+};
+
+/// Calls a function of the runtime. Null if another symbol has its name.
+static LLVM::CallOp callRuntime(Location loc, StringRef name,
+                                ValueRange operands, Type result,
+                                ModuleOp module, OpBuilder &builder) {
+  FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
+      builder, module, name, llvm::to_vector(operands.getTypes()), result);
+  return succeeded(callee)
+             ? LLVM::CallOp::create(builder, loc, *callee, operands)
+             : LLVM::CallOp();
+}
 
 /// The address of `text` as a C string, in a constant of that name.
 static Value getText(Location loc, StringRef symbol, StringRef text,
@@ -76,7 +115,33 @@ namespace {
 
 /// gpu.launch_func to tessera_rt_launch.
 struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LaunchPattern(const LLVMTypeConverter &converter, Buffers buffers)
+      : ConvertOpToLLVMPattern(converter), buffers(buffers) {}
+
+  /// The operands as the kernel gets them.
+  FailureOr<SmallVector<Value>>
+  getKernelOperands(gpu::LaunchFuncOp op, OpAdaptor adaptor, ModuleOp module,
+                    ConversionPatternRewriter &rewriter) const {
+    SmallVector<Value> operands(adaptor.getKernelOperands());
+    if (buffers != Buffers::OnBothSides)
+      return operands;
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    for (auto [value, converted] :
+         llvm::zip_equal(op.getKernelOperands(), operands)) {
+      if (!isa<MemRefType>(value.getType()))
+        continue;
+      MemRefDescriptor descriptor(converted);
+      auto call = callRuntime(op.getLoc(), toDeviceName,
+                              descriptor.alignedPtr(rewriter, op.getLoc()),
+                              pointer, module, rewriter);
+      if (!call)
+        return failure();
+      descriptor.setAllocatedPtr(rewriter, op.getLoc(), call.getResult());
+      descriptor.setAlignedPtr(rewriter, op.getLoc(), call.getResult());
+      converted = descriptor;
+    }
+    return operands;
+  }
 
   LogicalResult
   matchAndRewrite(gpu::LaunchFuncOp op, OpAdaptor adaptor,
@@ -96,8 +161,13 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
                                       rewriter.getI64IntegerAttr(value));
     };
 
+    FailureOr<SmallVector<Value>> kernelOperands =
+        getKernelOperands(op, adaptor, module, rewriter);
+    if (failed(kernelOperands))
+      return rewriter.notifyMatchFailure(
+          op, "another symbol has the name of a function of the runtime");
     SmallVector<Value> arguments = getTypeConverter()->promoteOperands(
-        loc, op.getKernelOperands(), adaptor.getKernelOperands(), rewriter,
+        loc, op.getKernelOperands(), *kernelOperands, rewriter,
         /*useBarePtrCallConv=*/false);
     if (auto taken = op->getAttrOfType<DenseI64ArrayAttr>(
             TesseraDialect::TakenArgumentsAttrHelper::getNameStr())) {
@@ -139,7 +209,7 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       append(slot, layout.getTypeSize(argument.getType()).getFixedValue());
     }
     FailureOr<SmallVector<Value>> maps =
-        makeTensorMaps(op, adaptor.getKernelOperands(), rewriter);
+        makeTensorMaps(op, *kernelOperands, rewriter);
     if (failed(maps))
       return rewriter.notifyMatchFailure(op, "no tensor maps");
     for (Value map : *maps)
@@ -190,6 +260,9 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     rewriter.eraseOp(op);
     return success();
   }
+
+private:
+  Buffers buffers;
 };
 
 /// memref.alloc and memref.alloca to tessera_rt_alloc_array, which checks the
@@ -205,8 +278,9 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
   using OpAdaptor = typename Base::OpAdaptor;
 
   AllocPattern(const LLVMTypeConverter &converter,
-               llvm::StringMap<std::string> &texts, PatternBenefit benefit)
-      : Base(converter, benefit), texts(texts) {}
+               llvm::StringMap<std::string> &texts, Buffers buffers,
+               PatternBenefit benefit)
+      : Base(converter, benefit), texts(texts), buffers(buffers) {}
 
   LogicalResult
   matchAndRewrite(AllocOp op, OpAdaptor adaptor,
@@ -252,14 +326,16 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
     SmallVector<Value> operands{
         constant(alignment), constant(sizes.size()), array, constant(bytes),
         getText(loc, getSymbol(name), name, module, rewriter)};
-    FailureOr<LLVM::LLVMFuncOp> callee =
-        LLVM::lookupOrCreateFn(rewriter, module, allocateName,
-                               {i64, i64, pointer, i64, pointer}, pointer);
-    if (failed(callee))
+    bool isShared = buffers != Buffers::OfDevice;
+    if (isShared)
+      operands.insert(operands.begin(),
+                      constant(buffers == Buffers::OnBothSides));
+    auto call = callRuntime(loc, isShared ? allocateSharedName : allocateName,
+                            operands, pointer, module, rewriter);
+    if (!call)
       return rewriter.notifyMatchFailure(
           op, "another symbol has the name of a function of the runtime");
-    Value memory =
-        LLVM::CallOp::create(rewriter, loc, *callee, operands).getResult();
+    Value memory = call.getResult();
     LLVM::StackRestoreOp::create(rewriter, loc, saved);
     Value descriptor = createMemRefDescriptor(loc, type, memory, memory, sizes,
                                               strides, rewriter);
@@ -278,12 +354,16 @@ private:
   }
 
   llvm::StringMap<std::string> &texts;
+  Buffers buffers;
 };
 
 /// memref.get_global to a copy of it on the device. Constants that are data
 /// beside the host code have numbers.
 struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  ConstantPattern(const LLVMTypeConverter &converter, Buffers buffers,
+                  const llvm::StringSet<> &constants, PatternBenefit benefit)
+      : ConvertOpToLLVMPattern(converter, benefit), buffers(buffers),
+        constants(constants) {}
 
   LogicalResult
   matchAndRewrite(memref::GetGlobalOp op, OpAdaptor,
@@ -306,20 +386,41 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
         rewriter, loc, i64,
         rewriter.getI64IntegerAttr(type.getNumElements() *
                                    llvm::divideCeil(bits, 8)));
-    FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
-        rewriter, module, number ? dataName : constantName,
-        {which.getType(), i64}, pointer);
-    if (failed(callee))
-      return rewriter.notifyMatchFailure(
-          op, "another symbol has the name of a function of the runtime");
-    Value device =
-        LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{which, bytes})
-            .getResult();
+    bool isOnBothSides = buffers == Buffers::OnBothSides;
+    Value memory = which;
+    if (number || !isOnBothSides) {
+      auto call = callRuntime(loc, number ? dataName : constantName,
+                              {which, bytes}, pointer, module, rewriter);
+      if (!call)
+        return rewriter.notifyMatchFailure(
+            op, "another symbol has the name of a function of the runtime");
+      memory = call.getResult();
+    }
+    if (isOnBothSides) {
+      using ::tessera::runtime::SharedKind;
+      SharedKind kind = number ? SharedKind::Device
+                        : constants.contains(op.getName())
+                            ? SharedKind::Constant
+                            : SharedKind::Variable;
+      Value kindValue = LLVM::ConstantOp::create(
+          rewriter, loc, i64,
+          rewriter.getI64IntegerAttr(static_cast<int64_t>(kind)));
+      auto call = callRuntime(loc, shareName, {memory, bytes, kindValue},
+                              pointer, module, rewriter);
+      if (!call)
+        return rewriter.notifyMatchFailure(
+            op, "another symbol has the name of a function of the runtime");
+      memory = call.getResult();
+    }
     rewriter.replaceOp(op,
                        {MemRefDescriptor::fromStaticShape(
-                           rewriter, loc, *getTypeConverter(), type, device)});
+                           rewriter, loc, *getTypeConverter(), type, memory)});
     return success();
   }
+
+private:
+  Buffers buffers;
+  const llvm::StringSet<> &constants;
 };
 
 /// Whether a memref is on the stack of the host.
@@ -385,8 +486,29 @@ struct ConvertLaunchToRuntimePass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
-    if (failed(checkHost(module)))
+    SmallVector<Operation *> accesses = findAccesses(module);
+    if (planned && !accesses.empty()) {
+      accesses.front()->emitError()
+          << "host code accesses a buffer or prints, which a bundle does not "
+             "support: do so in a kernel, or run the program from its source";
       return signalPassFailure();
+    }
+    Buffers buffers = accesses.empty() ? Buffers::OfDevice
+                      : separateMemory ? Buffers::OnBothSides
+                                       : Buffers::OfHost;
+    if (buffers == Buffers::OnBothSides) {
+      for (Operation *access : accesses)
+        if (failed(precedeAccess(access, module)))
+          return signalPassFailure();
+      passDeviceAddresses(module);
+    }
+    llvm::StringSet<> constants;
+    for (auto global : module.getOps<memref::GlobalOp>())
+      if (global.getConstant())
+        constants.insert(global.getName());
+    llvm::DenseMap<StringAttr, FunctionType> entries;
+    for (auto function : module.getOps<func::FuncOp>())
+      entries[function.getNameAttr()] = function.getFunctionType();
     // The attributes of its kernel that a launch needs.
     module.walk([&](gpu::LaunchFuncOp launch) {
       if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
@@ -405,7 +527,8 @@ struct ConvertLaunchToRuntimePass
     for (auto global : llvm::to_vector(module.getOps<memref::GlobalOp>()))
       if (getDataNumber(global.getName()))
         global.erase();
-    if (failed(reportAsserts(module)))
+    if (failed(reportAsserts(module)) || failed(lowerVectors(module)) ||
+        failed(lowerParallelLoops(module)))
       return signalPassFailure();
     module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
 
@@ -424,12 +547,15 @@ struct ConvertLaunchToRuntimePass
     populateMathToLLVMConversionPatterns(converter, patterns);
     populateFuncToLLVMConversionPatterns(converter, patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
-    patterns.add<LaunchPattern>(converter);
-    patterns.add<ConstantPattern>(converter, /*benefit=*/2);
-    patterns.add<ReadPattern>(converter, /*benefit=*/2);
+    populateVectorToLLVMConversionPatterns(converter, patterns);
+    ub::populateUBToLLVMConversionPatterns(converter, patterns);
+    patterns.add<LaunchPattern>(converter, buffers);
+    patterns.add<ConstantPattern>(converter, buffers, constants, /*benefit=*/2);
+    if (buffers == Buffers::OfDevice)
+      patterns.add<ReadPattern>(converter, /*benefit=*/2);
     llvm::StringMap<std::string> arrayTexts;
     patterns.add<AllocPattern<memref::AllocOp>, AllocPattern<memref::AllocaOp>>(
-        converter, arrayTexts,
+        converter, arrayTexts, buffers,
         /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalOp<ModuleOp>();
@@ -437,7 +563,56 @@ struct ConvertLaunchToRuntimePass
       return signalPassFailure();
     for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>()))
       if (!function.isExternal())
-        pack(function);
+        pack(function, buffers == Buffers::OnBothSides
+                           ? entries.lookup(function.getNameAttr())
+                           : FunctionType());
+  }
+
+  /// Lowers vector ops that have no counterpart in LLVM, as upstream's
+  /// `convert-vector-to-llvm` does first.
+  LogicalResult lowerVectors(ModuleOp module) {
+    WalkResult vectors = module.walk([](Operation *op) {
+      return isa_and_present<vector::VectorDialect>(op->getDialect())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (!vectors.wasInterrupted())
+      return success();
+    RewritePatternSet patterns(&getContext());
+    vector::populateVectorBroadcastLoweringPatterns(patterns);
+    vector::populateVectorShapeCastLoweringPatterns(patterns);
+    vector::populateVectorInterleaveLoweringPatterns(patterns);
+    vector::populateVectorBitCastLoweringPatterns(patterns);
+    vector::populateVectorScanLoweringPatterns(patterns);
+    vector::populateVectorStepLoweringPatterns(patterns);
+    vector::populateVectorGatherLoweringPatterns(patterns);
+    vector::populateVectorShuffleLoweringPatterns(patterns);
+    vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+    vector::populateVectorMaskMaterializationPatterns(
+        patterns, /*force32BitVectorIndices=*/false);
+    vector::populateVectorRankReducingFMAPattern(patterns);
+    vector::populateVectorFromElementsUnrollPatterns(patterns);
+    vector::populateVectorToElementsUnrollPatterns(patterns);
+    return applyPatternsGreedily(module, std::move(patterns));
+  }
+
+  /// Lowers control flow with parallel loops, which become sequential. The full
+  /// conversion would reject the terminators of the loops that they become.
+  LogicalResult lowerParallelLoops(ModuleOp module) {
+    WalkResult loops = module.walk([](Operation *op) {
+      return isa<scf::ParallelOp, scf::ForallOp>(op) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+    });
+    if (!loops.wasInterrupted())
+      return success();
+    RewritePatternSet patterns(&getContext());
+    populateSCFToControlFlowConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target
+        .addIllegalOp<scf::ForallOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+                      scf::ParallelOp, scf::WhileOp, scf::ExecuteRegionOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    return applyPartialConversion(module, target, std::move(patterns));
   }
 
   /// A failed assertion is the session's error. Host code continues to its end,
@@ -470,30 +645,192 @@ struct ConvertLaunchToRuntimePass
     return success();
   }
 
-  /// Rejects host code that accesses buffers in device memory.
-  LogicalResult checkHost(ModuleOp module) {
-    WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+  /// The ops of host code that access buffers or print, other than loads of
+  /// scalars, for which the runtime has a function.
+  SmallVector<Operation *> findAccesses(ModuleOp module) {
+    SmallVector<Operation *> accesses, scalars;
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<gpu::GPUModuleOp>(op))
         return WalkResult::skip();
       auto load = dyn_cast<memref::LoadOp>(op);
       if (load && isScalar(load.getMemRefType()))
-        return WalkResult::advance();
-      if (separateMemory &&
-          isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op)) {
-        op->emitError() << "host code accesses a buffer in device memory: "
-                           "access it in a kernel, or pass the value as a "
-                           "scalar argument";
-        return WalkResult::interrupt();
-      }
+        scalars.push_back(op);
+      else if (isAccess(op))
+        accesses.push_back(op);
       return WalkResult::advance();
     });
-    return failure(result.wasInterrupted());
+    if (!accesses.empty())
+      llvm::append_range(accesses, scalars);
+    return accesses;
   }
 
-  /// `__tessera_f(ptr)`, which the runner calls.
-  void pack(LLVM::LLVMFuncOp function) {
+  static bool isAccess(Operation *op) {
+    if (auto call = dyn_cast<CallOpInterface>(op)) {
+      auto callee =
+          dyn_cast_or_null<FunctionOpInterface>(call.resolveCallable());
+      return callee && callee.isExternal() && !isForeign(callee);
+    }
+    if (isa<vector::PrintOp>(op))
+      return true;
+    if (isa<gpu::LaunchFuncOp, memref::GetGlobalOp>(op) ||
+        op->getNumRegions() != 0)
+      return false;
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    return effects &&
+           (effects.hasEffect<MemoryEffects::Read>() ||
+            effects.hasEffect<MemoryEffects::Write>()) &&
+           !isa<cf::AssertOp>(op);
+  }
+
+  /// Whether a function without a body is not one of upstream's runners.
+  static bool isForeign(FunctionOpInterface function) {
+    return !::tessera::runtime::findRunnerFunction(function.getName()) &&
+           !::tessera::runtime::findRunnerFunction(
+               (::tessera::runtime::cInterfacePrefix + function.getName())
+                   .str());
+  }
+
+  /// Makes the memory that an op accesses current on the host.
+  static LogicalResult precedeAccess(Operation *op, ModuleOp module) {
+    // Functions that print do so themselves.
+    if (isa<CallOpInterface>(op))
+      return success();
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    auto pointer = LLVM::LLVMPointerType::get(op->getContext());
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value memory = operand.get();
+      bool isMemRef = isa<MemRefType>(memory.getType());
+      if (!effects ||
+          (!isMemRef && !isa<LLVM::LLVMPointerType>(memory.getType())))
+        continue;
+      SmallVector<MemoryEffects::EffectInstance> instances;
+      effects.getEffects(instances);
+      bool isRead = false, isWrite = false;
+      for (const MemoryEffects::EffectInstance &instance : instances)
+        if (!instance.getValue() || instance.getValue() == memory) {
+          isRead |= isa<MemoryEffects::Read>(instance.getEffect());
+          isWrite |= isa<MemoryEffects::Write>(instance.getEffect());
+        }
+      if (!isRead && !isWrite)
+        continue;
+      Value address = memory;
+      if (isMemRef) {
+        address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                                 memory);
+        address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                             address);
+        address = LLVM::IntToPtrOp::create(builder, loc, pointer, address);
+      }
+      Value write =
+          LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                   builder.getI64IntegerAttr(isWrite ? 1 : 0));
+      if (!callRuntime(loc, hostAccessName, {address, write},
+                       LLVM::LLVMVoidType::get(op->getContext()), module,
+                       builder))
+        return op->emitError()
+               << "another symbol has the name '" << hostAccessName << "'";
+    }
+    return success();
+  }
+
+  /// Checkpoints get the addresses of buffers on the device.
+  static void passDeviceAddresses(ModuleOp module) {
+    auto pointer = LLVM::LLVMPointerType::get(module.getContext());
+    module.walk([&](func::CallOp call) {
+      if (call.getCallee() != checkpointValueName)
+        return;
+      auto cast = call.getOperand(0).getDefiningOp<arith::IndexCastOp>();
+      if (!cast ||
+          !cast.getIn().getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>())
+        return;
+      OpBuilder builder(call);
+      Location loc = call.getLoc();
+      Value host =
+          LLVM::IntToPtrOp::create(builder, loc, pointer, call.getOperand(0));
+      if (auto device =
+              callRuntime(loc, toDeviceName, host, pointer, module, builder))
+        call.setOperand(0, LLVM::PtrToIntOp::create(builder, loc,
+                                                    builder.getI64Type(),
+                                                    device.getResult()));
+    });
+  }
+
+  /// The arguments of an entry point are in device memory: replaces them by
+  /// what host code accesses.
+  void shareArguments(FunctionType type, SmallVectorImpl<Value> &arguments,
+                      Location loc, ModuleOp module, OpBuilder &builder) {
+    Type i64 = builder.getI64Type();
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto constant = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(builder, loc, i64,
+                                      builder.getI64IntegerAttr(value));
+    };
+    size_t next = 0;
+    for (Type input : type.getInputs()) {
+      auto memref = dyn_cast<MemRefType>(input);
+      if (!memref) {
+        ++next;
+        continue;
+      }
+      // Two pointers, the offset, the sizes and the strides of a dense array.
+      Value count = constant(1);
+      for (int64_t dim = 0; dim < memref.getRank(); ++dim)
+        count =
+            LLVM::MulOp::create(builder, loc, count, arguments[next + 3 + dim]);
+      int64_t bits = memref.getElementType().isIndex()
+                         ? 64
+                         : memref.getElementTypeBitWidth();
+      Value bytes = LLVM::LShrOp::create(
+          builder, loc,
+          LLVM::AddOp::create(
+              builder, loc,
+              LLVM::MulOp::create(builder, loc, count, constant(bits)),
+              constant(7)),
+          constant(3));
+      using ::tessera::runtime::SharedKind;
+      Value kind = constant(static_cast<int64_t>(SharedKind::Device));
+      auto call =
+          callRuntime(loc, shareName, {arguments[next + 1], bytes, kind},
+                      pointer, module, builder);
+      arguments[next] = arguments[next + 1] = call.getResult();
+      next += 3 + 2 * memref.getRank();
+    }
+  }
+
+  /// The results of an entry point with the addresses of device memory.
+  Value exportResults(FunctionType type, Value result, Location loc,
+                      ModuleOp module, OpBuilder &builder) {
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto exportAt = [&](ArrayRef<int64_t> path) {
+      SmallVector<int64_t> allocated(path), aligned(path);
+      allocated.push_back(0);
+      aligned.push_back(1);
+      Value address =
+          LLVM::ExtractValueOp::create(builder, loc, result, aligned);
+      auto call =
+          callRuntime(loc, exportName, address, pointer, module, builder);
+      for (ArrayRef<int64_t> position : {allocated, aligned})
+        result = LLVM::InsertValueOp::create(builder, loc, result,
+                                             call.getResult(), position);
+    };
+    for (auto [i, output] : llvm::enumerate(type.getResults()))
+      if (isa<MemRefType>(output)) {
+        if (type.getNumResults() == 1)
+          exportAt({});
+        else
+          exportAt(static_cast<int64_t>(i));
+      }
+    return result;
+  }
+
+  /// `__tessera_f(ptr)`, which the runner calls. `shared` is the type of the
+  /// function if it accesses buffers that have a copy on the device; else null.
+  void pack(LLVM::LLVMFuncOp function, FunctionType shared) {
     OpBuilder builder(function);
     Location loc = function.getLoc();
+    auto module = function->getParentOfType<ModuleOp>();
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     builder.setInsertionPointAfter(function);
     auto wrapper = LLVM::LLVMFuncOp::create(
@@ -505,13 +842,22 @@ struct ConvertLaunchToRuntimePass
     unsigned count = function.getNumArguments();
     SmallVector<Value> arguments =
         unpackArguments(builder, loc, function, array, count);
+    if (shared)
+      shareArguments(shared, arguments, loc, module, builder);
     auto call = LLVM::CallOp::create(builder, loc, function, arguments);
     if (call.getNumResults()) {
       Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, array,
                                        ArrayRef<LLVM::GEPArg>{int32_t(count)});
       Value address = LLVM::LoadOp::create(builder, loc, pointer, slot);
-      LLVM::StoreOp::create(builder, loc, call.getResult(), address);
+      Value result = call.getResult();
+      if (shared)
+        result = exportResults(shared, result, loc, module, builder);
+      LLVM::StoreOp::create(builder, loc, result, address);
     }
+    if (shared)
+      (void)callRuntime(loc, endEntryName, {},
+                        LLVM::LLVMVoidType::get(&getContext()), module,
+                        builder);
     LLVM::ReturnOp::create(builder, loc, ValueRange());
   }
 };

@@ -713,35 +713,21 @@ static LogicalResult checkWhile(scf::WhileOp loop) {
             "conjunction with others";
 }
 
-/// Stops at a load or store on the host, but for memory on its stack and reads
-/// of scalars.
-static WalkResult checkHostAccess(Operation *op) {
-  if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
-    return WalkResult::skip();
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return failed(checkWhile(loop)) ? WalkResult::interrupt()
-                                    : WalkResult::advance();
-  Value memory;
-  if (auto load = dyn_cast<memref::LoadOp>(op))
-    memory = load.getMemRef();
-  else if (auto store = dyn_cast<memref::StoreOp>(op))
-    memory = store.getMemRef();
-  else
-    return WalkResult::advance();
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  if (memory.getDefiningOp<memref::AllocaOp>())
-    return WalkResult::advance();
-  // A condition, or the bound of a loop.
-  if (auto load = dyn_cast<memref::LoadOp>(op))
-    if (load.getMemRefType().hasStaticShape() &&
-        load.getMemRefType().getNumElements() == 1)
-      return WalkResult::advance();
-  op->emitError()
-      << (isa<memref::LoadOp>(op) ? "reads" : "writes")
-      << " an element in host code, but the data is in device memory: use "
-         "a linalg op, or pass a scalar argument";
-  return WalkResult::interrupt();
+/// Whether host code accesses elements of buffers, other than by reads of
+/// scalars. Its runs are not planned, and end at the first access after an
+/// error.
+static bool accessesBuffers(Operation *function) {
+  WalkResult result = function->walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
+      return WalkResult::skip();
+    auto load = dyn_cast<memref::LoadOp>(op);
+    bool isScalar = load && load.getMemRefType().hasStaticShape() &&
+                    load.getMemRefType().getNumElements() == 1;
+    return isa<memref::StoreOp>(op) || (load && !isScalar)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 namespace {
@@ -816,8 +802,16 @@ struct TesseraMapLinalgToSimtPass
     };
     if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), isMapped, map)))
       return signalPassFailure();
+    if (accessesBuffers(getOperation()))
+      return;
     WalkResult result =
-        getOperation()->walk<WalkOrder::PreOrder>(checkHostAccess);
+        getOperation()->walk<WalkOrder::PreOrder>([](Operation *op) {
+          if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
+            return WalkResult::skip();
+          auto loop = dyn_cast<scf::WhileOp>(op);
+          return loop && failed(checkWhile(loop)) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+        });
     if (result.wasInterrupted())
       signalPassFailure();
   }

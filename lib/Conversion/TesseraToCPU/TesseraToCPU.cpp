@@ -8,6 +8,7 @@
 //   gpu.func         func.func with its context
 //   gpu.thread_id..  loads from the context
 //   gpu.barrier      a call: the runtime runs the threads as fibers
+//   gpu.printf       a call
 //
 // For a chip that emulates another, a thread is a lane, and collective
 // operations of lanes are calls as well: Emulation.cpp.
@@ -46,6 +47,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 static constexpr llvm::StringLiteral barrierName = "tessera_cpu_barrier";
+static constexpr llvm::StringLiteral printName = "tessera_cpu_print";
 
 //===----------------------------------------------------------------------===//
 // The gpu dialect
@@ -118,6 +120,82 @@ struct BarrierPattern : ContextPattern<gpu::BarrierOp> {
   }
 };
 
+/// gpu.printf is a call with its operands as 64 bits in an array.
+struct PrintfPattern : ContextPattern<gpu::PrintfOp> {
+  using ContextPattern::ContextPattern;
+
+  /// A C string in a constant of the module.
+  static Value getText(Location loc, StringRef text, gpu::GPUModuleOp module,
+                       PatternRewriter &rewriter) {
+    std::string bytes = text.str();
+    bytes.push_back('\0');
+    std::string name;
+    unsigned count = 0;
+    do
+      name = "printf_text_" + std::to_string(count++);
+    while (module.lookupSymbol(name));
+    LLVM::GlobalOp global;
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(module.getBody());
+      global = LLVM::GlobalOp::create(
+          rewriter, loc,
+          LLVM::LLVMArrayType::get(rewriter.getI8Type(), bytes.size()),
+          /*isConstant=*/true, LLVM::Linkage::Internal, name,
+          rewriter.getStringAttr(bytes));
+    }
+    return LLVM::AddressOfOp::create(rewriter, loc, global);
+  }
+
+  LogicalResult matchAndRewrite(gpu::PrintfOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<gpu::GPUModuleOp>();
+    Type i64 = rewriter.getI64Type(), pointer = workgroup.getType();
+    std::string types;
+    for (Type type : op.getArgs().getTypes()) {
+      if (!type.isIntOrIndexOrFloat() ||
+          (!type.isIndex() && type.getIntOrFloatBitWidth() > 64))
+        return failure();
+      types += isa<FloatType>(type) ? 'f' : 'i';
+    }
+    Value count = LLVM::ConstantOp::create(
+        rewriter, loc, i64,
+        rewriter.getI64IntegerAttr(std::max<size_t>(types.size(), 1)));
+    Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
+    Value array = LLVM::AllocaOp::create(rewriter, loc, pointer, i64, count);
+    for (auto [i, value] : llvm::enumerate(op.getArgs())) {
+      Type type = value.getType();
+      Value bits = value;
+      if (type.isIndex()) {
+        bits = arith::IndexCastOp::create(rewriter, loc, i64, value);
+      } else if (isa<FloatType>(type)) {
+        if (!type.isF64())
+          bits = arith::ExtFOp::create(rewriter, loc, rewriter.getF64Type(),
+                                       value);
+        bits = arith::BitcastOp::create(rewriter, loc, i64, bits);
+      } else if (!type.isInteger(64)) {
+        // As C promotes it.
+        bits =
+            type.isInteger(1)
+                ? arith::ExtUIOp::create(rewriter, loc, i64, value).getResult()
+                : arith::ExtSIOp::create(rewriter, loc, i64, value).getResult();
+      }
+      Value slot =
+          LLVM::GEPOp::create(rewriter, loc, pointer, i64, array,
+                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+      LLVM::StoreOp::create(rewriter, loc, bits, slot);
+    }
+    Value text = getText(loc, op.getFormat(), module, rewriter);
+    Value kinds = getText(loc, types, module, rewriter);
+    func::CallOp::create(rewriter, loc, printName, TypeRange(),
+                         ValueRange{workgroup, text, kinds, array});
+    LLVM::StackRestoreOp::create(rewriter, loc, saved);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct ReturnPattern : OpRewritePattern<gpu::ReturnOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(gpu::ReturnOp op,
@@ -151,7 +229,7 @@ static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
                FieldPattern<gpu::GridDimOp, GridDim>,
                FieldPattern<gpu::BlockDimOp, BlockDim>,
                FieldPattern<gpu::ThreadIdOp, ThreadId>, GlobalIdPattern,
-               BarrierPattern>(context, workgroup);
+               BarrierPattern, PrintfPattern>(context, workgroup);
   patterns.add<WorkgroupMemoryPattern>(context, memory);
   patterns.add<ReturnPattern>(context);
   walkAndApplyPatterns(function, std::move(patterns));
@@ -258,6 +336,8 @@ struct ConvertTesseraToCPUPass
     Value memory = entry.addArgument(bytes, loc);
     EmulatedTarget::setContext(function, context);
 
+    bool prints = false;
+    function.walk([&](gpu::PrintfOp) { prints = true; });
     if (failed(convertGpuOps(function, context, memory)))
       return failure();
     kernel.erase();
@@ -268,6 +348,13 @@ struct ConvertTesseraToCPUPass
       auto barrier = func::FuncOp::create(
           builder, loc, barrierName, builder.getFunctionType({pointer}, {}));
       barrier.setPrivate();
+    }
+    if (prints && !module.lookupSymbol(printName)) {
+      builder.setInsertionPointToStart(module.getBody());
+      auto print = func::FuncOp::create(
+          builder, loc, printName,
+          builder.getFunctionType({pointer, pointer, pointer, pointer}, {}));
+      print.setPrivate();
     }
     return success();
   }

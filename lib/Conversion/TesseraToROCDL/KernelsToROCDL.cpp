@@ -46,6 +46,13 @@ struct ConvertKernelsToROCDLPass
     FailureOr<const Chip *> chip = getChip(getOperation(), "hip");
     if (failed(chip))
       return signalPassFailure();
+    // It becomes calls of ROCm's device libraries, which are not linked.
+    WalkResult prints = getOperation().walk([](gpu::PrintfOp op) {
+      op.emitError() << "target hip does not support gpu.printf";
+      return WalkResult::interrupt();
+    });
+    if (prints.wasInterrupted())
+      return signalPassFailure();
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
     LDBG() << getOperation().getName() << " for " << (*chip)->name;
     addConversion(pm, (*chip)->name);

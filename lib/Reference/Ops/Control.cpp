@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Control.h"
+#include "Shapes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -86,9 +87,29 @@ InstrPtr tessera::reference::compileCall(Operation *op, Operation *callee,
   });
 }
 
+/// Functions of upstream's runners. The reference prints nothing.
+static InstrPtr compileRunnerCall(func::CallOp op, Scope &scope) {
+  StringRef name = op.getCallee();
+  if (name.starts_with("print") && op.getNumResults() == 0)
+    return makeInstr([](Frame &) { return true; });
+  if (name.starts_with("mgpuMemGetDeviceMemRef") && op.getNumOperands() == 1 &&
+      op.getNumResults() == 1) {
+    Slot source = scope.slot(op.getOperand(0));
+    return makeAlias(source, scope.define(op.getResult(0)));
+  }
+  if (name.starts_with("fillResource") && op.getNumOperands() == 2 &&
+      op.getNumResults() == 0 && isa<MemRefType>(op.getOperand(0).getType()))
+    return makeFill(op, scope.slot(op.getOperand(0)),
+                    scope.slot(op.getOperand(1)));
+  return nullptr;
+}
+
 static InstrPtr compileFuncCall(func::CallOp op, Scope &scope) {
   Operation *callee = scope.program.getSymbols().lookupNearestSymbolFrom(
       op, op.getCalleeAttr());
+  auto function = dyn_cast_or_null<FunctionOpInterface>(callee);
+  if (function && function.isExternal())
+    return compileRunnerCall(op, scope);
   return compileCall(op, callee, op->getOpOperands(), scope);
 }
 

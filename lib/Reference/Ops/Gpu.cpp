@@ -265,16 +265,7 @@ static InstrPtr compileAlloc(gpu::AllocOp op, Scope &scope) {
 static InstrPtr compileMemset(gpu::MemsetOp op, Scope &scope) {
   Slot memory = scope.slot(op.getDst()), value = scope.slot(op.getValue());
   scope.define(op->getResults());
-  Operation *operation = op;
-  return makeInstr([=](Frame &frame) {
-    const View &view = *frame.view(memory);
-    int64_t count = view.getNumElements();
-    if (!frame.run->spend(count, operation))
-      return false;
-    for (int64_t i = 0; i < count; ++i)
-      view.store(view.addressOf(i), frame.number(value));
-    return true;
-  });
+  return makeFill(op, memory, value);
 }
 
 /// An op of which nothing remains: everything is synchronous, and there is one
@@ -336,6 +327,6 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   });
   for (const char *name :
        {"gpu.dealloc", "gpu.wait", "gpu.host_register", "gpu.host_unregister",
-        "gpu.set_default_device", "gpu.printf"})
+        "gpu.set_default_device", "gpu.printf", "vector.print"})
     registry.addNamed(name, compileNothing);
 }

@@ -67,6 +67,18 @@ InstrPtr tessera::reference::makeMemoryCopy(Operation *op, Slot source,
   });
 }
 
+InstrPtr tessera::reference::makeFill(Operation *op, Slot target, Slot value) {
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(target);
+    int64_t count = view.getNumElements();
+    if (!frame.run->spend(count, op))
+      return false;
+    for (int64_t i = 0; i < count; ++i)
+      view.store(view.addressOf(i), frame.number(value));
+    return true;
+  });
+}
+
 InstrPtr tessera::reference::makeAlias(Slot source, Slot result) {
   return makeInstr([=](Frame &frame) {
     assign(frame, result, frame, source);

@@ -24,6 +24,8 @@ InstrPtr makeCheckedCast(Operation *op, ShapedType type, Slot source,
 InstrPtr makeAllocation(Operation *op, const MixedList &sizes,
                         const Format *format, Slot result);
 InstrPtr makeMemoryCopy(Operation *op, Slot source, Slot target);
+/// One value to all elements.
+InstrPtr makeFill(Operation *op, Slot target, Slot value);
 InstrPtr makeDim(Operation *op, Slot source, Slot index, Slot result);
 /// One element.
 InstrPtr makeElementLoad(Operation *op, Slot source,

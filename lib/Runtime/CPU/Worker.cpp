@@ -495,3 +495,56 @@ void tessera_cpu_access(const tessera_workgroup *workgroup,
                        static_cast<long long>(first),
                        static_cast<long long>(size)));
 }
+
+/// The text of one conversion of a format, without the length of its operand.
+static std::string formatValue(std::string spec, char conversion, char type,
+                               int64_t value) {
+  if (type == 'f') {
+    double number;
+    std::memcpy(&number, &value, sizeof(number));
+    return format((spec + conversion).c_str(), number);
+  }
+  return format((spec + "ll" + conversion).c_str(),
+                static_cast<long long>(value));
+}
+
+void tessera_cpu_print(const tessera_workgroup *workgroup, const char *text,
+                       const char *types, const int64_t *values) {
+  Job &job = *Thread::of(workgroup).job;
+  if (!job.request->sink)
+    return;
+  std::string result;
+  for (const char *at = text; *at != 0; ++at) {
+    if (*at != '%') {
+      result += *at;
+      continue;
+    }
+    if (at[1] == '%') {
+      result += *at++;
+      continue;
+    }
+    // Flags, width and precision of at most a few digits, then the length.
+    const char *end = at + 1;
+    end += std::strspn(end, "-+ #0123456789.");
+    std::string spec(at, end);
+    end += std::strspn(end, "hlLqjzt");
+    bool isFloat = *end != 0 && std::strchr("aAeEfFgG", *end);
+    bool isInteger = *end != 0 && std::strchr("diouxXc", *end);
+    constexpr size_t longest = 6;
+    bool fits = spec.size() <= longest && *types == (isFloat ? 'f' : 'i');
+    if ((!isFloat && !isInteger) || !fits) {
+      result.append(at, *end != 0 ? end + 1 : end);
+      at = *end != 0 ? end : end - 1;
+      continue;
+    }
+    if (*end == 'c')
+      result += static_cast<char>(*values);
+    else
+      result += formatValue(spec, *end, *types, *values);
+    ++types;
+    ++values;
+    at = end;
+  }
+  std::lock_guard<std::mutex> lock(job.mutex);
+  (*job.request->sink)(result);
+}

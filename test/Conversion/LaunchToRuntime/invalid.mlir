@@ -1,7 +1,7 @@
-// RUN: gpu-opt %s --convert-launch-to-runtime=separate-memory --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --convert-launch-to-runtime="separate-memory planned" --split-input-file --verify-diagnostics
 
 func.func @load(%m: memref<16xf32>, %i: index) -> f32 {
-  // expected-error @+1 {{host code accesses a buffer in device memory: access it in a kernel, or pass the value as a scalar argument}}
+  // expected-error @+1 {{host code accesses a buffer or prints, which a bundle does not support: do so in a kernel, or run the program from its source}}
   %x = memref.load %m[%i] : memref<16xf32>
   return %x : f32
 }
@@ -9,7 +9,7 @@ func.func @load(%m: memref<16xf32>, %i: index) -> f32 {
 // -----
 
 func.func @store(%m: memref<16xf32>, %i: index, %x: f32) {
-  // expected-error @+1 {{host code accesses a buffer in device memory: access it in a kernel, or pass the value as a scalar argument}}
+  // expected-error @+1 {{host code accesses a buffer or prints, which a bundle does not support: do so in a kernel, or run the program from its source}}
   memref.store %x, %m[%i] : memref<16xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @store(%m: memref<16xf32>, %i: index, %x: f32) {
 // -----
 
 func.func @copy(%m: memref<16xf32>, %n: memref<16xf32>) {
-  // expected-error @+1 {{host code accesses a buffer in device memory: access it in a kernel, or pass the value as a scalar argument}}
+  // expected-error @+1 {{host code accesses a buffer or prints, which a bundle does not support: do so in a kernel, or run the program from its source}}
   memref.copy %m, %n : memref<16xf32> to memref<16xf32>
   return
 }

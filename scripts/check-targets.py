@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds comparisons with the names of targets outside the targets' own folders.
+"""Finds comparisons with the names of targets outside the targets' own folders, and passes with
+options for a target.
 
   scripts/check-targets.py [ROOT]
 
 A target's name is compared in its folder of lib/Target, or of lib/Runtime, only: everything else
 asks TargetInfo, TargetBackend or RuntimeBackend. The names are those that the targets' folders
-register. Prints a line for each comparison in lib, tools and include; exit status 1 if there is
-any.
+register. Only `tessera-attach-chip` has the options `target` and `chip`: other passes read the
+chip in the IR. Prints a line for each comparison in lib, tools and include, and for each such
+option; exit status 1 if there is any.
 """
 
 import pathlib
@@ -43,5 +45,14 @@ for folder in ("lib", "tools", "include"):
             found += 1
             line = text.count("\n", 0, match.start()) + 1
             print(f"{relative}:{line}: compares with a target's name: {' '.join(match[0].split())}")
-print(f"{len(names)} names, {found} comparisons outside the targets' folders")
-sys.exit(1 if found else 0)
+options = 0
+for path in sorted((root / "include").rglob("*Passes.td")):
+    for part in re.split(r"^(?=def )", path.read_text(), flags=re.MULTILINE):
+        name_of_pass = re.search(r'Pass<"([^"]+)"', part)
+        if name_of_pass and name_of_pass[1] != "tessera-attach-chip":
+            for option in re.findall(r'\bOption<"(target|chip)"', part):
+                options += 1
+                print(f"{path.relative_to(root).as_posix()}: {name_of_pass[1]} has an option {option}")
+print(f"{len(names)} names, {found} comparisons outside the targets' folders, "
+      f"{options} options of passes")
+sys.exit(1 if found or options else 0)

@@ -328,11 +328,6 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
     }
     ```
   }];
-  let options = [
-    Option<"target", "target", "std::string", "\"cpu\"",
-           "The target to map for">,
-    Option<"chip", "chip", "std::string", "\"\"",
-           "The chip to map for; empty for the host's, on the target cpu">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",

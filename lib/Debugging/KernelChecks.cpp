@@ -12,6 +12,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -129,7 +130,8 @@ LogicalResult KernelChecks::attach(mlir::MLIRContext &context, Report &report) {
     } else {
       step->function = function;
       step->op = &function.getBody().front().front();
-      while (step->op->hasTrait<mlir::OpTrait::ConstantLike>())
+      while (step->op->hasTrait<mlir::OpTrait::ConstantLike>() ||
+             mlir::isa<mlir::ViewLikeOpInterface>(step->op))
         step->op = step->op->getNextNode();
       result.op = step->op->getName().getStringRef().str();
       for (mlir::BlockArgument argument : function.getArguments())
@@ -387,7 +389,13 @@ void KernelChecks::compare(Step &step, CheckedStep &result) {
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;
   verifyOptions.evaluation.maxWork =
       stepWorkPerCore * std::max(1U, std::thread::hardware_concurrency());
-  verifyOptions.forceSampling = options.verifySample;
+  // Views within a step cannot be evaluated in parts.
+  verifyOptions.forceSampling =
+      options.verifySample && !step.function
+                                   ->walk([](mlir::ViewLikeOpInterface) {
+                                     return mlir::WalkResult::interrupt();
+                                   })
+                                   .wasInterrupted();
   std::string message;
   mlir::ScopedDiagnosticHandler quiet(step.function.getContext(),
                                       [&](mlir::Diagnostic &diagnostic) {

@@ -51,6 +51,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -132,14 +133,40 @@ static bool canPass(Type type) {
          (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
 }
 
-/// The values that a step uses.
+/// The values that a step uses. Ops that share a kernel see each other's
+/// results through several views, which are a part of the step then: its
+/// arguments are different memory.
 static llvm::SetVector<Value> findUsedValues(ArrayRef<Operation *> step) {
   llvm::SetVector<Value> used;
   for (Operation *op : step) {
     used.insert(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);
   }
-  return used;
+  if (llvm::count_if(
+          step, [](Operation *op) { return !isa<linalg::FillOp>(op); }) < 2)
+    return used;
+  llvm::SetVector<Value> resolved;
+  SmallVector<Value> pending = used.takeVector();
+  for (size_t i = 0; i < pending.size(); ++i) {
+    auto view = pending[i].getDefiningOp<ViewLikeOpInterface>();
+    if (view)
+      pending.append(view->operand_begin(), view->operand_end());
+    else
+      resolved.insert(pending[i]);
+  }
+  return resolved;
+}
+
+/// Clones the op that defines `value`, and those that it depends on, where
+/// `mapping` lacks them.
+static void cloneDefinition(Value value, OpBuilder &builder,
+                            IRMapping &mapping) {
+  Operation *op = value.getDefiningOp();
+  if (mapping.contains(value) || !op)
+    return;
+  for (Value operand : op->getOperands())
+    cloneDefinition(operand, builder, mapping);
+  builder.clone(*op, mapping);
 }
 
 /// The same without constants: each step has its own.
@@ -175,8 +202,10 @@ static bool addFunction(ArrayRef<Operation *> step, size_t number,
   IRMapping mapping;
   mapping.map(ValueRange(arguments), ValueRange(function.getArguments()));
   for (Value value : findUsedValues(step))
-    if (!mapping.contains(value))
-      mapping.map(value, builder.clone(*value.getDefiningOp())->getResult(0));
+    cloneDefinition(value, builder, mapping);
+  for (Operation *part : step)
+    for (Value operand : part->getOperands())
+      cloneDefinition(operand, builder, mapping);
   for (Operation *part : step)
     builder.clone(*part, mapping);
   func::ReturnOp::create(builder, op->getLoc());

@@ -15,6 +15,10 @@
 // Without checkpoints the result is the same, bit by bit.
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --repeat=3 --entry=normalize --arg=random --arg=random
 
+// RUN: gpu-runner %s --target=cpu --verify --entry=steps --arg=random --arg=random | FileCheck %s --check-prefix=STEPS
+// RUN: gpu-runner %s --target=cpu --verify=sample --entry=steps --arg=random --arg=random | FileCheck %s --check-prefix=STEPS
+// STEPS: kernels: 2 of 2 verified
+
 // A sum that begins with what is in memory.
 // RUN: gpu-runner %s --target=cpu --verify --entry=continue --arg=random --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify --entry=continue --arg=random --arg=random | FileCheck %s
@@ -36,6 +40,9 @@
 // KERNELS-COUNT-3: gpu.launch_func
 // KERNELS-NOT: gpu.launch_func
 // KERNELS-LABEL: func.func @continue(
+// KERNELS-COUNT-2: gpu.launch_func
+// KERNELS-NOT: gpu.launch_func
+// KERNELS-LABEL: func.func @steps(
 // KERNELS-COUNT-2: gpu.launch_func
 // KERNELS-NOT: gpu.launch_func
 
@@ -142,4 +149,34 @@ func.func @continue(%x: tensor<9x300xf32>, %first: tensor<9xf32>) -> tensor<9x30
     linalg.yield %t : f32
   } -> tensor<9x300xf32>
   return %r : tensor<9x300xf32>
+}
+
+// Two steps of the verification, the second of which has several views of one
+// memory: softmax of another shape.
+func.func @steps(%a: tensor<4x8xf32>, %b: tensor<8x100xf32>) -> tensor<4x100x1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<4x100xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x100xf32>) -> tensor<4x100xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<4x8xf32>, tensor<8x100xf32>) outs(%f : tensor<4x100xf32>) -> tensor<4x100xf32>
+  %c3 = tensor.expand_shape %c [[0], [1, 2]] output_shape [4, 100, 1] : tensor<4x100xf32> into tensor<4x100x1xf32>
+  %e1 = tensor.empty() : tensor<4xf32>
+  %e3 = tensor.empty() : tensor<4x100x1xf32>
+  %f1 = linalg.fill ins(%low : f32) outs(%e1 : tensor<4xf32>) -> tensor<4xf32>
+  %max = linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%c : tensor<4x100xf32>) outs(%f1 : tensor<4xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %s = arith.maximumf %out, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %max2 = tensor.expand_shape %max [[0, 1]] output_shape [4, 1] : tensor<4xf32> into tensor<4x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c3, %max2 : tensor<4x100x1xf32>, tensor<4x1xf32>) outs(%e3 : tensor<4x100x1xf32>) {
+  ^bb0(%x: f32, %m: f32, %out: f32):
+    %d = arith.subf %x, %m : f32
+    %p = math.exp %d : f32
+    linalg.yield %p : f32
+  } -> tensor<4x100x1xf32>
+  return %r : tensor<4x100x1xf32>
 }

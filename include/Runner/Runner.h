@@ -15,6 +15,8 @@ namespace tessera::execution {
 
 /// The type of a result that mlir-runner prints.
 enum class EntryResult { Void, I32, I64, F32 };
+/// By its name, "void" or an MLIR type; nothing for another one.
+std::optional<EntryResult> readEntryResult(llvm::StringRef name);
 
 /// Which program runs, and what is done with its results.
 struct RunnerOptions : ProgramOptions {

@@ -8,11 +8,22 @@
 
 #include "Runtime/HostArray.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <cstring>
 
 using namespace tessera::execution;
+
+std::optional<EntryResult>
+tessera::execution::readEntryResult(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<EntryResult>>(name)
+      .Case("void", EntryResult::Void)
+      .Case("i32", EntryResult::I32)
+      .Case("i64", EntryResult::I64)
+      .Case("f32", EntryResult::F32)
+      .Default(std::nullopt);
+}
 
 /// Rejects a number that `option` gives to an output.
 static LogicalResult checkOutputNumber(StringRef option, unsigned number,

@@ -12,7 +12,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 
 #include <functional>
@@ -130,18 +129,11 @@ static LogicalResult parseEntry(StringRef value, Options &options, Report &) {
 /// -entry-point-result=void|i32|i64|f32, an option of mlir-runner.
 static LogicalResult parseEntryResult(StringRef value, Options &options,
                                       Report &report) {
-  std::optional<EntryResult> found =
-      llvm::StringSwitch<std::optional<EntryResult>>(value)
-          .Case("void", EntryResult::Void)
-          .Case("i32", EntryResult::I32)
-          .Case("i64", EntryResult::I64)
-          .Case("f32", EntryResult::F32)
-          .Default(std::nullopt);
-  if (!found)
-    return report.fail(Exit::Usage, "-entry-point-result=" + value +
-                                        ": expected void, i32, i64 or f32");
-  options.entryResult = *found;
-  return success();
+  options.entryResult = readEntryResult(value);
+  return options.entryResult
+             ? success()
+             : report.fail(Exit::Usage, "-entry-point-result=" + value +
+                                            ": expected void, i32, i64 or f32");
 }
 
 /// -shared-libs, an option of mlir-runner: the functions are built in.

@@ -191,9 +191,14 @@ public:
   /// The text of the PTX (target cuda).
   std::string ptx;
   /// The constants that the host code asks for, by their numbers. Their
-  /// contents live as long as the context of the module that was compiled;
-  /// those of a program from `loadProgram` are not at hand (`findConstants`).
+  /// contents live as long as the context of the module that was compiled.
+  /// Those of a program from `loadProgram` are not at hand (`findConstants`),
+  /// except derived ones.
   std::vector<runtime::Constant> constants;
+  /// The numbers of the constants that the compiler derived, which the
+  /// program's source does not contain (`markDerivedConstants`): `save` keeps
+  /// their contents, and `loadProgram` has them at hand.
+  std::vector<int64_t> derivedConstants;
   /// The function that computes constants, which runs once before the entry
   /// point; empty if there is none.
   std::string loader;

@@ -11,9 +11,15 @@
 
 namespace mlir::tessera {
 
+/// Sets `program.derivedConstants`: those constants of a program which the
+/// module that it was compiled from does not contain, such as transposed
+/// filters.
+void markDerivedConstants(CompiledProgram &program, ModuleOp module);
+
 /// Finds the contents of a cached program's constants in the module that it was
-/// compiled from. False, and the reason in `why`, if one is not there. The
-/// contents live as long as the module's context.
+/// compiled from; those of derived constants are at hand. False, and the reason
+/// in `why`, if one is not there. The contents live as long as the module's
+/// context.
 bool findConstants(CompiledProgram &program, ModuleOp module, std::string &why);
 
 /// Gives the resources that a bundle's source refers to their contents.

@@ -389,6 +389,10 @@ public:
       saved.functions.push_back(function.first);
     saved.objects = code->getObjects();
     saved.constants = constants;
+    saved.derived = derivedConstants;
+    for (int64_t number : derivedConstants)
+      saved.derivedContents.emplace_back(
+          constants[static_cast<size_t>(number)].bytes);
     saved.loader = loader;
     return writeProgram(saved);
   }
@@ -617,6 +621,10 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   program->diagnostics = std::move(saved.diagnostics);
   program->ptx = std::move(saved.ptx);
   program->constants = std::move(saved.constants);
+  if (!takeDerivedConstants(saved, *program)) {
+    why = "its derived constants are not what its code asks for";
+    return nullptr;
+  }
   program->loader = std::move(saved.loader);
   program->stepCount = saved.stepCount;
   program->steps = std::move(saved.steps);

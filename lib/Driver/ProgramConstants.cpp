@@ -9,6 +9,7 @@
 #include "Driver/Constants.h"
 #include "Graph/Constants.h"
 #include "Graph/Passes.h"
+#include "SavedProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -93,21 +94,65 @@ std::vector<runtime::Constant> mlir::tessera::numberConstants(ModuleOp module) {
   return constants;
 }
 
+/// The hashes of the large constants of a module, whose contents its context
+/// has then.
+static llvm::StringSet<> hashConstants(ModuleOp module) {
+  llvm::StringSet<> hashes;
+  module.walk([&](Operation *op) {
+    DenseResourceElementsAttr lifted;
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      lifted = liftConstant(constant.getValue());
+    else if (auto global = dyn_cast<memref::GlobalOp>(op))
+      lifted = liftConstant(global.getInitialValueAttr());
+    if (lifted)
+      hashes.insert(getConstantHash(lifted));
+  });
+  return hashes;
+}
+
+void mlir::tessera::markDerivedConstants(CompiledProgram &program,
+                                         ModuleOp module) {
+  program.derivedConstants.clear();
+  auto isNamed = [](const auto &constant) { return !constant.hash.empty(); };
+  if (llvm::none_of(program.constants, isNamed))
+    return;
+  llvm::StringSet<> hashes = hashConstants(module);
+  for (auto [number, constant] : llvm::enumerate(program.constants))
+    if (isNamed(constant) && !hashes.contains(constant.hash))
+      program.derivedConstants.push_back(static_cast<int64_t>(number));
+}
+
+bool mlir::tessera::takeDerivedConstants(SavedProgram &saved,
+                                         CompiledProgram &program) {
+  if (saved.derived.size() != saved.derivedContents.size())
+    return false;
+  for (auto [number, contents] :
+       llvm::zip_equal(saved.derived, saved.derivedContents)) {
+    if (number < 0 || static_cast<size_t>(number) >= program.constants.size())
+      return false;
+    runtime::Constant &constant =
+        program.constants[static_cast<size_t>(number)];
+    if (constant.size != static_cast<int64_t>(contents.size()))
+      return false;
+    auto owner = std::make_shared<const std::string>(std::move(contents));
+    constant.bytes = *owner;
+    constant.owner = std::move(owner);
+  }
+  program.derivedConstants = std::move(saved.derived);
+  return true;
+}
+
 bool mlir::tessera::findConstants(CompiledProgram &program, ModuleOp module,
                                   std::string &why) {
-  bool isNeeded = llvm::any_of(program.constants, [](const auto &constant) {
-    return !constant.hash.empty();
-  });
-  if (!isNeeded)
+  // Derived ones are at hand, computed ones have no hash.
+  auto isMissing = [](const auto &constant) {
+    return !constant.hash.empty() && constant.bytes.empty();
+  };
+  if (llvm::none_of(program.constants, isMissing))
     return true;
-  module.walk([](Operation *op) {
-    if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      (void)liftConstant(constant.getValue());
-    else if (auto global = dyn_cast<memref::GlobalOp>(op))
-      (void)liftConstant(global.getInitialValueAttr());
-  });
+  (void)hashConstants(module);
   for (runtime::Constant &constant : program.constants) {
-    if (constant.hash.empty())
+    if (!isMissing(constant))
       continue;
     runtime::Constant found =
         describeConstant(*module.getContext(), constant.hash);

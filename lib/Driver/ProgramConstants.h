@@ -17,11 +17,18 @@ namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
 
+class CompiledProgram;
+struct SavedProgram;
+
 /// Numbers the lifted constants, and the globals that the loader computes, of
 /// lowered host code: their globals get the symbols of `getDataSymbol`, and
 /// lose their contents. Those of one hash have one number. The result refers to
 /// contents that live as long as the module's context.
 std::vector<runtime::Constant> numberConstants(ModuleOp module);
+
+/// Gives the derived constants of a program, whose constants are there already,
+/// the contents that were saved. False if they are not what it asks for.
+bool takeDerivedConstants(SavedProgram &saved, CompiledProgram &program);
 
 /// Replaces the contents of large constants in the text of a program by
 /// references to their hash, in the same lines. `module` is what was parsed

@@ -55,11 +55,11 @@ void visit(Archive &archive, DiagnosticReport &report) {
 template <typename Archive>
 void visit(Archive &archive, SavedProgram &program) {
   auto &[kernels, matmuls, diagnostics, ptx, stepCount, steps, imageKind,
-         imageName, imageBytes, functions, objects, constants, loader] =
-      program;
+         imageName, imageBytes, functions, objects, constants, derived,
+         derivedContents, loader] = program;
   visitAll(archive, kernels, matmuls, diagnostics, ptx, stepCount, steps,
            imageKind, imageName, imageBytes, functions, objects, constants,
-           loader);
+           derived, derivedContents, loader);
 }
 
 } // namespace mlir::tessera

@@ -31,6 +31,9 @@ struct SavedProgram {
   std::vector<std::string> objects;
   /// Without their contents.
   std::vector<runtime::Constant> constants;
+  /// The numbers of derived constants, and their contents.
+  std::vector<int64_t> derived;
+  std::vector<std::string> derivedContents;
   std::string loader;
 };
 

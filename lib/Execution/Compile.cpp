@@ -125,6 +125,13 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
     key.setSourceParts([&] { return compiler::describeSourceParts(module); });
     return key;
   };
+  auto load = [&](compiler::ProgramCache::Lookup &found) {
+    std::unique_ptr<compiler::CompiledProgram> program = compiler::loadProgram(
+        *found.payload, compileOptions, *module.getContext(), found.why);
+    if (program && !compiler::findConstants(*program, module, found.why))
+      program = nullptr;
+    return program;
+  };
   compiler::ProgramKey key = makeKey(compileOptions);
   // Checkpoints make no difference to a program of one kernel.
   std::optional<compiler::ProgramKey> plainKey;
@@ -134,9 +141,7 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
     plainKey = makeKey(plain);
     compiler::ProgramCache::Lookup found = cache.find(*plainKey);
     if (found.payload)
-      if (auto program =
-              compiler::loadProgram(*found.payload, compileOptions,
-                                    *module.getContext(), found.why)) {
+      if (auto program = load(found)) {
         use.key = plainKey->getName();
         use.kind = CacheUse::Hit;
         return program;
@@ -145,9 +150,7 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
   use.key = key.getName();
   compiler::ProgramCache::Lookup found = cache.find(key);
   if (found.payload) {
-    std::unique_ptr<compiler::CompiledProgram> program = compiler::loadProgram(
-        *found.payload, compileOptions, *module.getContext(), found.why);
-    if (program && compiler::findConstants(*program, module, found.why)) {
+    if (auto program = load(found)) {
       use.kind = CacheUse::Hit;
       return program;
     }
@@ -167,6 +170,7 @@ std::unique_ptr<compiler::CompiledProgram> tessera::execution::compile(
     return nullptr;
   }
   assemble(*program, device, report);
+  compiler::markDerivedConstants(*program, module);
   const compiler::ProgramKey &storeKey =
       plainKey && program->stepCount < 2 ? *plainKey : key;
   use.key = storeKey.getName();

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints a convolution whose filter is a large constant, as hexadecimal digits."""
 import struct
 

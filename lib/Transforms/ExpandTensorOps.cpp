@@ -76,8 +76,8 @@ struct ExpandGather : OpRewritePattern<tensor::GatherOp> {
     RankedTensorType type = op.getResultType();
     int64_t rank = op.getSourceType().getRank();
     int64_t numBatch = op.getIndicesType().getRank() - 1;
-    SmallVector<int64_t> places = placeSliceDims(
-        rank, numBatch, type.getRank(), op.getGatherDims());
+    SmallVector<int64_t> places =
+        placeSliceDims(rank, numBatch, type.getRank(), op.getGatherDims());
     SmallVector<OpFoldResult> sizes;
     for (int64_t size : type.getShape())
       sizes.push_back(rewriter.getIndexAttr(size));
@@ -87,12 +87,11 @@ struct ExpandGather : OpRewritePattern<tensor::GatherOp> {
       if (dim < numBatch)
         sizes[dim] = tensor::getMixedSize(rewriter, loc, indices, dim);
       else
-        sizes[dim] = tensor::getMixedSize(rewriter, loc, source,
-                                          llvm::find(places, dim) -
-                                              places.begin());
+        sizes[dim] = tensor::getMixedSize(
+            rewriter, loc, source, llvm::find(places, dim) - places.begin());
     }
-    Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
-                                          type.getElementType());
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
     SmallVector<utils::IteratorType> iterators(type.getRank(),
                                                utils::IteratorType::parallel);
     rewriter.replaceOpWithNewOp<linalg::GenericOp>(
@@ -102,9 +101,8 @@ struct ExpandGather : OpRewritePattern<tensor::GatherOp> {
           SmallVector<Value> point;
           for (int64_t dim = 0; dim < type.getRank(); ++dim)
             point.push_back(linalg::IndexOp::create(b, loc, dim));
-          SmallVector<Value> at =
-              readCoordinates(b, loc, indices,
-                              ArrayRef<Value>(point).take_front(numBatch));
+          SmallVector<Value> at = readCoordinates(
+              b, loc, indices, ArrayRef<Value>(point).take_front(numBatch));
           SmallVector<Value> element(rank);
           for (auto [value, dim] : llvm::zip_equal(at, op.getGatherDims()))
             element[dim] = value;
@@ -161,8 +159,7 @@ struct ExpandScatter : OpRewritePattern<tensor::ScatterOp> {
     SmallVector<int64_t> places =
         placeSliceDims(rank, numBatch, sliceRank, op.getScatterDims());
     // The dimensions of size 1 that the slices have in place of indexed ones.
-    SmallVector<AffineExpr> exprs(sliceRank,
-                                  rewriter.getAffineConstantExpr(0));
+    SmallVector<AffineExpr> exprs(sliceRank, rewriter.getAffineConstantExpr(0));
     for (int64_t dim = 0; dim < numBatch; ++dim)
       exprs[dim] = rewriter.getAffineDimExpr(rank + dim);
     for (int64_t dim = 0; dim < rank; ++dim)
@@ -234,7 +231,8 @@ struct ExpandNegativePad : OpRewritePattern<tensor::PadOp> {
     SmallVector<OpFoldResult> offsets, sizes,
         strides(low.size(), rewriter.getIndexAttr(1));
     for (size_t dim = 0; dim < low.size(); ++dim) {
-      int64_t first = isNegative(low[dim]) ? -*getConstantIntValue(low[dim]) : 0;
+      int64_t first =
+          isNegative(low[dim]) ? -*getConstantIntValue(low[dim]) : 0;
       int64_t last =
           isNegative(high[dim]) ? -*getConstantIntValue(high[dim]) : 0;
       OpFoldResult size = tensor::getMixedSize(rewriter, loc, op.getSource(),
@@ -250,8 +248,8 @@ struct ExpandNegativePad : OpRewritePattern<tensor::PadOp> {
       if (last > 0)
         high[dim] = rewriter.getIndexAttr(0);
     }
-    Value slice = tensor::ExtractSliceOp::create(
-        rewriter, loc, op.getSource(), offsets, sizes, strides);
+    Value slice = tensor::ExtractSliceOp::create(rewriter, loc, op.getSource(),
+                                                 offsets, sizes, strides);
     auto pad = tensor::PadOp::create(rewriter, loc, op.getType(), slice, low,
                                      high, op.getNofold());
     rewriter.inlineRegionBefore(op.getRegion(), pad.getRegion(),
@@ -274,8 +272,9 @@ struct ExpandTensorOpsPass
     if (result.wasInterrupted())
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandGather, ExpandScatter, ExpandTosaScatter,
-                 ExpandNegativePad>(&getContext());
+    patterns
+        .add<ExpandGather, ExpandScatter, ExpandTosaScatter, ExpandNegativePad>(
+            &getContext());
     linalg::populateDecomposeWinogradOpsPatterns(patterns);
     // Only the new ops: the program is otherwise as it was written.
     GreedyRewriteConfig config;

@@ -275,10 +275,9 @@ struct IndexedSlices {
                 .load(from + static_cast<int64_t>(i) * indices.strides.back())
                 .i;
         if (at < 0 || at >= whole.sizes[dim])
-          return run.error(op, "index " + Twine(at) +
-                                   " is out of bounds: dimension " +
-                                   Twine(dim) + " has size " +
-                                   Twine(whole.sizes[dim]));
+          return run.error(
+              op, "index " + Twine(at) + " is out of bounds: dimension " +
+                      Twine(dim) + " has size " + Twine(whole.sizes[dim]));
         part->offset += at * whole.strides[dim];
       }
       int64_t next = numBatch;

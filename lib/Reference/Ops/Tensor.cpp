@@ -206,6 +206,34 @@ static InstrPtr compileParallelInsertSlice(tensor::ParallelInsertSliceOp op,
   });
 }
 
+static InstrPtr compileReshape(tensor::ReshapeOp op, Scope &scope) {
+  if (!isa<RankedTensorType>(op.getSource().getType()) ||
+      !isa<RankedTensorType>(op.getType()))
+    return nullptr;
+  Slot source = scope.slot(op.getSource()), shape = scope.slot(op.getShape());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source), &list = *frame.view(shape);
+    SmallVector<int64_t, 4> sizes;
+    for (int64_t i = 0; i < list.sizes.front(); ++i)
+      sizes.push_back(list.load(list.offset + i * list.strides.front()).i);
+    if (!checkSizes(*frame.run, operation, sizes))
+      return false;
+    ViewRef copy = cloneView(from);
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    if (count != copy->getNumElements())
+      return frame.run->error(operation,
+                              "the new shape has another number of elements");
+    copy->sizes = sizes;
+    copy->strides = denseStrides(sizes);
+    frame.view(result) = std::move(copy);
+    return true;
+  });
+}
+
 static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
   SmallVector<Slot> sources = scope.slots(op.getInputs());
   auto dim = static_cast<int64_t>(op.getDim());
@@ -399,6 +427,7 @@ void tessera::reference::addTensorHandlers(Registry &registry) {
   registry.add<tensor::GenerateOp>(compileGenerate);
   registry.add<tensor::PadOp>(compilePad);
   registry.add<tensor::ConcatOp>(compileConcat);
+  registry.add<tensor::ReshapeOp>(compileReshape);
   registry.add<tensor::GatherOp>(compileGather);
   registry.add<tensor::ScatterOp>(compileScatter);
   registry.add<tensor::ExtractSliceOp>(compileExtractSlice);

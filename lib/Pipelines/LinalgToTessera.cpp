@@ -29,7 +29,7 @@ using namespace mlir::tessera;
 
 void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
                                                const CompileFlags &flags) {
-  // What bufferization and the lowering of TOSA cannot take.
+  // Ops that bufferization and the lowering of TOSA do not support.
   pm.addNestedPass<func::FuncOp>(createTesseraExpandTensorOps());
 
   // TOSA, where there is any. Control flow comes first: the passes to linalg

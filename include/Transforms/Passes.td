@@ -102,6 +102,50 @@ def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
                            "memref::MemRefDialect", "scf::SCFDialect"];
 }
 
+def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
+  let summary = "Lower indexed and Winograd ops on tensors to linalg";
+  let description = [{
+    Expects ops on tensors that bufferization cannot take. Leaves `linalg` in
+    their place, and loops of small matmuls for the Winograd transforms:
+
+    - `tensor.gather` becomes an elementwise op that reads the source at the
+      coordinates. Coordinates must be inside the source.
+    - `tensor.scatter` and `tosa.scatter` become a reduction over the updates:
+      each element of the result takes the update whose coordinates match, so
+      that no two threads write one element.
+    - `tensor.pad` with a negative static amount becomes a slice, and a padding
+      of that slice.
+    - `linalg.winograd_filter_transform`, `winograd_input_transform` and
+      `winograd_output_transform` become loops, as upstream decomposes them.
+    - `tosa.custom` is an error that names the operator.
+
+    Before
+
+    ```mlir
+    %r = tensor.gather %s[%i] gather_dims([0])
+        : (tensor<6x8xf32>, tensor<3x1xindex>) -> tensor<3x8xf32>
+    ```
+
+    After
+
+    ```mlir
+    %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
+                         iterator_types = ["parallel", "parallel"]}
+        outs(%e : tensor<3x8xf32>) {
+    ^bb0(%out: f32):
+      %d0 = linalg.index 0 : index
+      %d1 = linalg.index 1 : index
+      %at = tensor.extract %i[%d0, %c0] : tensor<3x1xindex>
+      %x = tensor.extract %s[%at, %d1] : tensor<6x8xf32>
+      linalg.yield %x : f32
+    } -> tensor<3x8xf32>
+    ```
+  }];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "linalg::LinalgDialect", "scf::SCFDialect",
+                           "tensor::TensorDialect"];
+}
+
 def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
   let summary = "Lower vector transfers and vector ops of several dimensions";
   let description = [{

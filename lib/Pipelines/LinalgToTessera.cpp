@@ -29,13 +29,19 @@ using namespace mlir::tessera;
 
 void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
                                                const CompileFlags &flags) {
-  // TOSA, where there is any.
+  // Ops that bufferization and the lowering of TOSA do not support.
+  pm.addNestedPass<func::FuncOp>(createTesseraExpandTensorOps());
+
+  // TOSA, where there is any. Control flow comes first: the passes to linalg
+  // reject the regions of its ops.
+  pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
   tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
                               TosaToLinalgNamedOptions(),
                               /*validationOptions=*/std::nullopt);
-  pm.addNestedPass<func::FuncOp>(createTosaToArithPass());
+  TosaToArithPassOptions scaling;
+  scaling.includeApplyRescale = true;
+  pm.addNestedPass<func::FuncOp>(createTosaToArithPass(scaling));
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
-  pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
 
   // Whole programs. Large constants stay out of the code.
   pm.addNestedPass<func::FuncOp>(createTesseraPropagateLayout());

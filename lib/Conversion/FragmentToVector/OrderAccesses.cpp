@@ -57,8 +57,10 @@ struct Bytes {
 
 class AccessOrder {
 public:
-  AccessOrder(gpu::GPUFuncOp kernel, const FragmentTarget &target)
-      : kernel(kernel), target(target), aliases(kernel) {}
+  /// In a kernel that the compiler tiled, only updates in place of replicated
+  /// elements lack a barrier.
+  AccessOrder(gpu::GPUFuncOp kernel, const FragmentTarget &target, bool isTiled)
+      : kernel(kernel), target(target), isTiled(isTiled), aliases(kernel) {}
 
   /// Emits the barriers.
   void run();
@@ -71,10 +73,12 @@ private:
   bool mayConflict(const Access &first, const Access &second);
   bool mayAlias(Value first, Value second);
   bool isSameForEachLane(const Access &first, const Access &second) const;
+  bool isReplicated(const Access &access) const;
   bool isDisjoint(const Access &first, const Access &second);
 
   gpu::GPUFuncOp kernel;
   const FragmentTarget &target;
+  bool isTiled;
   AliasAnalysis aliases;
   /// The ops that need a barrier before them.
   llvm::SmallSetVector<Operation *, 8> ordered;
@@ -166,6 +170,15 @@ bool AccessOrder::isSameForEachLane(const Access &first,
          layout->map.getReplicatedLaneBits() == 0;
 }
 
+/// Whether several lanes hold each element of an accumulator.
+bool AccessOrder::isReplicated(const Access &access) const {
+  if (!access.type || access.type.getRole() != Role::Acc)
+    return false;
+  FailureOr<TileLayout> layout = getTileLayout(target.chip, access.type);
+  return succeeded(layout) && !layout->inMemory &&
+         layout->map.getReplicatedLaneBits() != 0;
+}
+
 /// How many elements an access covers along its last two dimensions.
 static std::array<int64_t, 2> getExtent(const Access &access) {
   std::array<int64_t, 2> extent{access.type.getRows(), access.type.getCols()};
@@ -217,6 +230,8 @@ bool AccessOrder::mayConflict(const Access &first, const Access &second) {
   if ((!first.writes && !second.writes) ||
       (first.addsAtomically && second.addsAtomically) ||
       !mayAlias(first.memory, second.memory))
+    return false;
+  if (isTiled && (first.writes || !isReplicated(first)))
     return false;
   return !isSameForEachLane(first, second) && !isDisjoint(first, second);
 }
@@ -295,8 +310,10 @@ void AccessOrder::run() {
   }
 }
 
-/// Whether the compiler tiled this kernel: such a kernel has all the barriers
-/// that it needs.
+/// Whether the compiler tiled this kernel. Such a kernel has the barriers that
+/// it needs, except where the epilogue of a small matmul updates its output:
+/// if each lane computes the whole tile, a lane may load an element that
+/// another lane has updated.
 static bool isTiled(gpu::GPUFuncOp kernel) {
   auto module = kernel->getParentOfType<ModuleOp>();
   auto schedules = module
@@ -312,8 +329,7 @@ void mlir::tessera::orderAccesses(Operation *root,
   if (!target.chip.hasLanes())
     return;
   root->walk([&](gpu::GPUFuncOp kernel) {
-    if (!isTiled(kernel))
-      AccessOrder(kernel, target).run();
+    AccessOrder(kernel, target, isTiled(kernel)).run();
     return WalkResult::skip();
   });
 }

@@ -1004,6 +1004,20 @@ void tessera::reference::addArithHandlers(Registry &registry) {
   add("arith.minsi", minimumSigned);
   add("arith.minui", minimumUnsigned);
 
+  // The lowering of some TOSA ops computes with these.
+  add("index.add", addIntegers);
+  add("index.sub", subtractIntegers);
+  add("index.mul", multiplyIntegers);
+  add("index.divs", divideSigned);
+  add("index.divu", divideUnsigned);
+  add("index.ceildivs", divideSignedAs<Division::Ceil>);
+  add("index.ceildivu", divideUnsignedAs<Division::Ceil>);
+  add("index.floordivs", divideSignedAs<Division::Floor>);
+  add("index.rems", divideSignedAs<Division::Remainder>);
+  add("index.remu", divideUnsignedAs<Division::Remainder>);
+  add("index.casts", castIntegerOp<false>);
+  add("index.castu", castIntegerOp<true>);
+
   add("arith.extf", extendFloat);
   add("arith.truncf", truncateFloatOp);
   add("arith.extsi", castIntegerOp<false>);

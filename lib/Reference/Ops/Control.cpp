@@ -369,6 +369,53 @@ static InstrPtr compileParallel(scf::ParallelOp op, Scope &scope) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// scf.forall
+//===----------------------------------------------------------------------===//
+
+static InstrPtr compileForall(scf::ForallOp op, Scope &scope) {
+  if (scope.program.isCollective(op))
+    return nullptr;
+  MixedList lower(scope, op.getStaticLowerBound(), op.getDynamicLowerBound());
+  MixedList upper(scope, op.getStaticUpperBound(), op.getDynamicUpperBound());
+  MixedList steps(scope, op.getStaticStep(), op.getDynamicStep());
+  SmallVector<Code::Use> outputs;
+  for (OpOperand &output : op.getOutputsMutable())
+    outputs.push_back(scope.use(output));
+  auto body = std::make_shared<Code>(scope.compile(*op.getBody()));
+  // The slices that the iterations insert are in the terminator's region.
+  Block &inParallel = op.getTerminator().getRegion().front();
+  auto inserts = std::make_shared<Code>(scope.compile(inParallel));
+  SmallVector<Slot> results = scope.define(op.getResults());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    SmallVector<int64_t, 4> low = lower.get(frame), high = upper.get(frame),
+                            step = steps.get(frame);
+    SmallVector<int64_t> counts;
+    for (auto [from, to, stride] : llvm::zip_equal(low, high, step)) {
+      if (stride <= 0)
+        return frame.run->error(operation,
+                                "the step is not positive: " + Twine(stride));
+      counts.push_back(to <= from ? 0 : (to - from + stride - 1) / stride);
+    }
+    // Insertions change the outputs in place, which nothing else sees. An
+    // iteration that reads them sees those of earlier ones, as on a device.
+    ArrayRef<Slot> shared = ArrayRef(body->arguments).drop_front(counts.size());
+    for (auto [slot, output] : llvm::zip_equal(shared, outputs))
+      frame.view(slot) = takeForUpdate(frame, output);
+    bool good = forEachIndex(counts, [&](ArrayRef<int64_t> point) {
+      if (!frame.run->spend(body->cost() + inserts->cost(), operation))
+        return false;
+      for (size_t i = 0; i < point.size(); ++i)
+        frame.setInt(body->arguments[i], low[i] + point[i] * step[i]);
+      return body->run(frame) && inserts->run(frame);
+    });
+    for (auto [slot, result] : llvm::zip_equal(shared, results))
+      frame.view(result) = std::move(frame.view(slot));
+    return good;
+  });
+}
+
 static InstrPtr compileAssert(cf::AssertOp op, Scope &scope) {
   Slot condition = scope.slot(op.getArg());
   return makeInstr([operation = op.getOperation(), message = op.getMsg(),
@@ -384,6 +431,7 @@ void tessera::reference::addControlHandlers(Registry &registry) {
   registry.add<scf::ForOp>(compileFor);
   registry.add<scf::IfOp>(compileIf);
   registry.add<scf::WhileOp>(compileWhile);
+  registry.add<scf::ForallOp>(compileForall);
   registry.add<scf::ParallelOp>(compileParallel);
   registry.addNamed("scf.execute_region", compileRegion);
   registry.addNamed("memref.alloca_scope", compileRegion);

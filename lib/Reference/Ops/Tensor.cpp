@@ -184,6 +184,56 @@ static InstrPtr compileInsertSlice(tensor::InsertSliceOp op, Scope &scope) {
   });
 }
 
+/// Into the shared output itself: the iterations see one tensor.
+static InstrPtr compileParallelInsertSlice(tensor::ParallelInsertSliceOp op,
+                                           Scope &scope) {
+  Slot source = scope.slot(op.getSource());
+  Slot target = scope.slot(op.getDest());
+  Window window(scope, op, op.getDroppedDims());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const ViewRef &from = frame.view(source);
+    ViewRef part = window.get(frame, *frame.view(target));
+    if (!part)
+      return false;
+    if (part->sizes != from->sizes)
+      return frame.run->error(operation,
+                              "the source size does not match the slice size");
+    if (!frame.run->spend(part->getNumElements(), operation))
+      return false;
+    copyElements(*from, *part);
+    return true;
+  });
+}
+
+static InstrPtr compileReshape(tensor::ReshapeOp op, Scope &scope) {
+  if (!isa<RankedTensorType>(op.getSource().getType()) ||
+      !isa<RankedTensorType>(op.getType()))
+    return nullptr;
+  Slot source = scope.slot(op.getSource()), shape = scope.slot(op.getShape());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source), &list = *frame.view(shape);
+    SmallVector<int64_t, 4> sizes;
+    for (int64_t i = 0; i < list.sizes.front(); ++i)
+      sizes.push_back(list.load(list.offset + i * list.strides.front()).i);
+    if (!checkSizes(*frame.run, operation, sizes))
+      return false;
+    ViewRef copy = cloneView(from);
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    if (count != copy->getNumElements())
+      return frame.run->error(operation,
+                              "the new shape has another number of elements");
+    copy->sizes = sizes;
+    copy->strides = denseStrides(sizes);
+    frame.view(result) = std::move(copy);
+    return true;
+  });
+}
+
 static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
   SmallVector<Slot> sources = scope.slots(op.getInputs());
   auto dim = static_cast<int64_t>(op.getDim());
@@ -215,6 +265,114 @@ static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
       part->offset += from.sizes[dim] * whole->strides[dim];
     }
     frame.view(result) = std::move(whole);
+    return true;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Indexed slices
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The slices of a tensor that coordinates name.
+struct IndexedSlices {
+  SmallVector<int64_t> dims;
+
+  /// Calls `visit` with the slice of `whole` and that of `slices` for each
+  /// vector of coordinates in the last dimension of `indices`.
+  bool forEach(Run &run, Operation *op, const View &whole, const View &slices,
+               const View &indices,
+               function_ref<void(const View &, const View &)> visit) const {
+    int64_t numBatch = indices.rank() - 1;
+    bool isReduced = slices.rank() != numBatch + whole.rank();
+    auto batch = ArrayRef<int64_t>(indices.sizes).drop_back();
+    if (ArrayRef<int64_t>(slices.sizes).take_front(numBatch) != batch)
+      return run.error(op, "the operand shapes do not match");
+    return forEachIndex(batch, [&](ArrayRef<int64_t> point) {
+      ViewRef part = whole.alias(), slice = slices.alias();
+      int64_t from = indices.offset;
+      for (int64_t i = 0; i < numBatch; ++i) {
+        from += point[i] * indices.strides[i];
+        slice->offset += point[i] * slices.strides[i];
+      }
+      SmallVector<bool> isIndexed(whole.rank(), false);
+      for (auto [i, dim] : llvm::enumerate(dims)) {
+        isIndexed[dim] = true;
+        int64_t at =
+            indices
+                .load(from + static_cast<int64_t>(i) * indices.strides.back())
+                .i;
+        if (at < 0 || at >= whole.sizes[dim])
+          return run.error(
+              op, "index " + Twine(at) + " is out of bounds: dimension " +
+                      Twine(dim) + " has size " + Twine(whole.sizes[dim]));
+        part->offset += at * whole.strides[dim];
+      }
+      int64_t next = numBatch;
+      for (int64_t dim = 0; dim < whole.rank(); ++dim) {
+        if (isIndexed[dim]) {
+          next += isReduced ? 0 : 1;
+          continue;
+        }
+        if (slices.sizes[next] != whole.sizes[dim])
+          return run.error(op, "the operand shapes do not match");
+        part->sizes.push_back(whole.sizes[dim]);
+        part->strides.push_back(whole.strides[dim]);
+        slice->sizes.push_back(slices.sizes[next]);
+        slice->strides.push_back(slices.strides[next++]);
+      }
+      visit(*part, *slice);
+      return true;
+    });
+  }
+};
+} // namespace
+
+static InstrPtr compileGather(tensor::GatherOp op, Scope &scope) {
+  IndexedSlices indexed{SmallVector<int64_t>(op.getGatherDims())};
+  Slot source = scope.slot(op.getSource());
+  Slot indices = scope.slot(op.getIndices());
+  const Format *format = getFormat(op.getType());
+  int64_t resultRank = op.getResultType().getRank();
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source), &at = *frame.view(indices);
+    bool isReduced = resultRank != at.rank() - 1 + from.rank();
+    SmallVector<int64_t, 4> sizes(at.sizes.begin(), at.sizes.end() - 1);
+    for (int64_t dim = 0; dim < from.rank(); ++dim)
+      if (!llvm::is_contained(indexed.dims, dim))
+        sizes.push_back(from.sizes[dim]);
+      else if (!isReduced)
+        sizes.push_back(1);
+    if (!checkSizes(*frame.run, operation, sizes))
+      return false;
+    ViewRef into = View::make(*format, sizes);
+    if (!frame.run->spend(into->getNumElements(), operation) ||
+        !indexed.forEach(*frame.run, operation, from, *into, at, copyElements))
+      return false;
+    frame.view(result) = std::move(into);
+    return true;
+  });
+}
+
+static InstrPtr compileScatter(tensor::ScatterOp op, Scope &scope) {
+  IndexedSlices indexed{SmallVector<int64_t>(op.getScatterDims())};
+  Slot source = scope.slot(op.getSource());
+  Slot indices = scope.slot(op.getIndices());
+  Code::Use target = scope.use(op.getDestMutable());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    ViewRef from = frame.view(source), at = frame.view(indices);
+    ViewRef into = takeForUpdate(frame, target);
+    if (!frame.run->spend(from->getNumElements(), operation) ||
+        !indexed.forEach(*frame.run, operation, *into, *from, *at,
+                         [](const View &whole, const View &slice) {
+                           copyElements(slice, whole);
+                         }))
+      return false;
+    frame.view(result) = std::move(into);
     return true;
   });
 }
@@ -269,8 +427,12 @@ void tessera::reference::addTensorHandlers(Registry &registry) {
   registry.add<tensor::GenerateOp>(compileGenerate);
   registry.add<tensor::PadOp>(compilePad);
   registry.add<tensor::ConcatOp>(compileConcat);
+  registry.add<tensor::ReshapeOp>(compileReshape);
+  registry.add<tensor::GatherOp>(compileGather);
+  registry.add<tensor::ScatterOp>(compileScatter);
   registry.add<tensor::ExtractSliceOp>(compileExtractSlice);
   registry.add<tensor::InsertSliceOp>(compileInsertSlice);
+  registry.add<tensor::ParallelInsertSliceOp>(compileParallelInsertSlice);
   registry.add<tensor::ExpandShapeOp>(
       [](tensor::ExpandShapeOp op, Scope &scope) {
         return makeExpand(

@@ -476,6 +476,9 @@ def TesseraProtectArguments
     A `tessera.contract` that would accumulate into such an argument starts from
     zero instead and adds the argument in the epilogue, which saves a copy.
 
+    A result that is a slice with dynamic sizes is copied, since results must be
+    dense.
+
     Example:
 
     ```mlir

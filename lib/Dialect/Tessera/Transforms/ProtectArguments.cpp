@@ -64,6 +64,25 @@ static void addOldValueLast(ContractOp op) {
   sum.replaceAllUsesExcept(total->getResult(0), total);
 }
 
+/// Copies slices that are returned. Bufferization would take the memory of one
+/// whose strides are dynamic for dense memory.
+static void copySlices(func::ReturnOp op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    while (auto cast = value.getDefiningOp<tensor::CastOp>())
+      value = cast.getSource();
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type || type.hasStaticShape() ||
+        !value.getDefiningOp<tensor::ExtractSliceOp>())
+      continue;
+    OpBuilder builder(op);
+    operand.set(bufferization::AllocTensorOp::create(
+        builder, op.getLoc(), type, /*dynamicSizes=*/ValueRange(),
+        /*copy=*/operand.get()));
+    LDBG() << op.getLoc() << ": copies result " << operand.getOperandNumber();
+  }
+}
+
 namespace {
 struct TesseraProtectArgumentsPass
     : public tessera::impl::TesseraProtectArgumentsBase<
@@ -82,6 +101,7 @@ struct TesseraProtectArgumentsPass
         func.setArgAttr(i, name, builder.getBoolAttr(false));
         ++numProtectedArguments;
       }
+    func.walk(copySlices);
     func.walk([&](ContractOp op) {
       auto argument = dyn_cast<BlockArgument>(op.getOutput());
       if (argument && isa<TensorType>(argument.getType()) && !op.getInit() &&

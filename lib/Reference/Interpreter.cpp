@@ -87,7 +87,7 @@ bool tessera::reference::hasLaneOps(Operation *root) {
             isa<gpu::ShuffleOp, gpu::RotateOp, gpu::SubgroupReduceOp,
                 gpu::SubgroupBroadcastOp>(op) ||
             op->getName().getStringRef().starts_with("gpu.subgroup_mma_") ||
-            isLaneMatrixOp(op);
+            isVendorLaneOp(op);
         return isLaneOp ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -347,7 +347,7 @@ bool Program::isCollective(Operation *op) {
   if (isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::RotateOp, gpu::AllReduceOp,
           gpu::SubgroupReduceOp, gpu::SubgroupBroadcastOp>(op) ||
       op->getName().getStringRef().starts_with("gpu.subgroup_mma_") ||
-      isLaneMatrixOp(op) || isWorkgroupAllocation(op))
+      isVendorLaneOp(op) || isWorkgroupAllocation(op))
     return true;
   if (auto call = dyn_cast<CallOpInterface>(op)) {
     auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());

@@ -240,8 +240,8 @@ template <typename F> InstrPtr makeCollective(F function) {
   return std::make_unique<Collective>(std::move(function));
 }
 
-/// Whether `op` is a vendor's matrix instruction on the values of lanes.
-bool isLaneMatrixOp(Operation *op);
+/// Whether `op` is a vendor's op whose threads are the lanes of a subgroup.
+bool isVendorLaneOp(Operation *op);
 
 /// Whether `op` allocates memory that a workgroup shares.
 bool isWorkgroupAllocation(Operation *op);

@@ -92,9 +92,9 @@ struct ResolveSubgroupsPass
       Operation *laneOp = nullptr;
       if (kernel)
         kernel->walk([&](Operation *op) {
-          if (!laneOp && isa_and_nonnull<nvgpu::NVGPUDialect,
-                                         amdgpu::AMDGPUDialect>(
-                             op->getDialect()))
+          if (!laneOp &&
+              isa_and_nonnull<nvgpu::NVGPUDialect, amdgpu::AMDGPUDialect>(
+                  op->getDialect()))
             laneOp = op;
         });
       if (!laneOp)

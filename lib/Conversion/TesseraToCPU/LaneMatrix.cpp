@@ -120,8 +120,7 @@ bool mlir::tessera::isVendorLaneOp(Operation *op) {
 static void storeBits(OpBuilder &builder, Location loc, Value value,
                       Value memory) {
   if (auto type = dyn_cast<VectorType>(value.getType())) {
-    auto flat =
-        VectorType::get(type.getNumElements(), type.getElementType());
+    auto flat = VectorType::get(type.getNumElements(), type.getElementType());
     if (flat != type)
       value = vector::ShapeCastOp::create(builder, loc, flat, value);
     auto bits = VectorType::get(
@@ -161,10 +160,10 @@ LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
   }
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  Value instruction = row ? symbols.emitInstruction(builder, loc, *row,
-                                                    matmul.unsignedA,
-                                                    matmul.unsignedB)
-                          : Value();
+  Value instruction =
+      row ? symbols.emitInstruction(builder, loc, *row, matmul.unsignedA,
+                                    matmul.unsignedB)
+          : Value();
   if (!instruction) {
     InFlightDiagnostic diag = op->emitOpError();
     diag << "is not an instruction of ";
@@ -174,17 +173,16 @@ LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
       diag << "any chip in the tables";
     return diag << " with this shape and these types";
   }
-  OpBuilder entry = OpBuilder::atBlockBegin(
-      &cast<gpu::GPUFuncOp>(kernel).getBody().front());
+  OpBuilder entry =
+      OpBuilder::atBlockBegin(&cast<gpu::GPUFuncOp>(kernel).getBody().front());
   SmallVector<Value> memory;
   for (Value operand : op->getOperands().take_front(3)) {
     Type element = getElementTypeOrSelf(operand.getType());
     int64_t bytes = llvm::divideCeil(
         getNumElements(operand.getType()) * element.getIntOrFloatBitWidth(), 8);
-    Value count =
-        LLVM::ConstantOp::create(entry, loc, entry.getI64Type(),
-                                 entry.getI64IntegerAttr(std::max<int64_t>(
-                                     bytes, 8)));
+    Value count = LLVM::ConstantOp::create(
+        entry, loc, entry.getI64Type(),
+        entry.getI64IntegerAttr(std::max<int64_t>(bytes, 8)));
     memory.push_back(LLVM::AllocaOp::create(
         entry, loc, LLVM::LLVMPointerType::get(op->getContext()),
         entry.getI8Type(), count, /*alignment=*/64));
@@ -192,12 +190,10 @@ LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
   }
   emitCall(builder, loc, "tessera_cpu_mma",
            {instruction,
-            symbols.emitLocation(builder, loc,
-                                 op->getName().getStringRef()),
+            symbols.emitLocation(builder, loc, op->getName().getStringRef()),
             memory[0], memory[1], memory[2]});
-  op->getResult(0).replaceAllUsesWith(
-      loadBits(builder, loc, cast<VectorType>(op->getResult(0).getType()),
-               memory[2]));
+  op->getResult(0).replaceAllUsesWith(loadBits(
+      builder, loc, cast<VectorType>(op->getResult(0).getType()), memory[2]));
   op->erase();
   return success();
 }
@@ -251,14 +247,14 @@ LogicalResult EmulatedTarget::convertLdMatrix(Operation *operation) const {
                                 /*alignment=*/static_cast<unsigned>(bytes));
   };
   auto words = VectorType::get(op.getNumTiles(), i32);
-  Value result = arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(words));
+  Value result =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(words));
   for (int64_t tile = 0; tile < static_cast<int64_t>(op.getNumTiles());
        ++tile) {
     Value first = number(rows * tile, i32), word;
     if (!op.getTranspose()) {
-      Value row = exchange(
-          own, arith::AddIOp::create(builder, loc, first, quad));
+      Value row =
+          exchange(own, arith::AddIOp::create(builder, loc, first, quad));
       word = load(row, inQuad, 4, i32);
     } else {
       Value halves[2];
@@ -266,8 +262,7 @@ LogicalResult EmulatedTarget::convertLdMatrix(Operation *operation) const {
         Value index = arith::AddIOp::create(
             builder, loc, first,
             arith::MulIOp::create(builder, loc, inQuad, number(2, i32)));
-        index =
-            arith::AddIOp::create(builder, loc, index, number(half, i32));
+        index = arith::AddIOp::create(builder, loc, index, number(half, i32));
         halves[half] = arith::ExtUIOp::create(
             builder, loc, i32, load(exchange(own, index), quad, 2, i16));
       }
@@ -302,18 +297,17 @@ LogicalResult EmulatedTarget::convertAsyncOp(Operation *operation) const {
     return operation->emitOpError()
            << "is not an instruction of " << getEmulatedName(chip);
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(operation)) {
-    Type element =
-        cast<MemRefType>(copy.getSrc().getType()).getElementType();
-    int64_t bits = copy.getDstElements().getSExtValue() *
-                   getElementBits(element);
+    Type element = cast<MemRefType>(copy.getSrc().getType()).getElementType();
+    int64_t bits =
+        copy.getDstElements().getSExtValue() * getElementBits(element);
     Value all = arith::ConstantIntOp::create(builder, loc, bits / 8, 64),
           some = all;
     if (Value count = copy.getSrcElements()) {
       Value size = arith::ConstantIntOp::create(builder, loc,
                                                 getElementBits(element), 64),
             byte = arith::ConstantIntOp::create(builder, loc, 8, 64);
-      some = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                        count);
+      some =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
       some = arith::DivUIOp::create(
           builder, loc, arith::MulIOp::create(builder, loc, some, size), byte);
     }
@@ -345,7 +339,7 @@ LogicalResult EmulatedTarget::convertVendorOps() const {
   if (ops.empty())
     return success();
   for (Operation *op : ops) {
-    LogicalResult result = getMatmul(op)               ? convertMatmul(op)
+    LogicalResult result = getMatmul(op)                ? convertMatmul(op)
                            : isa<nvgpu::LdMatrixOp>(op) ? convertLdMatrix(op)
                                                         : convertAsyncOp(op);
     if (failed(result))

@@ -294,8 +294,7 @@ struct ConvertTesseraToCPUPass
       EmulatedTarget target(chip, kernel, symbols);
       orderAccesses(kernel, target);
       if (failed(convertFragmentsToVectors(kernel, target, flags)) ||
-          failed(target.convertLaneOps()) ||
-          failed(target.convertVendorOps()))
+          failed(target.convertLaneOps()) || failed(target.convertVendorOps()))
         return failure();
       target.checkAccesses();
     }

@@ -30,7 +30,8 @@ using namespace mlir::tessera::reference;
 namespace {
 
 /// The position of element `index` of lane `lane`: row and column.
-using Layout = std::function<std::array<int64_t, 2>(int64_t lane, int64_t index)>;
+using Layout =
+    std::function<std::array<int64_t, 2>(int64_t lane, int64_t index)>;
 
 /// A matrix instruction of `lanes` lanes.
 struct Instruction {
@@ -58,9 +59,9 @@ getSubgroups(Operation *op, ArrayRef<Frame *> frames, int64_t lanes) {
   std::vector<SmallVector<Frame *>> all;
   for (auto &[number, group] : groups) {
     if (llvm::is_contained(group, nullptr)) {
-      frames.front()->run->error(
-          op, "'" + op->getName().getStringRef() + "' requires subgroups of " +
-                  Twine(lanes) + " threads");
+      frames.front()->run->error(op, "'" + op->getName().getStringRef() +
+                                         "' requires subgroups of " +
+                                         Twine(lanes) + " threads");
       return {};
     }
     all.push_back(std::move(group));
@@ -105,8 +106,12 @@ static InstrPtr makeMatmul(Operation *op, Scope &scope,
     return nullptr;
   int64_t aCount = getNumElements(aType), bCount = getNumElements(bType),
           accCount = getNumElements(accType);
-  unsigned aWidth = unsignedA ? getElementTypeOrSelf(aType).getIntOrFloatBitWidth() : 0,
-           bWidth = unsignedB ? getElementTypeOrSelf(bType).getIntOrFloatBitWidth() : 0;
+  unsigned aWidth = unsignedA
+                        ? getElementTypeOrSelf(aType).getIntOrFloatBitWidth()
+                        : 0,
+           bWidth = unsignedB
+                        ? getElementTypeOrSelf(bType).getIntOrFloatBitWidth()
+                        : 0;
   Slot a = scope.slot(op->getOperand(0)), b = scope.slot(op->getOperand(1)),
        acc = scope.slot(op->getOperand(2));
   Slot result = scope.define(op->getResult(0));
@@ -216,9 +221,9 @@ static InstrPtr compileLdMatrix(nvgpu::LdMatrixOp op, Scope &scope) {
                     col = static_cast<int64_t>(lane) % 4 * perWord + i;
             if (transpose)
               std::swap(row, col);
-            own->store(tile * perWord + i,
-                       frame->view(memory)->load(
-                           rows[tile * rowsOfTile + row] + col));
+            own->store(
+                tile * perWord + i,
+                frame->view(memory)->load(rows[tile * rowsOfTile + row] + col));
           }
         frame->view(result) = std::move(own);
       }
@@ -251,8 +256,7 @@ static InstrPtr compileAsyncCopy(nvgpu::DeviceAsyncCopyOp op, Scope &scope) {
         address += frame.integer(slot) * view.strides[i];
       if (length > 0 &&
           (address < 0 || address + length > view.storage->size())) {
-        frame.run->error(operation,
-                         "the copy is out of bounds of the memory");
+        frame.run->error(operation, "the copy is out of bounds of the memory");
         return std::nullopt;
       }
       return address;
@@ -344,7 +348,7 @@ void tessera::reference::addLaneMatrixHandlers(Registry &registry) {
   registry.add<amdgpu::WMMAOp>(compileWmma);
 }
 
-bool tessera::reference::isLaneMatrixOp(Operation *op) {
-  return isa<nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, amdgpu::MFMAOp,
-             amdgpu::WMMAOp>(op);
+bool tessera::reference::isVendorLaneOp(Operation *op) {
+  return isa<nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
+             amdgpu::MFMAOp, amdgpu::WMMAOp>(op);
 }

@@ -203,8 +203,8 @@ LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
 //===----------------------------------------------------------------------===//
 
 /// Each lane passes the address of a row of eight 16-bit words: lane 8 t + r
-/// that of row r of tile t. Of each tile, lane l receives two words of row
-/// l / 4, or of column l / 4 if it is transposed (PTX ISA, "ldmatrix").
+/// that of row r of tile t. Lane l receives two words of row l / 4 of each
+/// tile, or of column l / 4 if it is transposed (PTX ISA, "ldmatrix").
 LogicalResult EmulatedTarget::convertLdMatrix(Operation *operation) const {
   auto op = cast<nvgpu::LdMatrixOp>(operation);
   constexpr int64_t lanes = 32, rows = 8;

@@ -62,9 +62,9 @@ func.func @main(%out: memref<32x10xf16>, %words: memref<32x2xf32>, %bytes: memre
         : memref<16x4xf32, #gpu.address_space<workgroup>> -> vector<2x1xf32>
     %narrow = nvgpu.ldmatrix %b[%tx, %c0] {numTiles = 4 : i32, transpose = false}
         : memref<32x16xi8, #gpu.address_space<workgroup>> -> vector<4x4xi8>
-    // All lanes have loaded: the tiles may be overwritten.
-    %zero = arith.constant 0.0 : f16
-    memref.store %zero, %s[%row, %col] : memref<16x16xf16, #gpu.address_space<workgroup>>
+    // All lanes have loaded: a tile may be overwritten.
+    %other = arith.constant -1 : i8
+    memref.store %other, %b[%tx, %c0] : memref<32x16xi8, #gpu.address_space<workgroup>>
     %t0 = vector.extract %four[0] : vector<2xf16> from vector<4x2xf16>
     %tAt0 = arith.constant 0 : index
     vector.store %t0, %out[%tx, %tAt0] : memref<32x10xf16>, vector<2xf16>

@@ -86,7 +86,8 @@ bool tessera::reference::hasLaneOps(Operation *root) {
         bool isLaneOp =
             isa<gpu::ShuffleOp, gpu::RotateOp, gpu::SubgroupReduceOp,
                 gpu::SubgroupBroadcastOp>(op) ||
-            op->getName().getStringRef().starts_with("gpu.subgroup_mma_");
+            op->getName().getStringRef().starts_with("gpu.subgroup_mma_") ||
+            isVendorLaneOp(op);
         return isLaneOp ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -305,6 +305,7 @@ const Registry &Registry::get() {
     addVectorHandlers(*all);
     addGpuHandlers(*all);
     addSubgroupHandlers(*all);
+    addLaneMatrixHandlers(*all);
     addFragmentHandlers(*all);
     addContractHandlers(*all);
     addLinalgHandlers(*all);
@@ -346,7 +347,7 @@ bool Program::isCollective(Operation *op) {
   if (isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::RotateOp, gpu::AllReduceOp,
           gpu::SubgroupReduceOp, gpu::SubgroupBroadcastOp>(op) ||
       op->getName().getStringRef().starts_with("gpu.subgroup_mma_") ||
-      isWorkgroupAllocation(op))
+      isVendorLaneOp(op) || isWorkgroupAllocation(op))
     return true;
   if (auto call = dyn_cast<CallOpInterface>(op)) {
     auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());

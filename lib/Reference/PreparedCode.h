@@ -240,6 +240,9 @@ template <typename F> InstrPtr makeCollective(F function) {
   return std::make_unique<Collective>(std::move(function));
 }
 
+/// Whether `op` is a vendor's op whose threads are the lanes of a subgroup.
+bool isVendorLaneOp(Operation *op);
+
 /// Whether `op` allocates memory that a workgroup shares.
 bool isWorkgroupAllocation(Operation *op);
 
@@ -335,6 +338,7 @@ void addTensorHandlers(Registry &registry);
 void addVectorHandlers(Registry &registry);
 void addGpuHandlers(Registry &registry);
 void addSubgroupHandlers(Registry &registry);
+void addLaneMatrixHandlers(Registry &registry);
 void addFragmentHandlers(Registry &registry);
 void addContractHandlers(Registry &registry);
 void addLinalgHandlers(Registry &registry);

@@ -43,6 +43,8 @@ using namespace mlir::tessera;
 static bool isLowered(Operation *op) {
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
     return broadcast.getResultVectorType().getRank() > 1;
+  if (auto elements = dyn_cast<vector::FromElementsOp>(op))
+    return elements.getType().getRank() > 1;
   if (auto print = dyn_cast<vector::PrintOp>(op))
     return print.getSource() && isa<VectorType>(print.getPrintType());
   return isa<vector::TransferReadOp, vector::TransferWriteOp, vector::MaskOp,
@@ -81,6 +83,7 @@ struct LowerVectorsPass
       vector::populateVectorTransposeLoweringPatterns(
           patterns, vector::VectorTransposeLowering::EltWise);
       vector::populateVectorBroadcastLoweringPatterns(patterns);
+      vector::populateVectorFromElementsUnrollPatterns(patterns);
       vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     };
     auto unrollTransfers = [](RewritePatternSet &patterns) {

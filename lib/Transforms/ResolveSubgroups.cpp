@@ -9,9 +9,11 @@
 #include "TargetInfo/Chip.h"
 #include "Transforms/Passes.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -47,6 +49,8 @@ struct ResolveSubgroupsPass
     });
     LDBG() << getOperation()->getLoc() << ": subgroups of " << lanes
            << " lanes, in " << sizes.size() + queries.size() << " queries";
+    if (lanes == 1 && failed(checkLanes(sizes, queries)))
+      return signalPassFailure();
     // Sizes first: launches then have constant sizes, once folded.
     for (Operation *op : sizes) {
       OpBuilder builder(op);
@@ -75,6 +79,35 @@ struct ResolveSubgroupsPass
       replace(op, value);
     }
     lowerReductions(lanes);
+  }
+
+  /// Rejects queries beside ops whose lanes are threads of the program: these
+  /// have subgroups that a chip with subgroups of one thread does not have.
+  static LogicalResult checkLanes(ArrayRef<Operation *> sizes,
+                                  ArrayRef<Operation *> queries) {
+    for (Operation *query : llvm::concat<Operation *const>(sizes, queries)) {
+      Operation *kernel = query->getParentOfType<gpu::LaunchOp>();
+      if (!kernel)
+        kernel = query->getParentOfType<gpu::GPUFuncOp>();
+      Operation *laneOp = nullptr;
+      if (kernel)
+        kernel->walk([&](Operation *op) {
+          if (!laneOp &&
+              isa_and_nonnull<nvgpu::NVGPUDialect, amdgpu::AMDGPUDialect>(
+                  op->getDialect()))
+            laneOp = op;
+        });
+      if (!laneOp)
+        continue;
+      InFlightDiagnostic diag = query->emitError();
+      diag << query->getName() << " next to " << laneOp->getName()
+           << " is not supported on a chip with subgroups of one thread: "
+              "compute it from the thread id, or emulate a chip that has the "
+              "op (--target=cpu:emulate=CHIP)";
+      diag.attachNote(laneOp->getLoc()) << laneOp->getName() << " is here";
+      return diag;
+    }
+    return success();
   }
 
   /// Rejects workgroups without threads, so that later divisions by the thread

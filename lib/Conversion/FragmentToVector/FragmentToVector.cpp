@@ -394,8 +394,32 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
                 builder.getUnitAttr());
 }
 
+/// Rejects ops of a vendor's dialect on a chip of another target. The host, and
+/// chips that it emulates, execute some of them: their conversion decides.
+static LogicalResult rejectForeignOps(Operation *root, const Chip &chip) {
+  if (!chip.hasLanes() || !chip.emulated.empty())
+    return success();
+  static constexpr std::pair<StringLiteral, StringLiteral> owners[] = {
+      {"nvgpu", "cuda"}, {"nvvm", "cuda"}, {"amdgpu", "hip"}, {"rocdl", "hip"}};
+  WalkResult result = root->walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    for (auto [name, owner] : owners)
+      if (dialect == name && owner != chip.target) {
+        op->emitOpError() << "is supported by target " << owner
+                          << " only, and by target cpu if it is executed lane "
+                             "by lane; this program is compiled for "
+                          << chip.target << ":" << chip.name;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult mlir::tessera::convertFragmentsToVectors(
     Operation *root, const FragmentTarget &target, const CompileFlags &flags) {
+  if (failed(rejectForeignOps(root, target.chip)))
+    return failure();
   if (failed(checkLdsCopies(root, target.chip, flags)))
     return failure();
   // Types that no pattern could convert deserve a message of their own.

@@ -42,6 +42,10 @@ private:
 std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
                                          bool unsignedA, bool unsignedB);
 
+/// Whether `op` is a vendor's matrix instruction, tile load or asynchronous
+/// copy that threads execute together, or a wait for such copies.
+bool isVendorLaneOp(Operation *op);
+
 /// Emits one kernel with calls of Runtime/CpuKernel.h for collective operations
 /// of lanes. Each thread is a lane; data is passed through memory on its stack.
 class EmulatedTarget : public FragmentTarget {
@@ -69,6 +73,9 @@ public:
 
   /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
   LogicalResult convertLaneOps() const;
+  /// Ops of vendors' dialects for lanes (`isVendorLaneOp`), on a chip that
+  /// emulates one that has them, and on the host's own chips.
+  LogicalResult convertVendorOps() const;
   /// Adds checks before each access to memory, for its alignment, and for its
   /// bounds in workgroup memory. Must run while memory spaces are present.
   void checkAccesses() const;
@@ -81,6 +88,10 @@ private:
                  ArrayRef<Value> arguments, Type result = Type()) const;
   Value emitAddress(OpBuilder &builder, Location loc, Value memory,
                     ValueRange indices) const;
+
+  LogicalResult convertMatmul(Operation *op) const;
+  LogicalResult convertLdMatrix(Operation *operation) const;
+  LogicalResult convertAsyncOp(Operation *operation) const;
 
   Operation *kernel;
   EmulationSymbols &symbols;

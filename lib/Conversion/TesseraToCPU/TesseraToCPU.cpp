@@ -276,14 +276,25 @@ struct ConvertTesseraToCPUPass
   LogicalResult convertFragments(gpu::GPUModuleOp module, const Chip &chip) {
     LDBG() << module.getName() << ": "
            << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
-    if (!isEmulated(chip))
-      return convertFragmentsToVectors(module, FragmentTarget(chip), flags);
     EmulationSymbols symbols;
+    if (!isEmulated(chip)) {
+      for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
+        WalkResult found = kernel.walk([](Operation *op) {
+          return isVendorLaneOp(op) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+        });
+        if (found.wasInterrupted() &&
+            failed(EmulatedTarget(chip, kernel, symbols).convertVendorOps()))
+          return failure();
+      }
+      symbols.declare(module);
+      return convertFragmentsToVectors(module, FragmentTarget(chip), flags);
+    }
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);
       orderAccesses(kernel, target);
       if (failed(convertFragmentsToVectors(kernel, target, flags)) ||
-          failed(target.convertLaneOps()))
+          failed(target.convertLaneOps()) || failed(target.convertVendorOps()))
         return failure();
       target.checkAccesses();
     }

@@ -19,6 +19,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/NVGPU/TransformOps/NVGPUTransformOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
@@ -40,6 +41,7 @@ public:
 
   void registerDialects(DialectRegistry &registry) const override {
     registry.insert<nvgpu::NVGPUDialect, NVVM::NVVMDialect>();
+    nvgpu::registerTransformDialectExtension(registry);
     NVVM::registerConvertGpuToNVVMInterface(registry);
     registerConvertNVVMToLLVMInterface(registry);
     registerNVVMDialectTranslation(registry);

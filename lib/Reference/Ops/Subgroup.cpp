@@ -272,6 +272,14 @@ static Elementwise::Function getFunction(gpu::AllReduceOperation kind) {
     return addIntegers;
   case gpu::AllReduceOperation::MUL:
     return multiplyIntegers;
+  case gpu::AllReduceOperation::MAXSI:
+    return maximumSigned;
+  case gpu::AllReduceOperation::MINSI:
+    return minimumSigned;
+  case gpu::AllReduceOperation::MAXUI:
+    return maximumUnsigned;
+  case gpu::AllReduceOperation::MINUI:
+    return minimumUnsigned;
   case gpu::AllReduceOperation::MAXNUMF:
     return maximumNumber;
   case gpu::AllReduceOperation::MINNUMF:
@@ -329,8 +337,16 @@ static InstrPtr compileAllReduce(gpu::AllReduceOp op, Scope &scope) {
 }
 
 static InstrPtr compileSubgroupReduce(gpu::SubgroupReduceOp op, Scope &scope) {
-  if (op.getClusterSize())
-    return nullptr;
+  // A cluster is `size` lanes, each `stride` lanes after the one before it. The
+  // number of its first lane identifies it.
+  if (std::optional<uint32_t> clusterSize = op.getClusterSize()) {
+    int64_t size = *clusterSize, stride = op.getClusterStride();
+    return makeReduction(op, op.getOp(), scope, [=](const Frame &frame) {
+      int64_t lane = frame.linearThread % frame.run->subgroupSize;
+      int64_t first = lane / (size * stride) * (size * stride) + lane % stride;
+      return frame.linearThread - lane + first;
+    });
+  }
   return makeReduction(op, op.getOp(), scope,
                        [](const Frame &frame) { return frame.subgroupOf(); });
 }

@@ -234,7 +234,8 @@ def TesseraPackWorkgroupMemory
     workgroup memory at their top level. Leaves views of
     `gpu.dynamic_shared_memory`, each aligned to 128 bytes, and the attribute
     `tessera.workgroup_bytes` on the kernel, which is the size that launches
-    request. (On NVIDIA, static workgroup memory is limited to 48 KiB.)
+    request. (On NVIDIA, static workgroup memory is limited to 48 KiB.) A kernel's
+    own `gpu.dynamic_shared_memory` becomes a view of the bytes after these.
 
     Before
 

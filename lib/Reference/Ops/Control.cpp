@@ -369,6 +369,38 @@ static InstrPtr compileParallel(scf::ParallelOp op, Scope &scope) {
   });
 }
 
+/// A loop on memrefs, whose iterations run one after the other. One that is
+/// mapped to threads is not supported.
+static InstrPtr compileForall(scf::ForallOp op, Scope &scope) {
+  if (scope.program.isCollective(op) || !op.getOutputs().empty() ||
+      op.getMapping())
+    return nullptr;
+  MixedList lower(scope, op.getStaticLowerBound(), op.getDynamicLowerBound());
+  MixedList upper(scope, op.getStaticUpperBound(), op.getDynamicUpperBound());
+  MixedList steps(scope, op.getStaticStep(), op.getDynamicStep());
+  auto body = std::make_shared<Code>(scope.compile(*op.getBody()));
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    SmallVector<int64_t, 4> low = lower.get(frame), high = upper.get(frame),
+                            step = steps.get(frame);
+    SmallVector<int64_t> counts;
+    for (size_t i = 0; i < low.size(); ++i) {
+      if (step[i] <= 0)
+        return frame.run->error(operation,
+                                "the step is not positive: " + Twine(step[i]));
+      int64_t extent = high[i] - low[i];
+      counts.push_back(extent <= 0 ? 0 : (extent + step[i] - 1) / step[i]);
+    }
+    return forEachIndex(counts, [&](ArrayRef<int64_t> point) {
+      if (!frame.run->spend(body->cost(), operation))
+        return false;
+      for (size_t i = 0; i < point.size(); ++i)
+        frame.setInt(body->arguments[i], low[i] + point[i] * step[i]);
+      return body->run(frame);
+    });
+  });
+}
+
 static InstrPtr compileAssert(cf::AssertOp op, Scope &scope) {
   Slot condition = scope.slot(op.getArg());
   return makeInstr([operation = op.getOperation(), message = op.getMsg(),
@@ -385,6 +417,7 @@ void tessera::reference::addControlHandlers(Registry &registry) {
   registry.add<scf::IfOp>(compileIf);
   registry.add<scf::WhileOp>(compileWhile);
   registry.add<scf::ParallelOp>(compileParallel);
+  registry.add<scf::ForallOp>(compileForall);
   registry.addNamed("scf.execute_region", compileRegion);
   registry.addNamed("memref.alloca_scope", compileRegion);
 }

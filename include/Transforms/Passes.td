@@ -76,6 +76,40 @@ def TesseraSerializeAsync : Pass<"tessera-serialize-async", "ModuleOp"> {
                            "memref::MemRefDialect"];
 }
 
+def TesseraExpandCollectives : Pass<"tessera-expand-collectives"> {
+  let summary = "Expand reductions over a workgroup";
+  let description = [{
+    Expects `gpu.all_reduce` in a `gpu.launch` whose workgroups have a constant
+    size. Leaves loads, stores and barriers: values are combined in workgroup
+    memory, half of them in each step. The memory is a workgroup attribution that
+    reductions of one type in a launch share. All threads of the workgroup must
+    reach the op. The order in which values are combined is not that of the
+    threads.
+
+    Before
+
+    ```mlir
+    %sum = gpu.all_reduce add %x {} : (f32) -> (f32)
+    ```
+
+    After
+
+    ```mlir
+    memref.store %x, %memory[%thread] : memref<2xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %active = arith.cmpi ult, %thread, %c1 : index
+    scf.if %active {
+      ... // memory[thread] = memory[thread] + memory[thread + 1]
+    }
+    gpu.barrier
+    %sum = memref.load %memory[%c0] : memref<2xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect"];
+}
+
 def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
   let summary = "Lower linalg in hand-written kernels to loops";
   let description = [{
@@ -244,7 +278,8 @@ def TesseraPackWorkgroupMemory
     workgroup memory at their top level. Leaves views of
     `gpu.dynamic_shared_memory`, each aligned to 128 bytes, and the attribute
     `tessera.workgroup_bytes` on the kernel, which is the size that launches
-    request. (On NVIDIA, static workgroup memory is limited to 48 KiB.)
+    request. (On NVIDIA, static workgroup memory is limited to 48 KiB.) A kernel's
+    own `gpu.dynamic_shared_memory` becomes a view of the bytes after these.
 
     Before
 

@@ -32,6 +32,7 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
   pm.addPass(createTesseraExpandVThreads({flags}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createTesseraExpandCollectives());
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
   pm.addPass(createTesseraNameKernels());
   pm.addPass(createTesseraHoistConstantLaunches());

@@ -85,6 +85,8 @@ struct PackWorkgroupMemoryPass
     if (buffers.empty())
       return success();
 
+    SmallVector<gpu::DynamicSharedMemoryOp> dynamic;
+    kernel.walk([&](gpu::DynamicSharedMemoryOp op) { dynamic.push_back(op); });
     OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
     auto bytesType =
         MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
@@ -111,6 +113,19 @@ struct PackWorkgroupMemoryPass
           type.getNumElements() * getElementBits(type.getElementType());
       offset +=
           llvm::alignTo(llvm::divideCeil(bits, 8), getBufferAlignment(kernel));
+    }
+    // The kernel's own dynamic memory comes after its buffers.
+    if (!dynamic.empty()) {
+      Location loc = dynamic.front().getLoc();
+      Value shift = arith::ConstantIndexOp::create(builder, loc, offset);
+      Value size = arith::SubIOp::create(
+          builder, loc, memref::DimOp::create(builder, loc, all, 0), shift);
+      Value rest =
+          memref::ViewOp::create(builder, loc, bytesType, all, shift, size);
+      for (gpu::DynamicSharedMemoryOp op : dynamic) {
+        op.replaceAllUsesWith(rest);
+        op.erase();
+      }
     }
     LDBG() << kernel.getName() << ": " << buffers.size() << " buffers in "
            << offset << " bytes, aligned to " << getBufferAlignment(kernel);

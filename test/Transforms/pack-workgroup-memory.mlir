@@ -52,3 +52,23 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// The kernel's own dynamic memory begins after its buffers.
+// CHECK-LABEL: gpu.func @dynamic
+// CHECK-SAME:    tessera.workgroup_bytes = 128 : i64
+// CHECK-NEXT:    %[[ALL:.+]] = gpu.dynamic_shared_memory
+// CHECK:         %[[SHIFT:.+]] = arith.constant 128 : index
+// CHECK:         %[[DIM:.+]] = memref.dim %[[ALL]]
+// CHECK-NEXT:    %[[SIZE:.+]] = arith.subi %[[DIM]], %[[SHIFT]]
+// CHECK-NEXT:    %[[REST:.+]] = memref.view %[[ALL]][%[[SHIFT]]][%[[SIZE]]]
+// CHECK-NOT:     gpu.dynamic_shared_memory
+// CHECK:         "use"(%{{.+}}, %[[REST]])
+gpu.module @m {
+  gpu.func @dynamic() workgroup(%a: memref<16xf32, #gpu.address_space<workgroup>>) kernel {
+    %d = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    "use"(%a, %d) : (memref<16xf32, #gpu.address_space<workgroup>>, memref<?xi8, #gpu.address_space<workgroup>>) -> ()
+    gpu.return
+  }
+}

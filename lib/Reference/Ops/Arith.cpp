@@ -650,6 +650,21 @@ static bool combineBits(const Elementwise &self, const Number *in, Number &out,
   return true;
 }
 
+bool tessera::reference::andIntegers(const Elementwise &self, const Number *in,
+                                     Number &out, Run &run) {
+  return combineBits<Bits::And>(self, in, out, run);
+}
+
+bool tessera::reference::orIntegers(const Elementwise &self, const Number *in,
+                                    Number &out, Run &run) {
+  return combineBits<Bits::Or>(self, in, out, run);
+}
+
+bool tessera::reference::xorIntegers(const Elementwise &self, const Number *in,
+                                     Number &out, Run &run) {
+  return combineBits<Bits::Xor>(self, in, out, run);
+}
+
 template <bool isMax, bool isSigned>
 static bool extremeInteger(const Elementwise &self, const Number *in,
                            Number &out, Run &) {
@@ -993,9 +1008,9 @@ void tessera::reference::addArithHandlers(Registry &registry) {
   add("arith.floordivsi", divideSignedAs<Division::Floor>);
   add("arith.remsi", divideSignedAs<Division::Remainder>);
   add("arith.remui", divideUnsignedAs<Division::Remainder>);
-  add("arith.andi", combineBits<Bits::And>);
-  add("arith.ori", combineBits<Bits::Or>);
-  add("arith.xori", combineBits<Bits::Xor>);
+  add("arith.andi", andIntegers);
+  add("arith.ori", orIntegers);
+  add("arith.xori", xorIntegers);
   add("arith.shli", combineBits<Bits::ShiftLeft>);
   add("arith.shrui", combineBits<Bits::ShiftRight>);
   add("arith.shrsi", combineBits<Bits::ShiftRightSigned>);

@@ -373,8 +373,11 @@ static InstrPtr compileParallel(scf::ParallelOp op, Scope &scope) {
 // scf.forall
 //===----------------------------------------------------------------------===//
 
+/// The iterations run one after the other. A loop on memrefs that is mapped to
+/// threads is not supported.
 static InstrPtr compileForall(scf::ForallOp op, Scope &scope) {
-  if (scope.program.isCollective(op))
+  if (scope.program.isCollective(op) ||
+      (op.getOutputs().empty() && op.getMapping()))
     return nullptr;
   MixedList lower(scope, op.getStaticLowerBound(), op.getDynamicLowerBound());
   MixedList upper(scope, op.getStaticUpperBound(), op.getDynamicUpperBound());

@@ -58,6 +58,9 @@ TESSERA_ELEMENTWISE(maximumUnsigned)
 TESSERA_ELEMENTWISE(minimumUnsigned)
 TESSERA_ELEMENTWISE(divideSigned)
 TESSERA_ELEMENTWISE(divideUnsigned)
+TESSERA_ELEMENTWISE(andIntegers)
+TESSERA_ELEMENTWISE(orIntegers)
+TESSERA_ELEMENTWISE(xorIntegers)
 #undef TESSERA_ELEMENTWISE
 
 /// One step of a reduction: combines two elements.

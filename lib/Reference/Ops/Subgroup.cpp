@@ -272,6 +272,20 @@ static Elementwise::Function getFunction(gpu::AllReduceOperation kind) {
     return addIntegers;
   case gpu::AllReduceOperation::MUL:
     return multiplyIntegers;
+  case gpu::AllReduceOperation::AND:
+    return andIntegers;
+  case gpu::AllReduceOperation::OR:
+    return orIntegers;
+  case gpu::AllReduceOperation::XOR:
+    return xorIntegers;
+  case gpu::AllReduceOperation::MAXSI:
+    return maximumSigned;
+  case gpu::AllReduceOperation::MINSI:
+    return minimumSigned;
+  case gpu::AllReduceOperation::MAXUI:
+    return maximumUnsigned;
+  case gpu::AllReduceOperation::MINUI:
+    return minimumUnsigned;
   case gpu::AllReduceOperation::MAXNUMF:
     return maximumNumber;
   case gpu::AllReduceOperation::MINNUMF:
@@ -321,16 +335,48 @@ static InstrPtr makeReduction(Operation *op, gpu::AllReduceOperation kind,
   });
 }
 
-static InstrPtr compileAllReduce(gpu::AllReduceOp op, Scope &scope) {
-  if (!op.getOp() || !op.getBody().empty())
+/// A reduction over a workgroup whose body combines two values.
+static InstrPtr compileBodyReduce(gpu::AllReduceOp op, Scope &scope) {
+  if (!isNumber(op.getType()) || !op.getBody().hasOneBlock())
     return nullptr;
+  Slot value = scope.slot(op.getValue());
+  auto body = std::make_shared<Code>(scope.compile(op.getBody().front()));
+  if (body->arguments.size() != 2 || body->yields.size() != 1)
+    return nullptr;
+  Slot result = scope.define(op.getResult());
+  return makeCollective([=](ArrayRef<Frame *> frames) {
+    Number total = frames.front()->number(value);
+    for (Frame *frame : frames.drop_front()) {
+      frame->number(body->arguments[0]) = total;
+      frame->number(body->arguments[1]) = frame->number(value);
+      if (!body->run(*frame))
+        return false;
+      total = frame->number(body->yields[0].slot);
+    }
+    for (Frame *frame : frames)
+      frame->number(result) = total;
+    return true;
+  });
+}
+
+static InstrPtr compileAllReduce(gpu::AllReduceOp op, Scope &scope) {
+  if (!op.getOp())
+    return compileBodyReduce(op, scope);
   return makeReduction(op, *op.getOp(), scope,
                        [](const Frame &) { return int64_t(0); });
 }
 
 static InstrPtr compileSubgroupReduce(gpu::SubgroupReduceOp op, Scope &scope) {
-  if (op.getClusterSize())
-    return nullptr;
+  // A cluster is `size` lanes, each `stride` lanes after the one before it. The
+  // number of its first lane identifies it.
+  if (std::optional<uint32_t> clusterSize = op.getClusterSize()) {
+    int64_t size = *clusterSize, stride = op.getClusterStride();
+    return makeReduction(op, op.getOp(), scope, [=](const Frame &frame) {
+      int64_t lane = frame.linearThread % frame.run->subgroupSize;
+      int64_t first = lane / (size * stride) * (size * stride) + lane % stride;
+      return frame.linearThread - lane + first;
+    });
+  }
   return makeReduction(op, op.getOp(), scope,
                        [](const Frame &frame) { return frame.subgroupOf(); });
 }

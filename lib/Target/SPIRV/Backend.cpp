@@ -9,6 +9,7 @@
 #include "Conversion/Passes.h"
 #include "Target/Target.h"
 
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -23,6 +24,9 @@ void SpirvBackend::registerDialects(DialectRegistry &registry) const {
 
 void SpirvBackend::addVendorPasses(OpPassManager &kernels,
                                    const CompileFlags &) const {
+  // Upstream converts sequential loops to SPIR-V, and no parallel ones.
+  kernels.addPass(createForallToForLoopPass());
+  kernels.addPass(createParallelForToNestedForsPass());
   // Workgroup memory is not packed: SPIR-V has a variable for each buffer.
   kernels.addPass(createConvertTesseraToSPIRV());
   addArithmeticPasses(kernels);

@@ -25,6 +25,9 @@ struct TargetInfo {
   /// The word by which names of devices show that data sheets of the target's
   /// chips describe them: "NVIDIA". Empty: there is no such word.
   llvm::StringLiteral vendor = "";
+  /// The dialects of ops that, among all devices, only those of this target
+  /// execute. Target cpu executes some of them lane by lane.
+  std::vector<llvm::StringLiteral> dialects = {};
   /// The kernels are functions of the host's own program: they share its memory
   /// and need no driver.
   bool isHost = false;
@@ -53,6 +56,10 @@ llvm::ArrayRef<const TargetInfo *> getTargets();
 
 /// The target of this name or alias, or null.
 const TargetInfo *findTarget(llvm::StringRef name);
+
+/// The target that has the ops of a dialect to itself (`TargetInfo::dialects`),
+/// or null.
+const TargetInfo *findDialectOwner(llvm::StringRef dialect);
 
 /// The names of all targets, with their aliases.
 std::vector<llvm::StringRef> getTargetNames();

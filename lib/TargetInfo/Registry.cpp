@@ -58,6 +58,13 @@ const TargetInfo *mlir::tessera::findTarget(llvm::StringRef name) {
   return nullptr;
 }
 
+const TargetInfo *mlir::tessera::findDialectOwner(llvm::StringRef dialect) {
+  for (const TargetInfo *target : getTargets())
+    if (llvm::is_contained(target->dialects, dialect))
+      return target;
+  return nullptr;
+}
+
 std::vector<llvm::StringRef> mlir::tessera::getTargetNames() {
   std::vector<llvm::StringRef> names;
   for (const TargetInfo *target : getTargets()) {

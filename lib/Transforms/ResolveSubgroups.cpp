@@ -7,13 +7,12 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/TargetInfo.h"
 #include "Transforms/Passes.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -92,9 +91,7 @@ struct ResolveSubgroupsPass
       Operation *laneOp = nullptr;
       if (kernel)
         kernel->walk([&](Operation *op) {
-          if (!laneOp &&
-              isa_and_nonnull<nvgpu::NVGPUDialect, amdgpu::AMDGPUDialect>(
-                  op->getDialect()))
+          if (!laneOp && findDialectOwner(op->getName().getDialectNamespace()))
             laneOp = op;
         });
       if (!laneOp)

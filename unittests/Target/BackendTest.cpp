@@ -149,6 +149,8 @@ protected:
 
 TEST_F(BackendTest, ATargetIsListed) {
   getToy();
+  EXPECT_EQ(findDialectOwner("toy"), &getToy().getInfo());
+  EXPECT_EQ(findDialectOwner("gpu"), nullptr);
   EXPECT_EQ(getKnownChips("toy"), std::vector<std::string>{"toy1"});
   EXPECT_EQ(getKnownChips("toy-driver"), std::vector<std::string>{"toy1"});
   EXPECT_EQ(getChipTarget("toy-driver"), "toy");

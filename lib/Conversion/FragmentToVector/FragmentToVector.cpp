@@ -13,6 +13,7 @@
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
@@ -399,19 +400,16 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
 static LogicalResult rejectForeignOps(Operation *root, const Chip &chip) {
   if (!chip.hasLanes() || !chip.emulated.empty())
     return success();
-  static constexpr std::pair<StringLiteral, StringLiteral> owners[] = {
-      {"nvgpu", "cuda"}, {"nvvm", "cuda"}, {"amdgpu", "hip"}, {"rocdl", "hip"}};
   WalkResult result = root->walk([&](Operation *op) {
-    StringRef dialect = op->getName().getDialectNamespace();
-    for (auto [name, owner] : owners)
-      if (dialect == name && owner != chip.target) {
-        op->emitOpError() << "is supported by target " << owner
-                          << " only, and by target cpu if it is executed lane "
-                             "by lane; this program is compiled for "
-                          << chip.target << ":" << chip.name;
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
+    const TargetInfo *owner =
+        findDialectOwner(op->getName().getDialectNamespace());
+    if (!owner || owner->name == chip.target)
+      return WalkResult::advance();
+    op->emitOpError() << "is supported by target " << owner->name
+                      << " only, and by target cpu if it is executed lane by "
+                         "lane; this program is compiled for "
+                      << chip.target << ":" << chip.name;
+    return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }

@@ -352,6 +352,7 @@ const TargetInfo &getAMDTarget() {
   static const TargetInfo target = [] {
     TargetInfo target{"hip"};
     target.vendor = "AMD";
+    target.dialects = {"amdgpu", "rocdl"};
     target.addChips = [](std::vector<Chip> &chips) {
       for (const AmdChipRow &row : amdChipRows)
         chips.push_back(makeAmdChip(row));

@@ -470,6 +470,7 @@ const TargetInfo &getNVIDIATarget() {
   static const TargetInfo target = [] {
     TargetInfo target{"cuda"};
     target.vendor = "NVIDIA";
+    target.dialects = {"nvgpu", "nvvm"};
     target.addChips = [](std::vector<Chip> &chips) {
       for (const NvidiaChipRow &row : chipRows)
         chips.push_back(makeNvidiaChip(row));

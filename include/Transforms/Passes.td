@@ -305,9 +305,10 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
   let description = [{
     Expects `arith` and `math` on scalars and vectors. Leaves no conversion to
     or from an 8-bit float (they become integer operations, rounding to nearest
-    even), no `math` function that needs a library (exp, log, tanh, erf and
-    similar ones become polynomials in f32), no `arith` op without an
-    instruction (ceildivsi and similar ones), and no `vector.shape_cast`.
+    even), no arithmetic of 8-bit floats (it is computed in f32), no `math`
+    function that needs a library (exp, log, tanh, erf and similar ones become
+    polynomials in f32), no `arith` op without an instruction (ceildivsi and
+    similar ones), and no `vector.shape_cast`.
 
     Before
 

@@ -376,8 +376,37 @@ struct ExpandScalarsPass
     vector::populateVectorShapeCastLoweringPatterns(patterns);
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
     if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
-                                 "scalar expansion")))
+                                 "scalar expansion")) ||
+        failed(checkFloats()))
       signalPassFailure();
+  }
+
+private:
+  /// Rejects arithmetic of floats that have neither instructions nor an
+  /// expansion here.
+  LogicalResult checkFloats() {
+    auto isUnknown = [](Type type) {
+      auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+      return element && element.getWidth() < 16 && !getFormat(element);
+    };
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+              op->getDialect()) ||
+          op->hasTrait<OpTrait::ConstantLike>())
+        return WalkResult::advance();
+      for (Type type : llvm::concat<const Type>(
+               SmallVector<Type>(op->getOperandTypes()),
+               SmallVector<Type>(op->getResultTypes())))
+        if (isUnknown(type)) {
+          op->emitOpError() << "of " << getElementTypeOrSelf(type)
+                            << " is not supported; of the floats below 16 "
+                               "bits, f8E4M3FN, f8E5M2, f8E4M3FNUZ and "
+                               "f8E5M2FNUZ are";
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 

@@ -310,10 +310,9 @@ struct WidenFloats : RewritePattern {
     OperationState state(loc, op->getName());
     for (Value operand : op->getOperands()) {
       Type type = operand.getType(), wide = widen(type);
-      state.addOperands(
-          wide == type
-              ? operand
-              : Value(arith::ExtFOp::create(rewriter, loc, wide, operand)));
+      state.addOperands(wide == type ? operand
+                                     : Value(arith::ExtFOp::create(
+                                           rewriter, loc, wide, operand)));
     }
     for (Type type : op->getResultTypes())
       state.addTypes(widen(type));
@@ -365,10 +364,11 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
-                 ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
-                 ThroughF32<arith::FPToUIOp>, WidenFloats, InsertSliceToShuffle>(
-        &getContext());
+    patterns
+        .add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
+             ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
+             ThroughF32<arith::FPToUIOp>, WidenFloats, InsertSliceToShuffle>(
+            &getContext());
     populateExpandPowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
     populateMathPolynomialApproximationPatterns(patterns);
@@ -394,9 +394,9 @@ private:
               op->getDialect()) ||
           op->hasTrait<OpTrait::ConstantLike>())
         return WalkResult::advance();
-      for (Type type : llvm::concat<const Type>(
-               SmallVector<Type>(op->getOperandTypes()),
-               SmallVector<Type>(op->getResultTypes())))
+      for (Type type :
+           llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                    SmallVector<Type>(op->getResultTypes())))
         if (isUnknown(type)) {
           op->emitOpError() << "of " << getElementTypeOrSelf(type)
                             << " is not supported; of the floats below 16 "

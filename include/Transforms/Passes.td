@@ -18,6 +18,9 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
     kernels that are no longer launched. A launch in a queue of the caller's,
     and a launch of a kernel that is a binary, are not changed.
 
+    A `memref.global` in workgroup memory that a kernel refers to becomes a
+    workgroup attribution of the launch. One with initial contents is an error.
+
     A launch in clusters becomes one without, since no op lets workgroups of a
     cluster communicate: ids and sizes of clusters are computed from those of
     workgroups. A grid that is not a multiple of the cluster is an error when the
@@ -305,9 +308,10 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
   let description = [{
     Expects `arith` and `math` on scalars and vectors. Leaves no conversion to
     or from an 8-bit float (they become integer operations, rounding to nearest
-    even), no `math` function that needs a library (exp, log, tanh, erf and
-    similar ones become polynomials in f32), no `arith` op without an
-    instruction (ceildivsi and similar ones), and no `vector.shape_cast`.
+    even), no arithmetic of 8-bit floats (it is computed in f32), no `math`
+    function that needs a library (exp, log, tanh, erf and similar ones become
+    polynomials in f32), no `arith` op without an instruction (ceildivsi and
+    similar ones), and no `vector.shape_cast`.
 
     Before
 

@@ -303,6 +303,7 @@ const Registry &Registry::get() {
     addMemRefHandlers(*all);
     addTensorHandlers(*all);
     addVectorHandlers(*all);
+    addVectorFormHandlers(*all);
     addGpuHandlers(*all);
     addSubgroupHandlers(*all);
     addLaneMatrixHandlers(*all);

@@ -336,6 +336,7 @@ void addAffineHandlers(Registry &registry);
 void addMemRefHandlers(Registry &registry);
 void addTensorHandlers(Registry &registry);
 void addVectorHandlers(Registry &registry);
+void addVectorFormHandlers(Registry &registry);
 void addGpuHandlers(Registry &registry);
 void addSubgroupHandlers(Registry &registry);
 void addLaneMatrixHandlers(Registry &registry);

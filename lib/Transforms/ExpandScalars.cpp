@@ -271,37 +271,61 @@ template <typename Op> struct ThroughF32 : OpRewritePattern<Op> {
   }
 };
 
-/// A math function of f16 or bf16: through f32, where the polynomials are.
-struct WidenMath : RewritePattern {
-  explicit WidenMath(MLIRContext *context)
+/// Arithmetic of 8-bit floats, and math functions of f16 or bf16: through f32,
+/// where instructions and polynomials are. One operation in f32, rounded again,
+/// has the result of one that rounds once: f32 has more than twice the digits
+/// of an 8-bit float (S. A. Figueroa, "When is double rounding innocuous?",
+/// 1995); `math.fma` of 8-bit floats may differ from it.
+struct WidenFloats : RewritePattern {
+  explicit WidenFloats(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
+
+  /// Whether a value of this type is computed in f32.
+  static bool isNarrow(Operation *op, Type type) {
+    Type element = getElementTypeOrSelf(type);
+    if (getFormat(element))
+      return true;
+    return (element.isF16() || element.isBF16()) &&
+           isa<math::MathDialect>(op->getDialect()) &&
+           !isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op);
+  }
+
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
-        op->getNumResults() != 1 ||
-        isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op))
-      return rewriter.notifyMatchFailure(op, "not a function of the math "
-                                             "dialect that needs f32");
-    Type type = op->getResult(0).getType(),
-         element = getElementTypeOrSelf(type);
-    if (!element.isF16() && !element.isBF16())
-      return rewriter.notifyMatchFailure(op, "not of f16 or bf16");
-    Type wide = withElement(type, rewriter.getF32Type());
-    LDBG() << op->getLoc() << ": " << op->getName() << " of " << type
-           << " is computed in f32";
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(operand.getType() == type
-                             ? Value(arith::ExtFOp::create(
-                                   rewriter, op->getLoc(), wide, operand))
-                             : operand);
-    OperationState state(op->getLoc(), op->getName());
-    state.addOperands(operands);
-    state.addTypes(wide);
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+        !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+             arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp>(op))
+      return rewriter.notifyMatchFailure(op, "not arithmetic of floats");
+    auto isNarrowType = [&](Type type) { return isNarrow(op, type); };
+    if (llvm::none_of(op->getOperandTypes(), isNarrowType) &&
+        llvm::none_of(op->getResultTypes(), isNarrowType))
+      return rewriter.notifyMatchFailure(op, "not of floats that need f32");
+    Location loc = op->getLoc();
+    LDBG() << loc << ": " << op->getName() << " is computed in f32";
+    auto widen = [&](Type type) {
+      return isNarrow(op, type) ? withElement(type, rewriter.getF32Type())
+                                : type;
+    };
+    OperationState state(loc, op->getName());
+    for (Value operand : op->getOperands()) {
+      Type type = operand.getType(), wide = widen(type);
+      state.addOperands(wide == type ? operand
+                                     : Value(arith::ExtFOp::create(
+                                           rewriter, loc, wide, operand)));
+    }
+    for (Type type : op->getResultTypes())
+      state.addTypes(widen(type));
     state.addAttributes(op->getAttrs());
     Operation *widened = rewriter.create(state);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type,
-                                                 widened->getResult(0));
+    SmallVector<Value> results;
+    for (auto [result, old] :
+         llvm::zip_equal(widened->getResults(), op->getResultTypes()))
+      results.push_back(
+          result.getType() == old
+              ? Value(result)
+              : Value(arith::TruncFOp::create(rewriter, loc, old, result)));
+    rewriter.replaceOp(op, results);
     return success();
   }
 };
@@ -340,10 +364,11 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
-                 ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
-                 ThroughF32<arith::FPToUIOp>, WidenMath, InsertSliceToShuffle>(
-        &getContext());
+    patterns
+        .add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
+             ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
+             ThroughF32<arith::FPToUIOp>, WidenFloats, InsertSliceToShuffle>(
+            &getContext());
     populateExpandPowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
     populateMathPolynomialApproximationPatterns(patterns);
@@ -351,8 +376,37 @@ struct ExpandScalarsPass
     vector::populateVectorShapeCastLoweringPatterns(patterns);
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
     if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
-                                 "scalar expansion")))
+                                 "scalar expansion")) ||
+        failed(checkFloats()))
       signalPassFailure();
+  }
+
+private:
+  /// Rejects arithmetic of floats that have neither instructions nor an
+  /// expansion here.
+  LogicalResult checkFloats() {
+    auto isUnknown = [](Type type) {
+      auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+      return element && element.getWidth() < 16 && !getFormat(element);
+    };
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+              op->getDialect()) ||
+          op->hasTrait<OpTrait::ConstantLike>())
+        return WalkResult::advance();
+      for (Type type :
+           llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                    SmallVector<Type>(op->getResultTypes())))
+        if (isUnknown(type)) {
+          op->emitOpError() << "of " << getElementTypeOrSelf(type)
+                            << " is not supported; of the floats below 16 "
+                               "bits, f8E4M3FN, f8E5M2, f8E4M3FNUZ and "
+                               "f8E5M2FNUZ are";
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 

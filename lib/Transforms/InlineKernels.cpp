@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
@@ -89,7 +90,7 @@ void expandClusters(gpu::LaunchOp launch, const gpu::KernelDim3 &sizes) {
   }
 }
 
-void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
+gpu::LaunchOp inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
   OpBuilder builder(call);
   auto getTypes = [](ArrayRef<BlockArgument> values) {
     return llvm::map_to_vector(
@@ -131,6 +132,31 @@ void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
   }
   call->replaceAllUsesWith(launch->getResults());
   call.erase();
+  return launch;
+}
+
+/// The accesses of a launch or kernel to globals in workgroup memory.
+SmallVector<memref::GetGlobalOp> findWorkgroupGlobals(Operation *root) {
+  SmallVector<memref::GetGlobalOp> found;
+  root->walk([&](memref::GetGlobalOp get) {
+    if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
+            cast<MemRefType>(get.getType())))
+      found.push_back(get);
+  });
+  return found;
+}
+
+/// Each workgroup of a launch has its own globals in workgroup memory: they
+/// become attributions of the launch.
+void placeWorkgroupGlobals(gpu::LaunchOp launch) {
+  llvm::MapVector<StringRef, Value> places;
+  for (memref::GetGlobalOp get : findWorkgroupGlobals(launch)) {
+    Value &place = places[get.getName()];
+    if (!place)
+      place = launch.addWorkgroupAttribution(get.getType(), get.getLoc());
+    get.replaceAllUsesWith(place);
+    get.erase();
+  }
 }
 
 /// A launch in clusters becomes one without.
@@ -162,6 +188,10 @@ struct InlineKernelsPass
         dropClusters(launch);
     });
     SymbolTableCollection symbols;
+    llvm::SetVector<Operation *> globals;
+    SmallVector<gpu::LaunchOp> launches;
+    getOperation()->walk(
+        [&](gpu::LaunchOp launch) { launches.push_back(launch); });
     SmallVector<std::pair<gpu::LaunchFuncOp, gpu::GPUFuncOp>> calls;
     getOperation().walk([&](gpu::LaunchFuncOp call) {
       auto kernel = symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(
@@ -176,9 +206,16 @@ struct InlineKernelsPass
     llvm::SetVector<Operation *> kernels;
     for (auto [call, kernel] : calls) {
       LDBG() << call.getLoc() << ": inlines " << kernel.getName();
-      inlineKernel(call, kernel);
+      if (failed(collectGlobals(kernel, symbols, globals)))
+        return signalPassFailure();
+      placeWorkgroupGlobals(inlineKernel(call, kernel));
       ++numInlinedKernels;
       kernels.insert(kernel);
+    }
+    for (gpu::LaunchOp launch : launches) {
+      if (failed(collectGlobals(launch, symbols, globals)))
+        return signalPassFailure();
+      placeWorkgroupGlobals(launch);
     }
     llvm::SetVector<Operation *> modules;
     for (Operation *kernel : kernels)
@@ -186,9 +223,30 @@ struct InlineKernelsPass
         modules.insert(kernel->getParentOp());
         kernel->erase();
       }
+    for (Operation *global : globals)
+      if (SymbolTable::symbolKnownUseEmpty(global, global->getParentOp()))
+        global->erase();
     for (Operation *module : modules)
       if (module->getRegion(0).front().empty())
         module->erase();
+  }
+
+  /// Adds the globals in workgroup memory that a launch or kernel refers to.
+  static LogicalResult collectGlobals(Operation *root,
+                                      SymbolTableCollection &symbols,
+                                      llvm::SetVector<Operation *> &globals) {
+    for (memref::GetGlobalOp get : findWorkgroupGlobals(root)) {
+      auto global = symbols.lookupNearestSymbolFrom<memref::GlobalOp>(
+          get, get.getNameAttr());
+      if (!global)
+        continue;
+      if (isa_and_nonnull<ElementsAttr>(global.getInitialValueAttr()))
+        return global.emitOpError()
+               << "is in workgroup memory, which has no contents when a kernel "
+                  "begins: declare it 'uninitialized', and store to it";
+      globals.insert(global);
+    }
+    return success();
   }
 };
 

@@ -92,3 +92,17 @@ func.func @divisions(%a: index, %b: index) -> (index, index, index) {
   %2 = arith.floordivsi %a, %b : index
   return %0, %1, %2 : index, index, index
 }
+
+// Arithmetic of 8-bit floats is computed in f32.
+// CHECK-LABEL: func @arithmetic
+// CHECK:         arith.addf %{{.+}} : f32
+// CHECK:         arith.cmpf olt, %{{.+}} : f32
+// CHECK:         math.fma %{{.+}} : vector<4xf32>
+// CHECK-NOT:     {{(extf|truncf|addf|fma).*f8}}
+// CHECK:         return
+func.func @arithmetic(%a: f8E4M3FN, %b: f8E4M3FN, %c: vector<4xf8E5M2>) -> (f8E4M3FN, i1, vector<4xf8E5M2>) {
+  %0 = arith.addf %a, %b : f8E4M3FN
+  %1 = arith.cmpf olt, %0, %b : f8E4M3FN
+  %2 = math.fma %c, %c, %c : vector<4xf8E5M2>
+  return %0, %1, %2 : f8E4M3FN, i1, vector<4xf8E5M2>
+}

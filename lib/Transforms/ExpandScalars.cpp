@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
@@ -330,6 +331,20 @@ struct WidenFloats : RewritePattern {
   }
 };
 
+/// Poison, such as a vector before its elements are inserted, becomes zeros,
+/// which every target has.
+struct ZeroPoison : OpRewritePattern<ub::PoisonOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ub::PoisonOp op,
+                                PatternRewriter &rewriter) const override {
+    TypedAttr zero = rewriter.getZeroAttr(op.getType());
+    if (!zero)
+      return rewriter.notifyMatchFailure(op, "of a type without zero");
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, zero);
+    return success();
+  }
+};
+
 /// Inserts a vector into another of rank 1, as shuffles: the widened source's
 /// elements replace those of the target.
 struct InsertSliceToShuffle
@@ -364,11 +379,10 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns
-        .add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
-             ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
-             ThroughF32<arith::FPToUIOp>, WidenFloats, InsertSliceToShuffle>(
-            &getContext());
+    patterns.add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
+                 ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
+                 ThroughF32<arith::FPToUIOp>, WidenFloats, InsertSliceToShuffle,
+                 ZeroPoison>(&getContext());
     populateExpandPowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
     populateMathPolynomialApproximationPatterns(patterns);
@@ -398,10 +412,10 @@ private:
            llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
                                     SmallVector<Type>(op->getResultTypes())))
         if (isUnknown(type)) {
-          op->emitOpError() << "of " << getElementTypeOrSelf(type)
-                            << " is not supported; of the floats below 16 "
-                               "bits, f8E4M3FN, f8E5M2, f8E4M3FNUZ and "
-                               "f8E5M2FNUZ are";
+          op->emitOpError()
+              << "is not supported for " << getElementTypeOrSelf(type)
+              << "; use f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
+                 "f8E5M2FNUZ or a wider float";
           return WalkResult::interrupt();
         }
       return WalkResult::advance();

@@ -45,14 +45,64 @@ static bool isLowered(Operation *op) {
     return broadcast.getResultVectorType().getRank() > 1;
   if (auto elements = dyn_cast<vector::FromElementsOp>(op))
     return elements.getType().getRank() > 1;
+  if (auto shuffle = dyn_cast<vector::ShuffleOp>(op))
+    return shuffle.getResultVectorType().getRank() > 1;
   if (auto print = dyn_cast<vector::PrintOp>(op))
     return print.getSource() && isa<VectorType>(print.getPrintType());
   return isa<vector::TransferReadOp, vector::TransferWriteOp, vector::MaskOp,
              vector::ContractionOp, vector::OuterProductOp,
-             vector::MultiDimReductionOp, vector::TransposeOp>(op);
+             vector::MultiDimReductionOp, vector::TransposeOp,
+             vector::InterleaveOp, vector::DeinterleaveOp>(op);
 }
 
 namespace {
+
+/// A shuffle of rows: each is extracted and inserted.
+struct UnrollShuffle : OpRewritePattern<vector::ShuffleOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::ShuffleOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getResultVectorType();
+    if (type.getRank() < 2)
+      return rewriter.notifyMatchFailure(op, "shuffles single elements");
+    Location loc = op.getLoc();
+    int64_t rows = op.getV1VectorType().getDimSize(0);
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    for (auto [at, row] : llvm::enumerate(op.getMask())) {
+      if (row == vector::ShuffleOp::kPoisonIndex)
+        continue;
+      Value part = vector::ExtractOp::create(
+          rewriter, loc, row < rows ? op.getV1() : op.getV2(),
+          row < rows ? row : row - rows);
+      result = vector::InsertOp::create(rewriter, loc, part, result,
+                                        static_cast<int64_t>(at));
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// Even and odd elements, as a shuffle each.
+struct DeinterleaveToShuffle : OpRewritePattern<vector::DeinterleaveOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::DeinterleaveOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getResultVectorType();
+    if (type.getRank() != 1 || type.isScalable())
+      return rewriter.notifyMatchFailure(op, "not a fixed vector of rank 1");
+    SmallVector<Value> halves;
+    for (int64_t first : {0, 1}) {
+      SmallVector<int64_t> mask;
+      for (int64_t i = 0; i < type.getNumElements(); ++i)
+        mask.push_back(2 * i + first);
+      halves.push_back(vector::ShuffleOp::create(
+          rewriter, op.getLoc(), op.getSource(), op.getSource(), mask));
+    }
+    rewriter.replaceOp(op, halves);
+    return success();
+  }
+};
 
 struct LowerVectorsPass
     : public tessera::impl::TesseraLowerVectorsBase<LowerVectorsPass> {
@@ -84,6 +134,9 @@ struct LowerVectorsPass
           patterns, vector::VectorTransposeLowering::EltWise);
       vector::populateVectorBroadcastLoweringPatterns(patterns);
       vector::populateVectorFromElementsUnrollPatterns(patterns);
+      vector::populateVectorInterleaveLoweringPatterns(patterns);
+      vector::populateVectorInterleaveToShufflePatterns(patterns);
+      patterns.add<UnrollShuffle, DeinterleaveToShuffle>(patterns.getContext());
       vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     };
     auto unrollTransfers = [](RewritePatternSet &patterns) {

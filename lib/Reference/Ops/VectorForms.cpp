@@ -208,8 +208,8 @@ namespace {
 /// Sums of terms into an accumulator.
 struct Reduction {
   Elementwise combine, multiply;
-  /// One number or a vector each. `other` is the second factor of the terms, if
-  /// they are products.
+  /// One number or a vector each. `other` has the factors by which elements of
+  /// the source are multiplied, if there are any.
   Slot source, result;
   std::optional<Slot> other, accumulator;
   SmallVector<int64_t> shape;

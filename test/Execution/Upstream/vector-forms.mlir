@@ -9,6 +9,14 @@
 // RUN: gpu-runner %s --target=cpu --arg=random --verify -e integers | FileCheck %s
 // CHECK: {{^}}verified
 
+// Code is generated for each target.
+// RUN: gpu-runner %s --target=cuda:sm_90a -e arithmetic --emit=ptx -o %t.ptx
+// RUN: gpu-runner %s --target=cuda:sm_90a -e rearrange --emit=ptx -o %t.ptx
+// RUN: gpu-runner %s --target=hip:gfx942 -e rearrange --emit=hsaco -o %t.hsaco
+// RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e arithmetic --emit=spirv -o %t.spv
+// RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e rearrange --emit=spirv -o %t.spv
+// RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e integers --emit=spirv -o %t.spv
+
 func.func @arithmetic(%a: memref<8x16xf32>, %b: memref<16x8xf32>, %c: memref<8x8xf32>, %d: memref<8xf32>, %e: memref<8x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

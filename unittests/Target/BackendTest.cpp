@@ -52,6 +52,7 @@ const TargetInfo &getToyTarget() {
   static const TargetInfo target = [] {
     TargetInfo target{"toy"};
     target.aliases = {"toy-driver"};
+    target.dialects = {"toy"};
     target.addChips = [](std::vector<Chip> &chips) {
       Chip chip = *findHostChip("generic");
       chip.name = "toy1";

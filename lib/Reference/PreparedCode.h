@@ -160,6 +160,9 @@ private:
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
   int64_t numThreads = 1;
+  /// Its globals in workgroup memory, from their first use. One thread of the
+  /// host runs all of a workgroup's threads.
+  mutable llvm::SmallDenseMap<Operation *, ViewRef, 1> globals;
 };
 
 struct Slot {

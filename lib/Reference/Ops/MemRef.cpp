@@ -7,6 +7,7 @@
 #include "Elementwise.h"
 #include "Shapes.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <mutex>
@@ -321,7 +322,17 @@ static InstrPtr compileGlobal(memref::GetGlobalOp op, Scope &scope) {
   }
   SmallVector<int64_t> shape(type.getShape());
   Slot result = scope.define(op.getResult());
-  Operation *symbol = global;
+  Operation *symbol = global, *operation = op;
+  if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type))
+    return makeInstr([=](Frame &frame) {
+      if (!frame.group)
+        return frame.run->error(operation, "must be inside a kernel");
+      ViewRef &memory = frame.group->globals[symbol];
+      if (!memory)
+        memory = View::makePoison(*format, shape);
+      frame.view(result) = memory;
+      return true;
+    });
   return makeInstr([=](Frame &frame) {
     frame.view(result) = frame.run->getGlobal(symbol, [&] {
       return elements ? makeDense(elements) : View::makePoison(*format, shape);

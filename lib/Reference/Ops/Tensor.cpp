@@ -364,7 +364,8 @@ static InstrPtr compileScatter(tensor::ScatterOp op, Scope &scope) {
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
-    ViewRef from = frame.view(source), at = frame.view(indices);
+    // The target may be one of them, and its slot is empty afterwards.
+    ViewRef from(frame.view(source).get()), at(frame.view(indices).get());
     ViewRef into = takeForUpdate(frame, target);
     if (!frame.run->spend(from->getNumElements(), operation) ||
         !indexed.forEach(*frame.run, operation, *into, *from, *at,

@@ -250,29 +250,8 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Integers to and from 8-bit floats: through f32.
-template <typename Op> struct ThroughF32 : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    if (getFormat(getElementTypeOrSelf(op.getType()))) {
-      Type wide = withElement(op.getType(), rewriter.getF32Type());
-      Value value = Op::create(rewriter, loc, wide, op.getIn());
-      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), value);
-      return success();
-    }
-    if (getFormat(getElementTypeOrSelf(op.getIn().getType()))) {
-      Type wide = withElement(op.getIn().getType(), rewriter.getF32Type());
-      Value value = arith::ExtFOp::create(rewriter, loc, wide, op.getIn());
-      rewriter.replaceOpWithNewOp<Op>(op, op.getType(), value);
-      return success();
-    }
-    return rewriter.notifyMatchFailure(op, "not of an 8-bit float");
-  }
-};
-
-/// Arithmetic of 8-bit floats, and math functions of f16 or bf16: through f32,
+/// Arithmetic of 8-bit floats, conversions between them and integers, and math
+/// functions of f16 or bf16: through f32,
 /// where instructions and polynomials are. One operation in f32, rounded again,
 /// has the result of one that rounds once: f32 has more than twice the digits
 /// of an 8-bit float (S. A. Figueroa, "When is double rounding innocuous?",
@@ -296,7 +275,8 @@ struct WidenFloats : RewritePattern {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
         !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
              arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
-             arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp>(op))
+             arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::SIToFPOp,
+             arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op))
       return rewriter.notifyMatchFailure(op, "not arithmetic of floats");
     auto isNarrowType = [&](Type type) { return isNarrow(op, type); };
     if (llvm::none_of(op->getOperandTypes(), isNarrowType) &&
@@ -379,9 +359,7 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
-                 ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
-                 ThroughF32<arith::FPToUIOp>, WidenFloats, InsertSliceToShuffle,
+    patterns.add<ExpandExtF, ExpandTruncF, WidenFloats, InsertSliceToShuffle,
                  ZeroPoison>(&getContext());
     populateExpandPowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"clampf", "sincos"});

@@ -161,6 +161,21 @@ static InstrPtr compileExtractSlice(tensor::ExtractSliceOp op, Scope &scope) {
   });
 }
 
+/// Copies `from` to the part of `into` that a slice names.
+static bool copyToWindow(Frame &frame, Operation *op, const View &from,
+                         const Window &window, const View &into) {
+  ViewRef part = window.get(frame, into);
+  if (!part)
+    return false;
+  if (part->sizes != from.sizes)
+    return frame.run->error(op,
+                            "the source size does not match the slice size");
+  if (!frame.run->spend(part->getNumElements(), op))
+    return false;
+  copyElements(from, *part);
+  return true;
+}
+
 static InstrPtr compileInsertSlice(tensor::InsertSliceOp op, Scope &scope) {
   Slot source = scope.slot(op.getSource());
   Code::Use target = scope.use(op.getDestMutable());
@@ -170,15 +185,8 @@ static InstrPtr compileInsertSlice(tensor::InsertSliceOp op, Scope &scope) {
   return makeInstr([=](Frame &frame) {
     const ViewRef &from = frame.view(source);
     ViewRef into = takeForUpdate(frame, target);
-    ViewRef part = window.get(frame, *into);
-    if (!part)
+    if (!copyToWindow(frame, operation, *from, window, *into))
       return false;
-    if (part->sizes != from->sizes)
-      return frame.run->error(operation,
-                              "the source size does not match the slice size");
-    if (!frame.run->spend(part->getNumElements(), operation))
-      return false;
-    copyElements(*from, *part);
     frame.view(result) = std::move(into);
     return true;
   });
@@ -192,17 +200,8 @@ static InstrPtr compileParallelInsertSlice(tensor::ParallelInsertSliceOp op,
   Window window(scope, op, op.getDroppedDims());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
-    const ViewRef &from = frame.view(source);
-    ViewRef part = window.get(frame, *frame.view(target));
-    if (!part)
-      return false;
-    if (part->sizes != from->sizes)
-      return frame.run->error(operation,
-                              "the source size does not match the slice size");
-    if (!frame.run->spend(part->getNumElements(), operation))
-      return false;
-    copyElements(*from, *part);
-    return true;
+    return copyToWindow(frame, operation, *frame.view(source), window,
+                        *frame.view(target));
   });
 }
 

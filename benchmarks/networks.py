@@ -272,7 +272,7 @@ def measure_network(options, path, peers):
         with tempfile.TemporaryDirectory() as folder:
             report, outputs = run_ours(options, path, inputs, folder)
         bench = report["bench"]
-        row.update(cold=bench["median_ms"], ms=bench["settled"]["ms"], kernels=sum(kernel["launches"] for kernel in report["kernels"]),
+        row.update(cold=bench["median_ms"], ms=bench["settled"]["ms"], kernels=sum(kernel.get("launches", 0) for kernel in report["kernels"]),
                    compile=sum(stage["ms"] for stage in report["compile"]) / 1e3, device=report["device"]["name"],
                    driver=report["device"]["driver"], chip=report["chip"])
     except (Missing, OSError, KeyError, ValueError, subprocess.TimeoutExpired) as error:

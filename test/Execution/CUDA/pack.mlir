@@ -19,9 +19,9 @@
 // CHECK: _repack{{$}}
 // CHECK-NEXT: copies {{lhs|rhs}} of a matmul, {{.*}}, to rows that are aligned to 16 bytes
 // ORDER: , with K contiguous
-// SHARED-NOT: _repack
+// SHARED-NOT: _repack{{$}}
 // BULK: operands: bulk copies by a dedicated subgroup
-// SHARED-NOT: _repack
+// SHARED-NOT: _repack{{$}}
 // CHECK: {{^}}verified
 
 #km = affine_map<(m, n, k) -> (k, m)>

@@ -162,6 +162,13 @@ Value WindowBody::read(OpOperand &operand) {
                   : element;
 }
 
+static void permitContraction(arith::ArithFastMathInterface op) {
+  arith::FastMathFlags flags = op.getFastMathFlagsAttr().getValue();
+  op->setAttr(op.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(
+                  op->getContext(), flags | arith::FastMathFlags::contract));
+}
+
 Value WindowBody::fold(Value start, size_t from) {
   if (from < window.size()) {
     unsigned loop = window[from];
@@ -184,8 +191,16 @@ Value WindowBody::fold(Value start, size_t from) {
     else if (!argument.use_empty())
       mapping.map(argument, read(operand));
   }
-  for (Operation &inner : body.without_terminator())
-    b.clone(inner, mapping);
+  for (Operation &inner : body.without_terminator()) {
+    Operation *copy = b.clone(inner, mapping);
+    // As in every contraction, a product is added by one FMA.
+    if (auto sum = dyn_cast<arith::AddFOp>(copy))
+      for (Value operand : sum->getOperands())
+        if (auto product = operand.getDefiningOp<arith::MulFOp>()) {
+          permitContraction(product);
+          permitContraction(sum);
+        }
+  }
   return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
 }
 

@@ -199,6 +199,13 @@ private:
   /// they are in memory.
   SmallVector<Value> emitBody(const Position &position,
                               ArrayRef<Value> carried);
+  /// The arguments of the body at `position`, and what it yields.
+  IRMapping mapArguments(const Position &position, ArrayRef<Value> carried);
+  SmallVector<Value> getYielded(const IRMapping &mapping);
+  /// A body with loops for the points at `first` of each of the rows.
+  void emitLoops(const Position &first);
+  /// The number of rows of a thread, for a body with loops.
+  int64_t chooseRows();
 
   linalg::LinalgOp op;
   ArrayRef<Value> starts;
@@ -210,6 +217,11 @@ private:
   SmallVector<unsigned> parallel, reduction;
   /// Points along the last parallel dimension that a thread does at a time.
   int64_t width = 1;
+  /// Whether the body has loops (SimtLoops.cpp).
+  bool hasLoops = false;
+  /// Such points along the parallel dimension before it, at which neighbouring
+  /// windows share elements.
+  int64_t rows = 1;
   /// Elements of operands that have been read already, by operand number.
   DenseMap<unsigned, Value> loaded;
 };
@@ -330,9 +342,16 @@ void Mapper::choosePoints() {
       }
     break;
   }
-  if (!reduction.empty() || !canVectorize(*op.getBlock()))
+  if (!reduction.empty())
     return;
   unsigned inner = parallel.back();
+  std::optional<int64_t> ofLoops;
+  if (!canVectorize(*op.getBlock())) {
+    ofLoops = getVectorWidthOfLoops(*op.getBlock(), inner, chip);
+    if (!ofLoops)
+      return;
+    hasLoops = true;
+  }
   SmallVector<Operand> operands(outputs);
   for (const Operand &output : outputs)
     if (getMovement(output, inner) != Movement::Contiguous)
@@ -346,9 +365,30 @@ void Mapper::choosePoints() {
     width = getVectorWidth(outputs, inner, chip, /*anywhere=*/operands);
   else
     width = getVectorWidth(operands, inner, chip);
+  if (ofLoops)
+    width = std::min(width, *ofLoops);
   std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
   while (extent && width > 1 && width > *extent)
     width /= 2;
+}
+
+int64_t Mapper::chooseRows() {
+  // With accumulators of 32 floats, an SM still has room for many threads.
+  constexpr int64_t mostRows = 8, mostPoints = 32;
+  // Fewer threads cannot hide the latency of memory.
+  constexpr int64_t threadsPerSM = 512;
+  if (!hasLoops || parallel.size() < 2 || chip.processors == 0)
+    return 1;
+  std::optional<int64_t> total = getStaticProduct(sizes, parallel),
+                         extent = getConstantIntValue(sizes[parallel.end()[-2]]);
+  if (!total || !extent)
+    return 1;
+  for (int64_t count = std::min(mostRows, mostPoints / width); count > 1;
+       --count)
+    if (*extent % count == 0 &&
+        *total / width / count >= chip.processors * threadsPerSM)
+      return count;
+  return 1;
 }
 
 std::optional<unsigned> Mapper::getTransposedDim() {
@@ -470,6 +510,10 @@ void Mapper::launchThreads() {
   unsigned inner = parallel.empty() ? 0 : parallel.back();
   if (width > 1)
     counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
+  rows = chooseRows();
+  if (rows > 1)
+    counts[parallel.end()[-2]] =
+        math.div(sizes[parallel.end()[-2]], math.constant(rows));
   Value total = math.product(counts, parallel);
   int64_t threads = getThreads();
   gpu::LaunchOp launch = launchPoints(
@@ -482,6 +526,10 @@ void Mapper::launchThreads() {
   auto guard = scf::IfOp::create(builder, inside, /*withElseRegion=*/false);
   builder.setInsertionPointToStart(guard.thenBlock());
   math.delinearize(linear, counts, parallel, index);
+  if (rows > 1) {
+    Value &row = index[parallel.end()[-2]];
+    row = math.mul(row, rows);
+  }
   if (width == 1) {
     emitPoints(1);
     return;
@@ -558,9 +606,8 @@ void Mapper::launchChunks() {
     emitLoop(begin, end, 1);
 }
 
-SmallVector<Value> Mapper::emitBody(const Position &position,
-                                    ArrayRef<Value> carried) {
-  Block &body = *op.getBlock();
+IRMapping Mapper::mapArguments(const Position &position,
+                               ArrayRef<Value> carried) {
   IRMapping mapping;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = getReadArgument(operand);
@@ -573,11 +620,41 @@ SmallVector<Value> Mapper::emitBody(const Position &position,
                 value ? value
                       : emitLoad(builder, getOperand(operand), position));
   }
-  cloneBody(builder, body, position, mapping);
+  return mapping;
+}
+
+SmallVector<Value> Mapper::getYielded(const IRMapping &mapping) {
   SmallVector<Value> results;
-  for (Value value : body.getTerminator()->getOperands())
+  for (Value value : op.getBlock()->getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(value));
   return results;
+}
+
+SmallVector<Value> Mapper::emitBody(const Position &position,
+                                    ArrayRef<Value> carried) {
+  IRMapping mapping = mapArguments(position, carried);
+  cloneBody(builder, *op.getBlock(), position, mapping);
+  return getYielded(mapping);
+}
+
+void Mapper::emitLoops(const Position &first) {
+  SmallVector<Position> positions;
+  SmallVector<IRMapping> mappings;
+  SmallVector<Value> noValues(op.getNumDpsInits());
+  for (int64_t i = 0; i < rows; ++i) {
+    Position position = first;
+    if (i != 0) {
+      Value &row = position.index[parallel.end()[-2]];
+      row = math.add(row, math.constant(i));
+    }
+    mappings.push_back(mapArguments(position, noValues));
+    positions.push_back(std::move(position));
+  }
+  cloneLoops(builder, *op.getBlock(), positions, mappings);
+  for (auto [position, mapping] : llvm::zip_equal(positions, mappings))
+    for (auto [value, output] :
+         llvm::zip_equal(getYielded(mapping), op.getDpsInitsMutable()))
+      emitStore(builder, value, getOperand(output), position);
 }
 
 void Mapper::emitPoints(int64_t points) {
@@ -587,6 +664,8 @@ void Mapper::emitPoints(int64_t points) {
     for (auto [value, output] : llvm::zip(values, op.getDpsInitsMutable()))
       emitStore(builder, value, getOperand(output), position);
   };
+  if (hasLoops && (points > 1 || rows > 1))
+    return emitLoops(position);
   if (reduction.empty()) {
     storeOutputs(emitBody(position, SmallVector<Value>(numOutputs)));
     return;

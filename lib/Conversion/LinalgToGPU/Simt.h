@@ -6,7 +6,7 @@
 //
 // The common part of the passes that create kernels without fragments: code for
 // one point of an iteration space or for several consecutive ones
-// (SimtBody.cpp), reductions by many threads (SimtReduction.cpp), and groups of
+// (SimtBody.cpp, SimtLoops.cpp), reductions by many threads (SimtReduction.cpp), and groups of
 // reductions and element-wise ops of rows (SimtRows.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -94,6 +94,24 @@ bool canVectorize(Block &body);
 void cloneBody(ImplicitLocOpBuilder &builder, Block &body,
                const Position &position, IRMapping &mapping,
                Operation *except = nullptr);
+
+/// The most points along `dim` for which `body` can be cloned although it has
+/// loops and reads memory by itself, as a window does: each load whose last
+/// index is that of the dimension becomes one access. Nothing if it depends on
+/// the index in another way, or has other ops with regions.
+std::optional<int64_t> getVectorWidthOfLoops(Block &body, unsigned dim,
+                                             const Chip &chip);
+
+/// Clones the ops of such a body, except the terminator, for the points of
+/// each of `positions`, which have the same dimension and width, under its
+/// mapping (of the arguments). Short inner loops are unrolled.
+void cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
+                ArrayRef<Position> positions,
+                MutableArrayRef<IRMapping> mappings);
+
+/// The indices along dimension `dim` of the points of `position`.
+Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,
+                unsigned dim);
 
 /// `value`, repeated if `position` has several points and it is a scalar.
 Value broadcast(ImplicitLocOpBuilder &builder, Value value, int64_t width);

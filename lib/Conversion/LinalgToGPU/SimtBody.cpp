@@ -340,9 +340,8 @@ bool simt::canVectorize(Block &body) {
   });
 }
 
-/// The indices along dimension `dim` of the points of `position`.
-static Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,
-                       unsigned dim) {
+Value simt::emitIndex(ImplicitLocOpBuilder &builder, const Position &position,
+                      unsigned dim) {
   Value first = position.index[dim];
   if (position.width == 1 || dim != position.along)
     return first;

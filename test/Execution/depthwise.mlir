@@ -14,15 +14,19 @@
 
 // The loop over the rows of the window loads four vectors of elements for two
 // positions, and three of the filter; a product is added by an FMA.
-// RUN: gpu-runner %s --target=cuda:sm_90a --entry=depthwise --emit=ptx | FileCheck %s --check-prefix=PTX
+// RUN: gpu-runner %s --target=cuda:sm_90a --entry=depthwise --emit=ptx -o %t.ptx
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+// RUN: FileCheck %s --check-prefix=FMA --input-file=%t.ptx
 // PTX-LABEL:     .entry depthwise_kernel
 // PTX-COUNT-7:   ld.global.v4.b32
 // PTX-NOT:       ld.global
-// PTX-COUNT-48:  fma.rn.f32
-// PTX-NOT:       fma.rn
 // PTX-COUNT-2:   st.global.v4.b32
 // PTX-NOT:       st.global
 // PTX-LABEL:     .entry
+// FMA-LABEL:     .entry depthwise_kernel
+// FMA-COUNT-48:  fma.rn.f32
+// FMA-NOT:       {{fma|mul|add}}.rn.f32
+// FMA-LABEL:     .entry
 
 func.func @depthwise(%x: tensor<33x16x64x32xf16>, %f: tensor<3x3x32xf16>) -> tensor<33x16x64x32xf16> {
   %z = arith.constant 0.0 : f16

@@ -626,6 +626,44 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
   let dependentDialects = ["LLVM::LLVMDialect", "NVVM::NVVMDialect"];
 }
 
+def UseDependentLaunch
+    : Pass<"tessera-use-dependent-launch", "gpu::GPUModuleOp"> {
+  let summary = "Let kernels begin before the kernels before them have ended";
+  let description = [{
+    Expects kernels in the NVVM dialect. On chips from sm_90 on, each of them
+    begins with two instructions: all threads wait until the kernel before has
+    ended and its writes are visible (`griddepcontrol.wait`), and then let the
+    kernel after be launched (`griddepcontrol.launch_dependents`). The runtime
+    decides for each launch whether it overlaps with the one before; both
+    instructions do nothing if it does not. Other chips' kernels are not
+    changed, nor are functions that are no kernels.
+
+    The wait must not depend on anything. The kernel after waits for the end of
+    this one only, so a kernel that can end without waiting would let the kernel
+    after run while the kernel before still does. For the same reason the kernel
+    after is launched no earlier than after the wait.
+
+    Before
+
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+      %value = llvm.load %x : !llvm.ptr -> f32
+      ...
+    ```
+
+    After
+
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+      nvvm.griddepcontrol wait
+      nvvm.griddepcontrol launch_dependents
+      %value = llvm.load %x : !llvm.ptr -> f32
+      ...
+    ```
+  }];
+  let dependentDialects = ["NVVM::NVVMDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//

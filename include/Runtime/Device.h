@@ -141,6 +141,10 @@ struct LaunchRequest {
   /// On the CPU, receives what the kernel prints, from one thread at a time;
   /// null for none. The drivers of GPUs print to standard output themselves.
   const PrintSink *sink = nullptr;
+  /// Whether the kernel may begin before the kernel that was queued last has
+  /// ended: it waits by itself (`LoadedKernel::waits`). Only for kernels that
+  /// `Device::findKernel` found.
+  bool mayOverlap = false;
 };
 
 /// Resource usage of a kernel. -1 means "unknown".

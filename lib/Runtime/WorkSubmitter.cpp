@@ -64,6 +64,7 @@ void WorkSubmitter::begin(KeptGraph *newKept, LaunchMode newMode, size_t steps,
   mode = newMode;
   target = newQueue;
   numSteps = 0;
+  previous = nullptr;
   work.clear();
   DirectReason reason = DirectReason::None;
   if (mode == LaunchMode::Direct)
@@ -93,10 +94,18 @@ void WorkSubmitter::beginDirect(DirectReason reason,
 
 Status WorkSubmitter::queue(LoadedKernel &kernel,
                             const LaunchRequest &request) {
-  return device.launchKernel(kernel, request, target);
+  if (isEmptyGrid(request))
+    return device.launchKernel(kernel, request, target);
+  LaunchRequest own = request;
+  // What is watched must end before the next kernel begins.
+  own.mayOverlap = statistics.whyDirect != DirectReason::Watched &&
+                   mayOverlap(previous, kernel);
+  previous = &kernel;
+  return device.launchKernel(kernel, own, target);
 }
 
 Status WorkSubmitter::queueCopy(void *to, const void *from, size_t bytes) {
+  previous = nullptr;
   bool isDirect = target && device.isConcurrent();
   return isDirect ? device.copyInQueue(to, from, bytes, *target)
                   : device.copyOnDevice(to, from, bytes);
@@ -122,10 +131,14 @@ Status WorkSubmitter::queueAll(DirectReason reason) {
 }
 
 Status WorkSubmitter::flush() {
-  if (!isRecording)
-    return Status::success();
-  kept->obstacle = DirectReason::ReadsScalars;
-  return queueAll(kept->obstacle);
+  Status status;
+  if (isRecording) {
+    kept->obstacle = DirectReason::ReadsScalars;
+    status = queueAll(kept->obstacle);
+  }
+  // The copy that host code waits for comes next.
+  previous = nullptr;
+  return status;
 }
 
 Status WorkSubmitter::launch(LoadedKernel &kernel,

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Runtime/DependentLaunch.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -111,6 +112,47 @@ static void hideNegations(llvm::Module &module) {
   }
 }
 
+/// Whether all threads of a kernel wait for the kernel before it ahead of any
+/// access to memory.
+static bool waitsFirst(const llvm::Function &kernel) {
+  for (const llvm::Instruction &op : kernel.getEntryBlock()) {
+    const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+    if (call &&
+        call->getIntrinsicID() == llvm::Intrinsic::nvvm_griddepcontrol_wait)
+      return true;
+    if (op.mayReadOrWriteMemory())
+      return false;
+  }
+  return false;
+}
+
+/// Adds the variable that promises the runtime that all kernels wait, if they
+/// do. It is in machine code too.
+static LogicalResult markWaitingKernels(ModuleOp module, llvm::Module &code) {
+  std::string name(::tessera::runtime::waitingKernelsMark);
+  if (llvm::GlobalValue *other = code.getNamedValue(name))
+    return emitErrorAtCall(module, other->getName())
+           << "'" << name << "' is a reserved name; rename it";
+  bool hasKernels = false;
+  for (const llvm::Function &function : code) {
+    if (function.isDeclaration() ||
+        function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
+      continue;
+    if (!waitsFirst(function))
+      return success();
+    hasKernels = true;
+  }
+  if (!hasKernels)
+    return success();
+  constexpr unsigned globalMemory = 1;
+  auto *type = llvm::Type::getInt8Ty(code.getContext());
+  new llvm::GlobalVariable(
+      code, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+      llvm::Constant::getNullValue(type), name, /*InsertBefore=*/nullptr,
+      llvm::GlobalValue::NotThreadLocal, globalMemory);
+  return success();
+}
+
 FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
                                               const Chip &chip) {
   static bool isRegistered = false;
@@ -135,5 +177,7 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
       failed(code.optimize(*machine)))
     return failure();
   hideNegations(code.get());
+  if (failed(markWaitingKernels(module, code.get())))
+    return failure();
   return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
 }

@@ -631,22 +631,25 @@ def UseDependentLaunch
   let summary = "Let kernels begin before the kernels before them have ended";
   let description = [{
     Expects kernels in the NVVM dialect. On chips from sm_90 on, each of them
-    begins with two instructions: all threads wait until the kernel before has
-    ended and its writes are visible (`griddepcontrol.wait`), and then let the
-    kernel after be launched (`griddepcontrol.launch_dependents`). The runtime
-    decides for each launch whether it overlaps with the one before; both
-    instructions do nothing if it does not. Other chips' kernels are not
-    changed, nor are functions that are no kernels.
+    gets two instructions: all threads wait until the kernel before has ended
+    and its writes are visible (`griddepcontrol.wait`), and then let the kernel
+    after be launched (`griddepcontrol.launch_dependents`). The runtime decides
+    for each launch whether it overlaps with the one before; both instructions
+    do nothing if it does not. Kernels that have one of the instructions already
+    are left alone, as are those of other chips, and other functions.
 
-    The wait must not depend on anything. The kernel after waits for the end of
-    this one only, so a kernel that can end without waiting would let the kernel
-    after run while the kernel before still does. For the same reason the kernel
-    after is launched no earlier than after the wait.
+    The instructions follow the prologue: ops without effects on memory, the
+    set-up of mbarriers, prefetches of tensor maps, fences and barriers, also in
+    branches that only some threads take. All threads of all workgroups execute
+    them, whether or not they do anything afterwards: the kernel after waits for
+    the end of this one only, so if this one could end without waiting, the
+    kernel after would run beside the kernel before.
 
     Before
 
     ```mlir
     llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+      %thread = nvvm.read.ptx.sreg.tid.x : i32
       %value = llvm.load %x : !llvm.ptr -> f32
       ...
     ```
@@ -655,6 +658,7 @@ def UseDependentLaunch
 
     ```mlir
     llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+      %thread = nvvm.read.ptx.sreg.tid.x : i32
       nvvm.griddepcontrol wait
       nvvm.griddepcontrol launch_dependents
       %value = llvm.load %x : !llvm.ptr -> f32

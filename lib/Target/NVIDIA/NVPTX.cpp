@@ -9,6 +9,8 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -112,18 +114,44 @@ static void hideNegations(llvm::Module &module) {
   }
 }
 
-/// Whether all threads of a kernel wait for the kernel before it ahead of any
-/// access to memory.
-static bool waitsFirst(const llvm::Function &kernel) {
-  for (const llvm::Instruction &op : kernel.getEntryBlock()) {
+/// Whether an instruction may access memory that other kernels may access, or
+/// wait for what they hold. The set-up of mbarriers, prefetches of tensor maps,
+/// which are parameters, and barriers do not.
+static bool mayDependOnKernels(const llvm::Instruction &op) {
+  if (!op.mayReadOrWriteMemory())
+    return false;
+  const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+  if (!call)
+    return true;
+  StringRef name = call->getCalledFunction()->getName();
+  return llvm::none_of(
+      ArrayRef<StringRef>{"llvm.nvvm.mbarrier.init", "llvm.nvvm.fence.",
+                          "llvm.nvvm.prefetch.tensormap", "llvm.nvvm.barrier",
+                          "llvm.assume"},
+      [&](StringRef prefix) { return name.starts_with(prefix); });
+}
+
+/// Whether all threads of a kernel wait for the kernel before it ahead of
+/// anything that may depend on it.
+static bool waitsFirst(llvm::Function &kernel) {
+  const llvm::Instruction *wait = nullptr;
+  for (const llvm::Instruction &op : llvm::instructions(kernel)) {
     const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
     if (call &&
         call->getIntrinsicID() == llvm::Intrinsic::nvvm_griddepcontrol_wait)
-      return true;
-    if (op.mayReadOrWriteMemory())
-      return false;
+      wait = wait ? wait : call;
   }
-  return false;
+  if (!wait)
+    return false;
+  llvm::PostDominatorTree ends(kernel);
+  if (!ends.dominates(wait->getParent(), &kernel.getEntryBlock()))
+    return false;
+  llvm::DominatorTree begins(kernel);
+  return llvm::all_of(llvm::instructions(kernel),
+                      [&](const llvm::Instruction &op) {
+                        return &op == wait || !mayDependOnKernels(op) ||
+                               begins.dominates(wait, &op);
+                      });
 }
 
 /// Adds the variable that promises the runtime that all kernels wait, if they
@@ -134,7 +162,7 @@ static LogicalResult markWaitingKernels(ModuleOp module, llvm::Module &code) {
     return emitErrorAtCall(module, other->getName())
            << "'" << name << "' is a reserved name; rename it";
   bool hasKernels = false;
-  for (const llvm::Function &function : code) {
+  for (llvm::Function &function : code) {
     if (function.isDeclaration() ||
         function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
       continue;

@@ -10,10 +10,16 @@
 //
 // CHECK:       .visible .global .align 1 .u8 tessera_kernels_wait;
 //
-// A matmul by bulk copies.
+// A matmul by bulk copies, which are prepared before the wait.
 // CHECK:       .entry multiply_kernel(
-// CHECK-NOT:   {{(ld|st)\.(global|shared|volatile|relaxed|acquire|release|v2|v4|b|u|f)}}
-// CHECK-NOT:   {{cp\.async|atom\.|red\.|mma|ret;}}
+// CHECK-NOT:   {{[[:space:]](ld|st)\.(global|shared|volatile|relaxed|acquire|release|v2|v4|b|u|f)}}
+// CHECK-NOT:   {{[[:space:]](cp|atom|red|mma|wgmma|setmaxnreg|ret)[.;]}}
+// CHECK:       prefetch.{{.*}}tensormap
+// CHECK-NOT:   {{[[:space:]](ld|st)\.(global|shared|volatile|relaxed|acquire|release|v2|v4|b|u|f)}}
+// CHECK-NOT:   {{[[:space:]](cp|atom|red|mma|wgmma|setmaxnreg|ret)[.;]}}
+// CHECK:       mbarrier.init
+// CHECK-NOT:   {{[[:space:]](ld|st)\.(global|shared|volatile|relaxed|acquire|release|v2|v4|b|u|f)}}
+// CHECK-NOT:   {{[[:space:]](cp|atom|red|mma|wgmma|setmaxnreg|ret)[.;]}}
 // CHECK:       griddepcontrol.wait;
 // CHECK-NEXT:  griddepcontrol.launch_dependents;
 // CHECK-NOT:   griddepcontrol
@@ -21,7 +27,7 @@
 //
 // Plain loads and stores.
 // CHECK:       .entry add_kernel(
-// CHECK-NOT:   {{(ld|st)\.(global|shared|volatile|relaxed|acquire|release|v2|v4|b|u|f)}}
+// CHECK-NOT:   {{[[:space:]](ld|st)\.(global|shared|volatile|relaxed|acquire|release|v2|v4|b|u|f)}}
 // CHECK-NOT:   ret;
 // CHECK:       griddepcontrol.wait;
 // CHECK-NEXT:  griddepcontrol.launch_dependents;
@@ -31,7 +37,7 @@
 //
 // A kernel in which only the first thread of the first workgroup does anything.
 // CHECK:       .entry write_kernel(
-// CHECK-NOT:   {{bra|ret;|st\.}}
+// CHECK-NOT:   {{[[:space:]](bra|ret|st)[ ;.]}}
 // CHECK:       griddepcontrol.wait;
 // CHECK-NEXT:  griddepcontrol.launch_dependents;
 // CHECK-NOT:   griddepcontrol

@@ -518,7 +518,10 @@ std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
 /// target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
-/// environment variable TESSERA_CPU_THREADS overrides the number.
+/// environment variable TESSERA_CPU_THREADS overrides the number. Where the
+/// code and the driver permit it, a CUDA device launches a kernel of a run
+/// before the kernel before it has ended, unless TESSERA_DEPENDENT_LAUNCH is
+/// `off`.
 Expected<std::unique_ptr<Device>> openDevice(const std::string &target,
                                              int ordinal = 0);
 

@@ -35,7 +35,7 @@ public:
   };
 
   void clear();
-  /// What is added next belongs to another run than what was added before.
+  /// The steps that are added from now on belong to another run.
   void beginRun() { isNewRun = true; }
   /// Copies the values of the arguments, whose sizes in bytes these are.
   void addLaunch(LoadedKernel &kernel, const LaunchRequest &request,

@@ -97,7 +97,7 @@ Status WorkSubmitter::queue(LoadedKernel &kernel,
   if (isEmptyGrid(request))
     return device.launchKernel(kernel, request, target);
   LaunchRequest own = request;
-  // What is watched must end before the next kernel begins.
+  // A watched kernel must end before the next one begins.
   own.mayOverlap = statistics.whyDirect != DirectReason::Watched &&
                    mayOverlap(previous, kernel);
   previous = &kernel;

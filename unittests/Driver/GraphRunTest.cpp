@@ -834,7 +834,7 @@ TEST_F(GraphRunTest, KernelsThatDoNotWaitDoNotOverlap) {
     EXPECT_EQ(graph->getLaunchStatistics().graphRuns, 1u);
     expectNoOverlap(executed, take());
   };
-  // Code of an older compiler does not say that its kernels wait.
+  // Code of an older compiler has no mark.
   std::string &image = bundle.variants.front().image;
   size_t position = image.find(waitingKernelsMark);
   ASSERT_NE(position, std::string::npos);
@@ -875,7 +875,7 @@ TEST_F(GraphRunTest, KernelsThatDoNotWaitDoNotOverlap) {
   unsetenv("TESSERA_DEPENDENT_LAUNCH");
 }
 
-/// Kernels of two images, of which one does not say that its kernels wait.
+/// Kernels of two images, of which one has the mark.
 class OverlapTest : public GraphRunTest {
 protected:
   void SetUp() override {
@@ -965,7 +965,7 @@ TEST_F(OverlapTest, WorkBetweenLaunchesEnds) {
   EXPECT_TRUE(launch());
   submitter.beginDirect(DirectReason::Asked, getCallers());
   EXPECT_FALSE(launch());
-  // What is watched is queued alone.
+  // Watched kernels do not overlap.
   submitter.beginDirect(DirectReason::Watched, getCallers());
   EXPECT_FALSE(launch());
   EXPECT_FALSE(launch());

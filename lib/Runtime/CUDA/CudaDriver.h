@@ -158,7 +158,7 @@ struct CUlaunchConfig {
   unsigned numAttributes = 0;
 };
 
-/// A node's dependency on another one. All zeros: on the end of it.
+/// A node's dependency on another one; with all zeros, on the end of it.
 struct CUgraphEdgeData {
   unsigned char fromPort, toPort, type, reserved[5];
 };
@@ -166,7 +166,7 @@ struct CUgraphEdgeData {
 /// The port of a kernel whose threads have all executed
 /// griddepcontrol.launch_dependents, or have ended.
 constexpr unsigned char CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC = 1;
-/// Of a kernel that waits by griddepcontrol.wait.
+/// The type of a dependency of a kernel that waits by griddepcontrol.wait.
 constexpr unsigned char CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1;
 
 enum CUmemorytype : unsigned { CU_MEMORYTYPE_DEVICE = 2 };

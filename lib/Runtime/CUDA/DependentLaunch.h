@@ -18,9 +18,8 @@ namespace tessera::runtime {
 /// `waitingKernelsMark`.
 bool hasWaitingKernels(std::string_view image);
 
-/// What the environment variable TESSERA_DEPENDENT_LAUNCH asks for: true for
-/// `on`, and if it is not set; false for `off`. `InvalidArgument` for anything
-/// else.
+/// Reads the environment variable TESSERA_DEPENDENT_LAUNCH: true for `on`, and
+/// if it is not set; false for `off`. `InvalidArgument` for anything else.
 Expected<bool> readDependentLaunchVariable();
 
 } // namespace tessera::runtime

@@ -1,5 +1,5 @@
 // From sm_90 on, all threads of each kernel wait for the kernel before ahead of
-// any access to memory, and the module says so, also as machine code.
+// any access to memory, and the module has the mark, also as machine code.
 // REQUIRES: can-compile-ptx
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx

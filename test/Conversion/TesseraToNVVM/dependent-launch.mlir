@@ -21,7 +21,7 @@
 // CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    llvm.return
 
-// Behind what some threads prepare for bulk copies.
+// After the preparation of bulk copies by some threads.
 // CHECK-LABEL: llvm.func @copies(
 // CHECK-NOT:     nvvm.griddepcontrol
 // CHECK:         nvvm.prefetch tensormap
@@ -58,7 +58,7 @@
 // CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    nvvm.tcgen05.alloc
 
-// Behind both sides of a branch.
+// After both sides of a branch.
 // CHECK-LABEL: llvm.func @sides(
 // CHECK-NOT:     nvvm.griddepcontrol
 // CHECK:         nvvm.prefetch tensormap

@@ -89,6 +89,8 @@ struct WorkGraph {
   /// of each step.
   void *graph = nullptr, *instance = nullptr;
   std::vector<void *> nodes;
+  /// Launches that need not wait for the end of the kernel before.
+  uint64_t overlaps = 0;
   /// The steps that the instance has at present.
   WorkList work;
 };

@@ -64,6 +64,7 @@ void WorkSubmitter::begin(KeptGraph *newKept, LaunchMode newMode, size_t steps,
   mode = newMode;
   target = newQueue;
   numSteps = 0;
+  statistics.overlaps = 0;
   previous = nullptr;
   work.clear();
   DirectReason reason = DirectReason::None;
@@ -101,6 +102,7 @@ Status WorkSubmitter::queue(LoadedKernel &kernel,
   own.mayOverlap = statistics.whyDirect != DirectReason::Watched &&
                    mayOverlap(previous, kernel);
   previous = &kernel;
+  statistics.overlaps += own.mayOverlap;
   return device.launchKernel(kernel, own, target);
 }
 
@@ -237,5 +239,6 @@ Status WorkSubmitter::submit() {
 Status WorkSubmitter::launchGraph() {
   isRecording = false;
   ++statistics.graphRuns;
+  statistics.overlaps = kept->graph->overlaps;
   return device.launchGraph(*kept->graph, target);
 }

@@ -807,8 +807,10 @@ TEST_F(GraphRunTest, KernelsOverlapWithTheKernelBefore) {
     call.place = static_cast<size_t>(number);
     ASSERT_TRUE(run(*direct, call, LaunchMode::Direct).ok());
     EXPECT_EQ(listOverlaps(take()), expected);
+    EXPECT_EQ(direct->getLaunchStatistics().overlaps, 2u);
     ASSERT_TRUE(run(*graph, call, LaunchMode::Graph).ok());
     EXPECT_EQ(listOverlaps(take()), expected);
+    EXPECT_EQ(graph->getLaunchStatistics().overlaps, 2u);
   }
   // So it is in a graph of the caller's.
   state.isCapturing = true;
@@ -832,6 +834,7 @@ TEST_F(GraphRunTest, KernelsThatDoNotWaitDoNotOverlap) {
     std::vector<Executed> executed = take();
     ASSERT_TRUE(run(*graph, {}, LaunchMode::Graph).ok());
     EXPECT_EQ(graph->getLaunchStatistics().graphRuns, 1u);
+    EXPECT_EQ(graph->getLaunchStatistics().overlaps, 0u);
     expectNoOverlap(executed, take());
   };
   // Code of an older compiler has no mark.

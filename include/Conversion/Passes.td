@@ -626,6 +626,48 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
   let dependentDialects = ["LLVM::LLVMDialect", "NVVM::NVVMDialect"];
 }
 
+def UseDependentLaunch
+    : Pass<"tessera-use-dependent-launch", "gpu::GPUModuleOp"> {
+  let summary = "Let kernels begin before the kernels before them have ended";
+  let description = [{
+    Expects kernels in the NVVM dialect. On chips from sm_90 on, each of them
+    gets two instructions: all threads wait until the kernel before has ended
+    and its writes are visible (`griddepcontrol.wait`), and then let the kernel
+    after be launched (`griddepcontrol.launch_dependents`). The runtime decides
+    for each launch whether it overlaps with the one before; both instructions
+    do nothing if it does not. Kernels that have one of the instructions already
+    are left alone, as are those of other chips, and other functions.
+
+    The instructions follow the prologue: ops without effects on memory, the
+    set-up of mbarriers, prefetches of tensor maps, fences and barriers, also in
+    branches that only some threads take. All threads of all workgroups execute
+    them, whether or not they do anything afterwards: the kernel after waits for
+    the end of this one only, so if this one could end without waiting, the
+    kernel after would run beside the kernel before.
+
+    Before
+
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+      %thread = nvvm.read.ptx.sreg.tid.x : i32
+      %value = llvm.load %x : !llvm.ptr -> f32
+      ...
+    ```
+
+    After
+
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+      %thread = nvvm.read.ptx.sreg.tid.x : i32
+      nvvm.griddepcontrol wait
+      nvvm.griddepcontrol launch_dependents
+      %value = llvm.load %x : !llvm.ptr -> f32
+      ...
+    ```
+  }];
+  let dependentDialects = ["NVVM::NVVMDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//

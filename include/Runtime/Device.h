@@ -141,6 +141,10 @@ struct LaunchRequest {
   /// On the CPU, receives what the kernel prints, from one thread at a time;
   /// null for none. The drivers of GPUs print to standard output themselves.
   const PrintSink *sink = nullptr;
+  /// Whether the kernel may begin before the kernel that was queued last has
+  /// ended: it waits by itself (`LoadedKernel::waits`). Only for kernels that
+  /// `Device::findKernel` found.
+  bool mayOverlap = false;
 };
 
 /// Resource usage of a kernel. -1 means "unknown".
@@ -514,7 +518,10 @@ std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
 /// target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
-/// environment variable TESSERA_CPU_THREADS overrides the number.
+/// environment variable TESSERA_CPU_THREADS overrides the number. Where the
+/// code and the driver permit it, a CUDA device launches a kernel of a run
+/// before the kernel before it has ended, unless TESSERA_DEPENDENT_LAUNCH is
+/// `off`.
 Expected<std::unique_ptr<Device>> openDevice(const std::string &target,
                                              int ordinal = 0);
 

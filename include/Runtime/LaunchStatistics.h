@@ -53,6 +53,9 @@ struct LaunchStatistics {
   uint64_t graphRuns = 0, directRuns = 0;
   /// Graphs that were made, and nodes that were changed for a later run.
   uint64_t graphs = 0, updates = 0;
+  /// Launches of the last run that need not wait for the end of the kernel
+  /// before, since their threads do.
+  uint64_t overlaps = 0;
   /// The reason of the last run.
   DirectReason whyDirect = DirectReason::None;
   /// The error of the driver that `GraphFailed` stands for.

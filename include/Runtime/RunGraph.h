@@ -30,7 +30,8 @@ public:
   RunGraph &operator=(const RunGraph &) = delete;
 
   /// Records the launches of a session instead of queuing them, until `stop`.
-  /// Memory that they use must stay allocated.
+  /// Memory that they use must stay allocated. The first launch begins when the
+  /// recorded ones before it have ended, as between runs.
   void record(Session &session);
   static void stop(Session &session);
   /// Makes the graph of all recorded launches, each after the one before.

@@ -232,6 +232,12 @@ static std::string describeLaunches(const ProgramOptions &options,
   return text;
 }
 
+/// The launches of the last run that overlap with the kernel before.
+static uint64_t countOverlaps(const runtime::Session &session) {
+  const runtime::LaunchStatistics *found = session.launchStatistics();
+  return found ? found->overlaps : 0;
+}
+
 /// --repeat, --verify and --bench, after the first run.
 LogicalResult Runner::check(compiler::CompiledProgram &program,
                             Execution &execution,
@@ -329,12 +335,18 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
   }
   clock.report(execution.getFirstLaunch(), options.explain, report);
   std::string launches = describeLaunches(options, execution.getSession());
+  uint64_t overlaps = countOverlaps(execution.getSession());
   if (options.explain)
-    report.text() << "launches: " << launches << "\n";
+    report.text() << "launches: " << launches
+                  << (overlaps ? "; " + std::to_string(overlaps) +
+                                     " overlap with the kernel before"
+                               : "")
+                  << "\n";
   else if (options.launch == runtime::LaunchMode::Graph &&
            launches != "as one graph")
     report.note("--launch=graph: the launches are queued " + launches);
   report.root["launches"] = launches;
+  report.root["overlaps"] = static_cast<int64_t>(overlaps);
   if (std::optional<uint64_t> submissions = execution.getSubmissions())
     report.root["submissions"] = static_cast<int64_t>(*submissions);
   if (failed(corruptOutput(options, outputs, report)))

@@ -584,11 +584,15 @@ Expected<WorkGraph *> DriverDevice::makeGraph(const WorkList &work) {
   for (size_t index = 0; index < work.size() && !result.failed(); ++index) {
     const WorkList::Step &step = work.getStep(index);
     void *node = nullptr;
-    result = step.kernel ? graphAddLaunch(made->graph, previous, &node,
-                                          step.kernel->handle,
-                                          made->work.getLaunch(index))
-                         : graphAddCopy(made->graph, previous, &node, step.to,
-                                        step.from, step.bytes);
+    if (step.kernel) {
+      LaunchRequest request = made->work.getLaunch(index);
+      made->overlaps += request.mayOverlap;
+      result = graphAddLaunch(made->graph, previous, &node, step.kernel->handle,
+                              request);
+    } else {
+      result = graphAddCopy(made->graph, previous, &node, step.to, step.from,
+                            step.bytes);
+    }
     made->nodes.push_back(node);
     previous = node;
   }

@@ -53,10 +53,21 @@ struct LoadedKernel {
   /// Why its workgroups may have no more than `resources.maxThreads` threads.
   std::string threadLimit;
   std::string name;
+  /// Its threads wait for the kernel before it ahead of any access to memory,
+  /// so that the device may launch it before that kernel has ended.
+  bool waits = false;
   /// Concurrent launches since the last wait. An atomic type would keep kernels
   /// from being moved.
   uint64_t concurrentLaunches = 0;
 };
+
+/// Whether a kernel may begin before the one before it has ended. Both have to
+/// wait: the second one for the first one, and the first one for all earlier
+/// ones, which then have ended when the second one begins.
+inline bool mayOverlap(const LoadedKernel *previous,
+                       const LoadedKernel &kernel) {
+  return previous && previous->waits && kernel.waits;
+}
 
 class DriverDevice : public Device {
 public:
@@ -180,7 +191,8 @@ protected:
            d.graphExecDestroy && d.graphDestroy;
   }
   virtual DriverResult graphCreate(void **graph) { return {"", 0}; }
-  /// Add a node that follows another one, or is the first.
+  /// Add a node that follows another one, or is the first. A launch that may
+  /// overlap follows a launch.
   virtual DriverResult graphAddLaunch(void *graph, void *previous, void **node,
                                       void *function,
                                       const LaunchRequest &request) {

@@ -19,7 +19,10 @@ RunGraph::~RunGraph() {
     device.destroyGraph(graph);
 }
 
-void RunGraph::record(Session &session) { session.setRecorder(work.get()); }
+void RunGraph::record(Session &session) {
+  work->beginRun();
+  session.setRecorder(work.get());
+}
 
 void RunGraph::stop(Session &session) { session.setRecorder(nullptr); }
 

@@ -6,8 +6,11 @@
 
 #include "WorkList.h"
 
+#include "DriverDevice.h"
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace tessera::runtime;
 
@@ -16,6 +19,7 @@ void WorkList::clear() {
   arguments.clear();
   values.clear();
   usedBytes = 0;
+  isNewRun = true;
 }
 
 void WorkList::addLaunch(LoadedKernel &kernel, const LaunchRequest &request,
@@ -25,6 +29,7 @@ void WorkList::addLaunch(LoadedKernel &kernel, const LaunchRequest &request,
   std::copy(request.grid, request.grid + 3, step.grid);
   std::copy(request.block, request.block + 3, step.block);
   step.workgroupBytes = request.workgroupBytes;
+  step.isFirst = std::exchange(isNewRun, false);
   step.firstArgument = arguments.size();
   step.numArguments = static_cast<size_t>(request.numArgs);
   for (size_t index = 0; index < step.numArguments; ++index) {
@@ -44,6 +49,7 @@ void WorkList::addLaunch(LoadedKernel &kernel, const LaunchRequest &request,
 
 void WorkList::addCopy(void *to, const void *from, size_t bytes) {
   Step step;
+  step.isFirst = std::exchange(isNewRun, false);
   step.firstArgument = arguments.size();
   step.to = to;
   step.from = from;
@@ -62,6 +68,8 @@ LaunchRequest WorkList::getLaunch(size_t index) {
   for (size_t number = 0; number < step.numArguments; ++number)
     addresses.push_back(getValue(arguments[step.firstArgument + number]));
   request.args = addresses.data();
+  request.mayOverlap = !step.isFirst && index != 0 &&
+                       mayOverlap(steps[index - 1].kernel, *step.kernel);
   return request;
 }
 

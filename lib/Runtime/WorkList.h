@@ -25,6 +25,8 @@ public:
     LoadedKernel *kernel = nullptr;
     int64_t grid[3] = {}, block[3] = {};
     int64_t workgroupBytes = 0;
+    /// The first one of a run: it begins when all earlier work has ended.
+    bool isFirst = false;
     /// Its arguments, among those of all steps.
     size_t firstArgument = 0, numArguments = 0;
     void *to = nullptr;
@@ -33,6 +35,8 @@ public:
   };
 
   void clear();
+  /// The steps that are added from now on belong to another run.
+  void beginRun() { isNewRun = true; }
   /// Copies the values of the arguments, whose sizes in bytes these are.
   void addLaunch(LoadedKernel &kernel, const LaunchRequest &request,
                  const int64_t *sizes);
@@ -74,6 +78,7 @@ private:
   std::vector<Argument> arguments;
   std::vector<Line> values;
   size_t usedBytes = 0;
+  bool isNewRun = true;
   /// The addresses of the arguments of the step that was asked for last.
   std::vector<void *> addresses;
 };
@@ -84,6 +89,8 @@ struct WorkGraph {
   /// of each step.
   void *graph = nullptr, *instance = nullptr;
   std::vector<void *> nodes;
+  /// Launches that need not wait for the end of the kernel before.
+  uint64_t overlaps = 0;
   /// The steps that the instance has at present.
   WorkList work;
 };

@@ -64,6 +64,8 @@ void WorkSubmitter::begin(KeptGraph *newKept, LaunchMode newMode, size_t steps,
   mode = newMode;
   target = newQueue;
   numSteps = 0;
+  statistics.overlaps = 0;
+  previous = nullptr;
   work.clear();
   DirectReason reason = DirectReason::None;
   if (mode == LaunchMode::Direct)
@@ -93,10 +95,19 @@ void WorkSubmitter::beginDirect(DirectReason reason,
 
 Status WorkSubmitter::queue(LoadedKernel &kernel,
                             const LaunchRequest &request) {
-  return device.launchKernel(kernel, request, target);
+  if (isEmptyGrid(request))
+    return device.launchKernel(kernel, request, target);
+  LaunchRequest own = request;
+  // A watched kernel must end before the next one begins.
+  own.mayOverlap = statistics.whyDirect != DirectReason::Watched &&
+                   mayOverlap(previous, kernel);
+  previous = &kernel;
+  statistics.overlaps += own.mayOverlap;
+  return device.launchKernel(kernel, own, target);
 }
 
 Status WorkSubmitter::queueCopy(void *to, const void *from, size_t bytes) {
+  previous = nullptr;
   bool isDirect = target && device.isConcurrent();
   return isDirect ? device.copyInQueue(to, from, bytes, *target)
                   : device.copyOnDevice(to, from, bytes);
@@ -122,10 +133,14 @@ Status WorkSubmitter::queueAll(DirectReason reason) {
 }
 
 Status WorkSubmitter::flush() {
-  if (!isRecording)
-    return Status::success();
-  kept->obstacle = DirectReason::ReadsScalars;
-  return queueAll(kept->obstacle);
+  Status status;
+  if (isRecording) {
+    kept->obstacle = DirectReason::ReadsScalars;
+    status = queueAll(kept->obstacle);
+  }
+  // The copy that host code waits for comes next.
+  previous = nullptr;
+  return status;
 }
 
 Status WorkSubmitter::launch(LoadedKernel &kernel,
@@ -224,5 +239,6 @@ Status WorkSubmitter::submit() {
 Status WorkSubmitter::launchGraph() {
   isRecording = false;
   ++statistics.graphRuns;
+  statistics.overlaps = kept->graph->overlaps;
   return device.launchGraph(*kept->graph, target);
 }

@@ -88,6 +88,9 @@ private:
   std::optional<void *> target;
   bool isRecording = false;
   size_t numSteps = 0;
+  /// The kernel that the run queued last; null if it has queued none, or
+  /// something else since.
+  const LoadedKernel *previous = nullptr;
   WorkList work;
   LaunchStatistics statistics;
 };

@@ -11,7 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaDevice.h"
+#include "CUDA/DependentLaunch.h"
 #include "Driver/Bundler.h"
+#include "DriverDevice.h"
 #include "FakeCuda.h"
 #include "WorkSubmitter.h"
 
@@ -86,10 +88,25 @@ struct FakeFunction {
 /// A kernel or a copy, as text: its name, dimensions and bytes of parameters.
 using Executed = std::string;
 
+/// How the text of a kernel begins that does not wait for the end of the kernel
+/// before.
+constexpr char overlapSign = '~';
+
+bool overlaps(const Executed &step) { return step[0] == overlapSign; }
+
+std::vector<bool> listOverlaps(const std::vector<Executed> &steps) {
+  std::vector<bool> list;
+  for (const Executed &step : steps)
+    list.push_back(overlaps(step));
+  return list;
+}
+
 struct FakeGraph {
   /// The work of each node, and its function.
   std::vector<Executed> steps;
   std::vector<FakeFunction *> functions;
+  /// Whether the last node has no dependency yet.
+  bool isOpen = false;
 };
 
 struct FakeExec {
@@ -115,7 +132,7 @@ struct GraphState {
   std::vector<std::string> violations;
   int direct = 0, graphLaunches = 0, updates = 0, made = 0;
   CUresult instantiateResult = CUDA_SUCCESS, updateResult = CUDA_SUCCESS,
-           launchResult = CUDA_SUCCESS;
+           launchResult = CUDA_SUCCESS, dependencyResult = CUDA_SUCCESS;
 
   void violate(const std::string &what) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -204,17 +221,37 @@ Executed describe(const CUDA_MEMCPY3D_v2 *copy, CUcontext context) {
   return describeCopy(copy->to.device, copy->from.device, copy->bytes);
 }
 
-/// Each node follows the one before.
+/// Each node follows the one before: by a dependency that it is added with, or
+/// a kernel by one that is added next.
 CUresult addNode(CUgraphNode *node, CUgraph handle, const CUgraphNode *before,
                  size_t numBefore, Executed step, FakeFunction *function) {
   auto *graph = reinterpret_cast<FakeGraph *>(handle);
   bool isFirst = graph->steps.empty();
-  if (numBefore != (isFirst ? 0 : 1) ||
-      (!isFirst && toIndex(*before) + 1 != graph->steps.size()))
+  if (std::exchange(graph->isOpen, !isFirst && numBefore == 0 && function) ||
+      (!graph->isOpen && numBefore != (isFirst ? 0 : 1)) ||
+      (numBefore == 1 && toIndex(*before) + 1 != graph->steps.size()))
     graphs->violate("a node does not follow the one before");
   graph->steps.push_back(std::move(step));
   graph->functions.push_back(function);
   *node = toNode(graph->steps.size() - 1);
+  return CUDA_SUCCESS;
+}
+
+/// A kernel follows a kernel without waiting for its end.
+CUresult addDependency(CUgraph handle, const CUgraphNode *before,
+                       const CUgraphNode *after, const CUgraphEdgeData *edge,
+                       size_t count) {
+  if (graphs->dependencyResult)
+    return graphs->dependencyResult;
+  auto *graph = reinterpret_cast<FakeGraph *>(handle);
+  size_t last = graph->steps.size() - 1;
+  const unsigned char expected[sizeof(CUgraphEdgeData)] = {1, 0, 1};
+  if (count != 1 || !std::exchange(graph->isOpen, false) ||
+      toIndex(*after) != last || toIndex(*before) + 1 != last ||
+      !graph->functions[last - 1] || !graph->functions[last] ||
+      std::memcmp(edge, expected, sizeof(expected)) != 0)
+    graphs->violate("a dependency is not one between two kernels");
+  graph->steps[last].insert(0, 1, overlapSign);
   return CUDA_SUCCESS;
 }
 
@@ -244,8 +281,10 @@ CUresult changeNode(CUgraphExec handle, CUgraphNode node, Executed step,
     graphs->violate("a node of another function");
     return CUDA_ERROR_INVALID_VALUE;
   }
+  Executed &changed = exec->graph.steps[toIndex(node)];
+  // Its dependencies stay.
   if (graphs->updateResult == CUDA_SUCCESS)
-    exec->graph.steps[toIndex(node)] = std::move(step);
+    changed = (overlaps(changed) ? std::string(1, overlapSign) : "") + step;
   return graphs->updateResult;
 }
 
@@ -285,6 +324,24 @@ CudaDriver makeGraphDriver() {
     graphs->executed[stream].push_back(std::move(step));
     return CUresult(CUDA_SUCCESS);
   };
+  driver.launchKernelEx = [](const CUlaunchConfig *config, CUfunction function,
+                             void **args, void **extra) {
+    Executed step =
+        describe(function,
+                 {config->gridX, config->gridY, config->gridZ, config->blockX,
+                  config->blockY, config->blockZ, config->sharedBytes},
+                 args);
+    if (extra || config->numAttributes != 1 ||
+        config->attributes->id !=
+            CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+        config->attributes->value != 1)
+      graphs->violate("a launch has other attributes");
+    std::lock_guard<std::mutex> lock(graphs->mutex);
+    ++graphs->direct;
+    graphs->executed[config->stream].push_back(overlapSign + step);
+    return CUresult(CUDA_SUCCESS);
+  };
+  driver.graphAddDependencies = addDependency;
   driver.memcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, size_t bytes,
                               CUstream stream) {
     std::lock_guard<std::mutex> lock(graphs->mutex);
@@ -333,6 +390,8 @@ CudaDriver makeGraphDriver() {
       return graphs->instantiateResult;
     auto *made = new FakeExec;
     made->graph = *reinterpret_cast<FakeGraph *>(graph);
+    if (made->graph.isOpen)
+      graphs->violate("a node does not follow the one before");
     std::lock_guard<std::mutex> lock(graphs->mutex);
     ++graphs->made;
     graphs->execs.insert(made);
@@ -736,6 +795,206 @@ TEST_F(GraphRunTest, OldDriversHaveNoGraphs) {
   compare(*direct, *graph, {});
   EXPECT_EQ(graph->getLaunchStatistics().whyDirect, DirectReason::NoGraphs);
   EXPECT_EQ(graphState.graphLaunches, 0);
+}
+
+TEST_F(GraphRunTest, KernelsOverlapWithTheKernelBefore) {
+  // The first kernel of a run waits for all work before it.
+  const std::vector<bool> expected = {false, true, true};
+  std::unique_ptr<Executable> direct = load("chain"), graph = load("chain");
+  ASSERT_TRUE(direct && graph);
+  for (int number = 0; number < 3; ++number) {
+    Call call;
+    call.place = static_cast<size_t>(number);
+    ASSERT_TRUE(run(*direct, call, LaunchMode::Direct).ok());
+    EXPECT_EQ(listOverlaps(take()), expected);
+    EXPECT_EQ(direct->getLaunchStatistics().overlaps, 2u);
+    ASSERT_TRUE(run(*graph, call, LaunchMode::Graph).ok());
+    EXPECT_EQ(listOverlaps(take()), expected);
+    EXPECT_EQ(graph->getLaunchStatistics().overlaps, 2u);
+  }
+  // So it is in a graph of the caller's.
+  state.isCapturing = true;
+  ASSERT_TRUE(run(*graph, {}, LaunchMode::Auto).ok());
+  state.isCapturing = false;
+  EXPECT_EQ(listOverlaps(take()), expected);
+}
+
+/// Runs a chain of kernels, of which none overlaps.
+void expectNoOverlap(const std::vector<Executed> &direct,
+                     const std::vector<Executed> &graph) {
+  EXPECT_EQ(listOverlaps(direct), std::vector<bool>(3));
+  EXPECT_TRUE(direct == graph);
+}
+
+TEST_F(GraphRunTest, KernelsThatDoNotWaitDoNotOverlap) {
+  auto check = [&] {
+    std::unique_ptr<Executable> direct = load("chain"), graph = load("chain");
+    ASSERT_TRUE(direct && graph);
+    ASSERT_TRUE(run(*direct, {}, LaunchMode::Direct).ok());
+    std::vector<Executed> executed = take();
+    ASSERT_TRUE(run(*graph, {}, LaunchMode::Graph).ok());
+    EXPECT_EQ(graph->getLaunchStatistics().graphRuns, 1u);
+    EXPECT_EQ(graph->getLaunchStatistics().overlaps, 0u);
+    expectNoOverlap(executed, take());
+  };
+  // Code of an older compiler has no mark.
+  std::string &image = bundle.variants.front().image;
+  size_t position = image.find(waitingKernelsMark);
+  ASSERT_NE(position, std::string::npos);
+  std::string marked = image;
+  image.replace(position, 4, "other");
+  check();
+  image = marked;
+
+  // Older drivers lack one function or both.
+  device.reset();
+  CudaDriver whole = driver;
+  driver.launchKernelEx = nullptr;
+  open();
+  check();
+  device.reset();
+  driver = whole;
+  driver.graphAddDependencies = nullptr;
+  open();
+  check();
+
+  // The user turns it off.
+  device.reset();
+  driver = whole;
+  setenv("TESSERA_DEPENDENT_LAUNCH", "off", 1);
+  open();
+  check();
+  device.reset();
+  setenv("TESSERA_DEPENDENT_LAUNCH", "sometimes", 1);
+  auto opened = openCudaDevice(driver, 0);
+  EXPECT_EQ(opened.status().code(), StatusCode::InvalidArgument);
+  EXPECT_NE(opened.status().message().find("TESSERA_DEPENDENT_LAUNCH"),
+            std::string::npos);
+  setenv("TESSERA_DEPENDENT_LAUNCH", "on", 1);
+  open();
+  std::unique_ptr<Executable> executable = load("chain");
+  ASSERT_TRUE(run(*executable, {}, LaunchMode::Direct).ok());
+  EXPECT_TRUE(overlaps(take().back()));
+  unsetenv("TESSERA_DEPENDENT_LAUNCH");
+}
+
+/// Kernels of two images, of which one has the mark.
+class OverlapTest : public GraphRunTest {
+protected:
+  void SetUp() override {
+    GraphRunTest::SetUp();
+    KernelImage image;
+    image.kind = KernelImage::PTX;
+    image.name = "marked";
+    image.bytes = R"(
+.visible .global .align 1 .u8 tessera_kernels_wait;
+.visible .entry waits()
+{ ret; }
+)";
+    ASSERT_TRUE(device->loadImage(image).ok());
+    image.name = "plain";
+    image.bytes = ".visible .entry plain()\n{ ret; }\n";
+    ASSERT_TRUE(device->loadImage(image).ok());
+    waits = find("waits", "marked");
+    plain = find("plain", "plain");
+    ASSERT_TRUE(waits && plain);
+  }
+  LoadedKernel *find(const char *name, const char *image) {
+    auto found = device->findKernel(name, image);
+    return found.ok() ? *found : nullptr;
+  }
+  static LaunchRequest request(LoadedKernel *kernel) {
+    LaunchRequest result;
+    result.kernel = kernel->name.c_str();
+    return result;
+  }
+  /// Queues one by one, and as a graph, a sequence in which null is a copy.
+  std::vector<bool> overlap(const std::vector<LoadedKernel *> &kernels) {
+    void *to = base, *from = base + 4096;
+    WorkSubmitter submitter(*device);
+    submitter.beginDirect(DirectReason::Asked, getCallers());
+    WorkList work;
+    for (LoadedKernel *kernel : kernels) {
+      EXPECT_TRUE((kernel ? submitter.launch(*kernel, request(kernel))
+                          : submitter.copy(to, from, 16))
+                      .ok());
+      if (kernel)
+        work.addLaunch(*kernel, request(kernel), nullptr);
+      else
+        work.addCopy(to, from, 16);
+    }
+    std::vector<Executed> direct = take();
+    EXPECT_TRUE(launch(work) == direct);
+    return listOverlaps(direct);
+  }
+  std::vector<Executed> launch(const WorkList &work) {
+    auto made = device->makeGraph(work);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    if (!made.ok())
+      return {};
+    EXPECT_TRUE(device->launchGraph(**made, getCallers()).ok());
+    device->destroyGraph(*made);
+    return take();
+  }
+
+  LoadedKernel *waits = nullptr, *plain = nullptr;
+};
+
+TEST_F(OverlapTest, BothKernelsHaveToWait) {
+  EXPECT_EQ(overlap({waits, plain, plain, waits, waits, plain}),
+            (std::vector<bool>{false, false, false, false, true, false}));
+  // Nor do kernels overlap with copies.
+  EXPECT_EQ(overlap({nullptr, waits, nullptr, waits, waits, nullptr}),
+            (std::vector<bool>{false, false, false, false, true, false}));
+}
+
+TEST_F(OverlapTest, WorkBetweenLaunchesEnds) {
+  WorkSubmitter submitter(*device);
+  auto launch = [&] {
+    EXPECT_TRUE(submitter.launch(*waits, request(waits)).ok());
+    return overlaps(take().back());
+  };
+  submitter.beginDirect(DirectReason::Asked, getCallers());
+  EXPECT_FALSE(launch());
+  EXPECT_TRUE(launch());
+  // A launch of nothing is none.
+  LaunchRequest empty = request(plain);
+  empty.grid[1] = 0;
+  EXPECT_TRUE(submitter.launch(*plain, empty).ok());
+  EXPECT_TRUE(launch());
+  // Host code reads a scalar.
+  EXPECT_TRUE(submitter.flush().ok());
+  EXPECT_FALSE(launch());
+  EXPECT_TRUE(launch());
+  submitter.beginDirect(DirectReason::Asked, getCallers());
+  EXPECT_FALSE(launch());
+  // Watched kernels do not overlap.
+  submitter.beginDirect(DirectReason::Watched, getCallers());
+  EXPECT_FALSE(launch());
+  EXPECT_FALSE(launch());
+}
+
+TEST_F(OverlapTest, RunsOfOneGraphDoNotOverlap) {
+  WorkList work;
+  for (int step = 0; step < 6; ++step) {
+    if (step % 3 == 0)
+      work.beginRun();
+    work.addLaunch(*waits, request(waits), nullptr);
+  }
+  EXPECT_EQ(listOverlaps(launch(work)),
+            (std::vector<bool>{false, true, true, false, true, true}));
+}
+
+TEST_F(OverlapTest, AFailedDependencyIsThatOfTheGraph) {
+  WorkList work;
+  work.addLaunch(*waits, request(waits), nullptr);
+  work.addLaunch(*waits, request(waits), nullptr);
+  graphState.dependencyResult = CUDA_ERROR_INVALID_VALUE;
+  auto made = device->makeGraph(work);
+  graphState.dependencyResult = CUDA_SUCCESS;
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.status().message().find("cuGraphAddDependencies"),
+            std::string::npos);
 }
 
 TEST_F(GraphRunTest, ThreadsHaveGraphsOfTheirOwn) {

@@ -42,6 +42,10 @@ struct NvidiaChipRow {
 /// the performance model of its generation.
 Chip makeNvidiaChip(const NvidiaChipRow &row);
 
+/// Whether a kernel on the chip can begin before the kernel before it has ended
+/// (programmatic dependent launch; PTX ISA, "griddepcontrol").
+bool hasDependentLaunch(const Chip &chip);
+
 } // namespace mlir::tessera
 
 #endif // TARGET_NVIDIA_CHIPS_H

@@ -14,11 +14,13 @@
 #include "../DriverDevice.h"
 #include "../DriverListing.h"
 #include "../Format.h"
+#include "DependentLaunch.h"
 #include "KernelParameters.h"
 #include "TensorMap.h"
 
 #include <cstdio>
 #include <cstring>
+#include <unordered_set>
 
 using namespace tessera::runtime;
 
@@ -175,8 +177,9 @@ protected:
   }
   DriverResult moduleUnload(void *module) override {
     {
-      std::lock_guard<std::mutex> lock(countsMutex);
+      std::lock_guard<std::mutex> lock(modulesMutex);
       parameterCounts.erase(module);
+      waitingModules.erase(module);
     }
     return {"cuModuleUnload",
             driver.moduleUnload(static_cast<CUmodule>(module))};
@@ -282,12 +285,21 @@ private:
   int attribute(CUFunctionAttribute which, CUfunction function) const;
 
   std::optional<size_t> getParameterCount(void *module, const char *name) const;
+  bool isWaiting(void *module) const {
+    std::lock_guard<std::mutex> lock(modulesMutex);
+    return waitingModules.count(module) != 0;
+  }
 
   const CudaDriver &driver;
   /// The number of parameters of the kernels of each module.
   std::unordered_map<void *, std::unordered_map<std::string, size_t>>
       parameterCounts;
-  mutable std::mutex countsMutex;
+  /// The modules whose kernels may begin before the kernel before has ended.
+  std::unordered_set<void *> waitingModules;
+  /// Protects what is known about modules.
+  mutable std::mutex modulesMutex;
+  /// Whether kernels are launched so at all.
+  bool takesOverlap = false;
   CUdevice handle = 0;
   CUcontext context = nullptr;
   CUstream ownStream = nullptr;
@@ -343,6 +355,13 @@ Status CudaDevice::open() {
   if (CUresult result =
           driver.eventCreate(&orderEvent, CU_EVENT_DISABLE_TIMING))
     return fail("cuEventCreate", result);
+  Expected<bool> wantsOverlap = readDependentLaunchVariable();
+  if (!wantsOverlap.ok())
+    return wantsOverlap.status();
+  // The driver with the second function also takes such launches into graphs
+  // that callers capture.
+  takesOverlap =
+      *wantsOverlap && driver.launchKernelEx && driver.graphAddDependencies;
   deviceInfo.freeBytes = freeMemory();
   setLimits({attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
              attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
@@ -494,8 +513,10 @@ Status CudaDevice::loadImage(const KernelImage &image) {
     return rejectImage(image, {"cuModuleLoadDataEx", result}, logs.str());
   Status status = addModule(image.name, module);
   if (status.ok()) {
-    std::lock_guard<std::mutex> lock(countsMutex);
+    std::lock_guard<std::mutex> lock(modulesMutex);
     parameterCounts[module] = countKernelParameters(image.bytes);
+    if (takesOverlap && hasWaitingKernels(image.bytes))
+      waitingModules.insert(module);
   }
   return status;
 }
@@ -520,7 +541,7 @@ std::vector<std::string> CudaDevice::listKernels(void *loaded) const {
 
 std::optional<size_t> CudaDevice::getParameterCount(void *module,
                                                     const char *name) const {
-  std::lock_guard<std::mutex> lock(countsMutex);
+  std::lock_guard<std::mutex> lock(modulesMutex);
   auto counts = parameterCounts.find(module);
   if (counts == parameterCounts.end())
     return std::nullopt;
@@ -543,6 +564,7 @@ LoadedKernel CudaDevice::describeKernel(void *loaded, void *module,
       attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, handle);
   function.dynamicLimit =
       attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, handle);
+  function.waits = isWaiting(module);
   function.threadLimit =
       format("it uses %d registers per thread", resources.registers);
   std::optional<size_t> count = getParameterCount(module, name);
@@ -593,6 +615,26 @@ Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
 DriverResult CudaDevice::launchIn(void *queue, void *function,
                                   const LaunchRequest &request) {
   auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
+  if (request.mayOverlap) {
+    CUlaunchAttribute attribute = {};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value = 1;
+    CUlaunchConfig config;
+    config.gridX = dim(request.grid[0]);
+    config.gridY = dim(request.grid[1]);
+    config.gridZ = dim(request.grid[2]);
+    config.blockX = dim(request.block[0]);
+    config.blockY = dim(request.block[1]);
+    config.blockZ = dim(request.block[2]);
+    config.sharedBytes = dim(request.workgroupBytes);
+    config.stream = static_cast<CUstream>(queue);
+    config.attributes = &attribute;
+    config.numAttributes = 1;
+    return {"cuLaunchKernelEx",
+            driver.launchKernelEx(&config, static_cast<CUfunction>(function),
+                                  request.numArgs ? request.args : nullptr,
+                                  nullptr)};
+  }
   return {"cuLaunchKernel",
           driver.launchKernel(
               static_cast<CUfunction>(function), dim(request.grid[0]),
@@ -635,10 +677,20 @@ DriverResult CudaDevice::graphAddLaunch(void *graph, void *previous,
                                         const LaunchRequest &request) {
   CUDA_KERNEL_NODE_PARAMS_v2 parameters = makeNode(function, request);
   auto before = static_cast<CUgraphNode>(previous);
-  return {"cuGraphAddKernelNode",
-          driver.graphAddKernelNode(reinterpret_cast<CUgraphNode *>(node),
-                                    static_cast<CUgraph>(graph), &before,
-                                    before ? 1 : 0, &parameters)};
+  bool isFull = before && !request.mayOverlap;
+  auto *added = reinterpret_cast<CUgraphNode *>(node);
+  DriverResult result = {
+      "cuGraphAddKernelNode",
+      driver.graphAddKernelNode(added, static_cast<CUgraph>(graph), &before,
+                                isFull ? 1 : 0, &parameters)};
+  if (result.failed() || !request.mayOverlap)
+    return result;
+  CUgraphEdgeData edge = {};
+  edge.fromPort = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  return {"cuGraphAddDependencies",
+          driver.graphAddDependencies(static_cast<CUgraph>(graph), &before,
+                                      added, &edge, 1)};
 }
 
 DriverResult CudaDevice::graphAddCopy(void *graph, void *previous, void **node,

@@ -136,6 +136,39 @@ struct CUDA_KERNEL_NODE_PARAMS_v2 {
   CUcontext context = nullptr;
 };
 
+enum CUlaunchAttributeID : int {
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+};
+
+/// An attribute of a launch that is a number.
+struct alignas(8) CUlaunchAttribute {
+  CUlaunchAttributeID id;
+  char padding[4];
+  int value;
+  char otherValues[60];
+};
+static_assert(sizeof(CUlaunchAttribute) == 72, "the driver's own size");
+
+struct CUlaunchConfig {
+  unsigned gridX = 1, gridY = 1, gridZ = 1;
+  unsigned blockX = 1, blockY = 1, blockZ = 1;
+  unsigned sharedBytes = 0;
+  CUstream stream = nullptr;
+  CUlaunchAttribute *attributes = nullptr;
+  unsigned numAttributes = 0;
+};
+
+/// A node's dependency on another one; with all zeros, on the end of it.
+struct CUgraphEdgeData {
+  unsigned char fromPort, toPort, type, reserved[5];
+};
+
+/// The port of a kernel whose threads have all executed
+/// griddepcontrol.launch_dependents, or have ended.
+constexpr unsigned char CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC = 1;
+/// The type of a dependency of a kernel that waits by griddepcontrol.wait.
+constexpr unsigned char CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1;
+
 enum CUmemorytype : unsigned { CU_MEMORYTYPE_DEVICE = 2 };
 
 /// A copy of `depth` times `height` rows.
@@ -224,10 +257,17 @@ enum CUstreamCaptureStatus : int {
   CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
 };
 
-/// Functions that older drivers lack (before CUDA 12.4; those of tensor maps
-/// and graphs before 12.0, those of captures before 10.1); null there. A tensor
-/// map has 128 bytes, aligned to 64.
+/// Functions that older drivers lack (before CUDA 12.4; cuLaunchKernelEx before
+/// 11.8, dependencies of other types before 12.3, functions of tensor maps and
+/// other ones of graphs before 12.0, those of captures before 10.1); null
+/// there. A tensor map has 128 bytes, aligned to 64.
 #define TESSERA_CUDA_OPTIONAL_FUNCTIONS(X)                                     \
+  X(launchKernelEx, cuLaunchKernelEx,                                          \
+    (const CUlaunchConfig *config, CUfunction function, void **args,           \
+     void **extra))                                                            \
+  X(graphAddDependencies, cuGraphAddDependencies_v2,                           \
+    (CUgraph graph, const CUgraphNode *before, const CUgraphNode *after,       \
+     const CUgraphEdgeData *edges, size_t count))                              \
   X(graphCreate, cuGraphCreate, (CUgraph * graph, unsigned flags))             \
   X(graphAddKernelNode, cuGraphAddKernelNode_v2,                               \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *before,             \

@@ -8,6 +8,8 @@
 
 #include "VulkanStatistics.h"
 
+#include <cstring>
+
 using namespace tessera::runtime;
 
 void tessera::runtime::packVulkanParameters(const LaunchRequest &request,

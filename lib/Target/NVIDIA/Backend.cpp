@@ -74,6 +74,7 @@ public:
     kernels.addPass(createSCFToControlFlowPass());
     kernels.addPass(createConvertGpuOpsToNVVMOps());
     kernels.addPass(createPlaceTensorMaps());
+    kernels.addPass(createUseDependentLaunch());
     kernels.addPass(createReconcileUnrealizedCastsPass());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());

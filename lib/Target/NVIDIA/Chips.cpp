@@ -465,6 +465,12 @@ Chip mlir::tessera::makeNvidiaChip(const NvidiaChipRow &of) {
   return chip;
 }
 
+bool mlir::tessera::hasDependentLaunch(const Chip &chip) {
+  return llvm::any_of(chipRows, [&](const NvidiaChipRow &row) {
+    return row.name == chip.name && row.level >= 90;
+  });
+}
+
 namespace mlir::tessera {
 const TargetInfo &getNVIDIATarget() {
   static const TargetInfo target = [] {

@@ -4,10 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Runtime/DependentLaunch.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -111,6 +114,73 @@ static void hideNegations(llvm::Module &module) {
   }
 }
 
+/// Whether an instruction may access memory that other kernels may access, or
+/// wait for what they hold. The set-up of mbarriers, prefetches of tensor maps,
+/// which are parameters, and barriers do not.
+static bool mayDependOnKernels(const llvm::Instruction &op) {
+  if (!op.mayReadOrWriteMemory())
+    return false;
+  const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+  if (!call)
+    return true;
+  StringRef name = call->getCalledFunction()->getName();
+  return llvm::none_of(
+      ArrayRef<StringRef>{"llvm.nvvm.mbarrier.init", "llvm.nvvm.fence.",
+                          "llvm.nvvm.prefetch.tensormap", "llvm.nvvm.barrier",
+                          "llvm.assume"},
+      [&](StringRef prefix) { return name.starts_with(prefix); });
+}
+
+/// Whether all threads of a kernel wait for the kernel before it ahead of
+/// anything that may depend on it.
+static bool waitsFirst(llvm::Function &kernel) {
+  const llvm::Instruction *wait = nullptr;
+  for (const llvm::Instruction &op : llvm::instructions(kernel)) {
+    const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&op);
+    if (call &&
+        call->getIntrinsicID() == llvm::Intrinsic::nvvm_griddepcontrol_wait)
+      wait = wait ? wait : call;
+  }
+  if (!wait)
+    return false;
+  llvm::PostDominatorTree ends(kernel);
+  if (!ends.dominates(wait->getParent(), &kernel.getEntryBlock()))
+    return false;
+  llvm::DominatorTree begins(kernel);
+  return llvm::all_of(llvm::instructions(kernel),
+                      [&](const llvm::Instruction &op) {
+                        return &op == wait || !mayDependOnKernels(op) ||
+                               begins.dominates(wait, &op);
+                      });
+}
+
+/// Adds the variable that promises the runtime that all kernels wait, if they
+/// do. It is in machine code too.
+static LogicalResult markWaitingKernels(ModuleOp module, llvm::Module &code) {
+  std::string name(::tessera::runtime::waitingKernelsMark);
+  if (llvm::GlobalValue *other = code.getNamedValue(name))
+    return emitErrorAtCall(module, other->getName())
+           << "'" << name << "' is a reserved name; rename it";
+  bool hasKernels = false;
+  for (llvm::Function &function : code) {
+    if (function.isDeclaration() ||
+        function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
+      continue;
+    if (!waitsFirst(function))
+      return success();
+    hasKernels = true;
+  }
+  if (!hasKernels)
+    return success();
+  constexpr unsigned globalMemory = 1;
+  auto *type = llvm::Type::getInt8Ty(code.getContext());
+  new llvm::GlobalVariable(
+      code, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+      llvm::Constant::getNullValue(type), name, /*InsertBefore=*/nullptr,
+      llvm::GlobalValue::NotThreadLocal, globalMemory);
+  return success();
+}
+
 FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
                                               const Chip &chip) {
   static bool isRegistered = false;
@@ -135,5 +205,7 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
       failed(code.optimize(*machine)))
     return failure();
   hideNegations(code.get());
+  if (failed(markWaitingKernels(module, code.get())))
+    return failure();
   return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
 }

@@ -28,15 +28,19 @@ import report
 from client import Client, Failed
 
 
-def clocks():
-    """The device's clocks and power, as its driver reports them."""
-    fields = "clocks.sm,clocks.max.sm,clocks.mem,power.draw,power.limit,temperature.gpu"
+def query_gpu(fields):
+    """Reads fields of the first device from nvidia-smi."""
     try:
         done = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True,
                               text=True, timeout=20)
         return done.stdout.strip().splitlines()[0]
     except (OSError, IndexError, subprocess.TimeoutExpired):
         return "unknown"
+
+
+def clocks():
+    """The device's clocks and power, as its driver reports them."""
+    return query_gpu("clocks.sm,clocks.max.sm,clocks.mem,power.draw,power.limit,temperature.gpu")
 
 
 def correctness(entry):

@@ -16,6 +16,8 @@ TYPES = {
     "f64": ("f64", "f64", ()),
     "i8": ("i8", "i32", ()),
     "f8": ("f8E4M3FN", "f32", ()),
+    # With sums in the reduced precision of the tensor cores.
+    "f8fast": ("f8E4M3FN", "f32", ("--allow-fast-f8",)),
 }
 BYTES = {"f64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i8": 1, "f8E4M3FN": 1}
 
@@ -24,7 +26,8 @@ BYTES = {"f64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i8": 1, "f8E4M3FN":
 class Case:
     suite: str
     name: str
-    # The peers select their code by it: "gemm", "batched", "fused", "conv", "attention".
+    # The peers select their code by it: "gemm", "batched", "fused", "conv", "attention", "softmax",
+    # "layer_norm", "reduction", "transpose".
     kind: str
     type: str
     shape: tuple
@@ -71,37 +74,51 @@ def narrow(kind):
     return operand if operand in ("f16", "bf16") else acc
 
 
-def gemm(kind, m, n, k, suite="gemm"):
+def stored(layout, m, n, k):
+    """The stored sizes of both operands of a matmul: N is row by row, T is transposed."""
+    return ((k, m) if layout[0] == "T" else (m, k)), ((n, k) if layout[1] == "T" else (k, n))
+
+
+def maps(layout, batch=""):
+    """The indexing maps of linalg's matmul for operands that are stored by `layout`."""
+    a, b = stored(layout, "m", "n", "k")
+    return ", ".join(f"affine_map<({batch}m, n, k) -> ({batch}{', '.join(dims)})>" for dims in (a, b, ("m", "n")))
+
+
+def gemm(kind, m, n, k, suite="gemm", layout=None):
+    """`layout` has a letter for each operand: N, stored row by row, or T, transposed."""
     operand, acc, options = TYPES[kind]
     out = narrow(kind)
     # fp8 libraries take the second operand column by column.
-    transposed = kind == "f8"
-    op = "linalg.matmul"
-    b = f"{k}x{n}"
-    if transposed:
-        b = f"{n}x{k}"
-        op += " indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]"
-    body = product(None, operand, f"{m}x{k}", b, f"{m}x{n}", acc, op)
+    usual = "NT" if kind.startswith("f8") else "NN"
+    layout = layout or usual
+    a, b = ("x".join(map(str, sizes)) for sizes in stored(layout, m, n, k))
+    op = "linalg.matmul" if layout == "NN" else f"linalg.matmul indexing_maps = [{maps(layout)}]"
+    body = product(None, operand, a, b, f"{m}x{n}", acc, op)
     if out != acc:
         body += rounded("product", "result", acc, out, f"{m}x{n}")
-    text = function([("a", f"{m}x{k}x{operand}"), ("b", f"{b}x{operand}")], body,
+    text = function([("a", f"{a}x{operand}"), ("b", f"{b}x{operand}")], body,
                     "result" if out != acc else "product", f"{m}x{n}x{out}")
     size = (m * k + k * n) * BYTES[operand] + m * n * BYTES[out]
-    return Case(suite, f"{kind} {m}x{n}x{k}", "gemm", kind, (m, n, k), text, 2.0 * m * n * k, size, 2, options)
+    name = f"{kind} {m}x{n}x{k}" + (f" {layout}" if layout != usual else "")
+    return Case(suite, name, "gemm", kind, (m, n, k), text, 2.0 * m * n * k, size, 2, options, {"layout": layout})
 
 
-def batched(kind, count, m, n, k):
+def batched(kind, count, m, n, k, layout="NN"):
     operand, acc, options = TYPES[kind]
     out = narrow(kind)
+    a, b = (f"{count}x" + "x".join(map(str, sizes)) for sizes in stored(layout, m, n, k))
     c = f"{count}x{m}x{n}"
-    body = product(None, operand, f"{count}x{m}x{k}", f"{count}x{k}x{n}", c, acc, "linalg.batch_matmul")
+    op = "linalg.batch_matmul" + (f" indexing_maps = [{maps(layout, 'z, ')}]" if layout != "NN" else "")
+    body = product(None, operand, a, b, c, acc, op)
     if out != acc:
         body += rounded("product", "result", acc, out, c)
-    text = function([("a", f"{count}x{m}x{k}x{operand}"), ("b", f"{count}x{k}x{n}x{operand}")], body,
+    text = function([("a", f"{a}x{operand}"), ("b", f"{b}x{operand}")], body,
                     "result" if out != acc else "product", f"{c}x{out}")
     size = count * ((m * k + k * n) * BYTES[operand] + m * n * BYTES[out])
-    return Case("batched", f"{kind} {count} of {m}x{n}x{k}", "batched", kind, (count, m, n, k), text,
-                2.0 * count * m * n * k, size, 2, options)
+    name = f"{kind} {count} of {m}x{n}x{k}" + (f" {layout}" if layout != "NN" else "")
+    return Case("batched", name, "batched", kind, (count, m, n, k), text, 2.0 * count * m * n * k, size, 2, options,
+                {"layout": layout})
 
 
 def fused(kind, m, n, k):
@@ -131,25 +148,51 @@ def fused(kind, m, n, k):
                 2.0 * m * n * k, size, 4, options)
 
 
-def conv(kind, batch, size, channels, filters, window, stride=1):
-    """NHWC, padded so that stride 1 keeps the image's size."""
+def conv_op(layout, batch, size, result, channels, filters, window, groups):
+    """linalg's convolution, and the shapes of its image, filters and result."""
+    c, f = channels // groups, filters // groups
+    square, wide = (size, size), (window, window)
+    if groups == channels == filters and groups > 1:
+        if layout == "NHWC":
+            return ("depthwise_conv_2d_nhwc_hwc", (batch, *square, groups), (*wide, groups),
+                    (batch, result, result, groups))
+        return "depthwise_conv_2d_nchw_chw", (batch, groups, *square), (groups, *wide), (batch, groups, result, result)
+    if groups > 1:
+        if layout == "NHWC":
+            return ("conv_2d_nhwgc_gfhwc", (batch, *square, groups, c), (groups, f, *wide, c),
+                    (batch, result, result, groups, f))
+        return ("conv_2d_ngchw_gfchw", (batch, groups, c, *square), (groups, f, c, *wide),
+                (batch, groups, f, result, result))
+    if layout == "NHWC":
+        return "conv_2d_nhwc_hwcf", (batch, *square, c), (*wide, c, f), (batch, result, result, f)
+    return "conv_2d_nchw_fchw", (batch, c, *square), (f, c, *wide), (batch, f, result, result)
+
+
+def conv(kind, batch, size, channels, filters, window, stride=1, groups=1, layout="NHWC"):
+    """Padded so that stride 1 keeps the image's size."""
     operand, acc, options = TYPES[kind]
     out = narrow(kind)
     pad = window // 2
     wide = size + 2 * pad
     result = (wide - window) // stride + 1
-    x, padded = f"{batch}x{size}x{size}x{channels}", f"{batch}x{wide}x{wide}x{channels}"
-    w, c = f"{window}x{window}x{channels}x{filters}", f"{batch}x{result}x{result}x{filters}"
+    shapes = (batch, size, result, channels, filters, window, groups)
+    op, *rest = conv_op(layout, *shapes)
+    x, w, c = ("x".join(map(str, sizes)) for sizes in rest)
+    padded = "x".join(map(str, conv_op(layout, batch, wide, *shapes[2:])[1]))
     body = ""
     if pad:
+        rank = len(rest[0])
+        image = range(1, 3) if layout == "NHWC" else range(rank - 2, rank)
+        low = ", ".join(str(pad if d in image else 0) for d in range(rank))
+        places = ", ".join(f"%{name}: index" for name in "ijklm"[:rank])
         body += f"""  %none = arith.constant {zero_of(operand)} : {operand}
-  %image = tensor.pad %a low[0, {pad}, {pad}, 0] high[0, {pad}, {pad}, 0] {{
-  ^bb0(%i: index, %j: index, %k: index, %l: index):
+  %image = tensor.pad %a low[{low}] high[{low}] {{
+  ^bb0({places}):
     tensor.yield %none : {operand}
   }} : tensor<{x}x{operand}> to tensor<{padded}x{operand}>
 """
     image = "image" if pad else "a"
-    body += filled("init", acc, c) + f"""  %product = linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}
+    body += filled("init", acc, c) + f"""  %product = linalg.{op} {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}
       ins(%{image}, %b : tensor<{padded}x{operand}>, tensor<{w}x{operand}>) outs(%init : tensor<{c}x{acc}>) -> tensor<{c}x{acc}>
 """
     if out != acc:
@@ -157,50 +200,169 @@ def conv(kind, batch, size, channels, filters, window, stride=1):
     text = function([("a", f"{x}x{operand}"), ("b", f"{w}x{operand}")], body,
                     "result" if out != acc else "product", f"{c}x{out}")
     points = batch * result * result * filters
-    bytes_ = (batch * size * size * channels + window * window * channels * filters) * BYTES[operand] + points * BYTES[out]
+    bytes_ = ((batch * size * size * channels + window * window * channels // groups * filters) * BYTES[operand]
+              + points * BYTES[out])
     name = f"{kind} {batch}x{size}x{size} {channels}->{filters} {window}x{window}" + (f"/{stride}" if stride > 1 else "")
+    name += (f" of {groups} groups" if groups > 1 else "") + (f" {layout}" if layout != "NHWC" else "")
     return Case("conv", name, "conv", kind, (batch, size, channels, filters, window, stride), text,
-                2.0 * points * window * window * channels, bytes_, 2, options)
+                2.0 * points * window * window * channels // groups, bytes_, 2, options,
+                {"groups": groups, "layout": layout})
 
 
-def attention(kind, heads, queries, keys, size, causal=False):
+def attention(kind, heads, queries, keys, size, causal=False, key_heads=None):
     """softmax(q k^T / sqrt(size)) v for each head; with `causal`, query i sees keys up to i. Half of the
-    causal scores do not count as work."""
+    causal scores do not count as work. With `key_heads`, so many heads of keys and values serve all heads
+    of queries, as many each."""
     operand, acc, options = TYPES[kind]
-    q, k, s = f"{heads}x{queries}x{size}", f"{heads}x{keys}x{size}", f"{heads}x{queries}x{keys}"
-    maps = ["affine_map<(h, m, n, k) -> (h, m, k)>", "affine_map<(h, m, n, k) -> (h, {}, {})>",
-            "affine_map<(h, m, n, k) -> (h, m, n)>"]
-    spell = lambda *second: ", ".join([maps[0], maps[1].format(*second), maps[2]])
+    shared = key_heads is not None and key_heads != heads
+    key_heads = key_heads or heads
+    before = f"{key_heads}x{heads // key_heads}" if shared else f"{heads}"
+    q, k, s = f"{before}x{queries}x{size}", f"{key_heads}x{keys}x{size}", f"{before}x{queries}x{keys}"
+    every, of_keys = ("g, h", "g") if shared else ("h", "h")
+    rank = 4 if shared else 3
+    spell = lambda *second: ", ".join(
+        f"affine_map<({every}, m, n, k) -> ({dims})>"
+        for dims in (f"{every}, m, k", f"{of_keys}, {', '.join(second)}", f"{every}, m, n"))
+    same = f"affine_map<({every}, i, j) -> ({every}, i, j)>"
     body = filled("init", acc, s) + f"""  %scores = linalg.contract indexing_maps = [{spell("n", "k")}]
       ins(%q, %k : tensor<{q}x{operand}>, tensor<{k}x{operand}>) outs(%init : tensor<{s}x{acc}>) -> tensor<{s}x{acc}>
   %factor = arith.constant {size ** -0.5:.9e} : {acc}
   %hidden = arith.constant 0xFF800000 : {acc}
   %scaled = linalg.generic {{
-      indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i, j)>],
-      iterator_types = ["parallel", "parallel", "parallel"]}}
+      indexing_maps = [{same}, {same}],
+      iterator_types = [{", ".join(['"parallel"'] * rank)}]}}
       ins(%scores : tensor<{s}x{acc}>) outs(%empty_init : tensor<{s}x{acc}>) {{
   ^bb0(%x: {acc}, %o: {acc}):
     %0 = arith.mulf %x, %factor : {acc}
 """
     if causal:
-        body += f"""    %i = linalg.index 1 : index
-    %j = linalg.index 2 : index
+        body += f"""    %i = linalg.index {rank - 2} : index
+    %j = linalg.index {rank - 1} : index
     %seen = arith.cmpi sle, %j, %i : index
     %1 = arith.select %seen, %0, %hidden : {acc}
 """
     body += f"""    linalg.yield %{1 if causal else 0} : {acc}
   }} -> tensor<{s}x{acc}>
-  %weights = linalg.softmax dimension(2) ins(%scaled : tensor<{s}x{acc}>) outs(%empty_init : tensor<{s}x{acc}>) -> tensor<{s}x{acc}>
+  %weights = linalg.softmax dimension({rank - 1}) ins(%scaled : tensor<{s}x{acc}>) outs(%empty_init : tensor<{s}x{acc}>) -> tensor<{s}x{acc}>
 """ + rounded("weights", "narrow", acc, operand, s) + filled("sums", acc, q) + f"""  %product = linalg.contract indexing_maps = [{spell("k", "n")}]
       ins(%narrow, %v : tensor<{s}x{operand}>, tensor<{k}x{operand}>) outs(%sums : tensor<{q}x{acc}>) -> tensor<{q}x{acc}>
 """ + rounded("product", "result", acc, operand, q)
     text = function([("q", f"{q}x{operand}"), ("k", f"{k}x{operand}"), ("v", f"{k}x{operand}")], body, "result",
                     f"{q}x{operand}")
-    bytes_ = heads * (2 * queries + 2 * keys) * size * BYTES[operand]
+    bytes_ = 2 * (heads * queries + key_heads * keys) * size * BYTES[operand]
     flops = 4.0 * heads * queries * keys * size / (2 if causal else 1)
-    name = f"{kind} {heads} heads, {queries}x{keys}x{size}" + (", causal" if causal else "")
+    name = (f"{kind} {heads}{f'/{key_heads}' if shared else ''} heads, {queries}x{keys}x{size}"
+            + (", causal" if causal else ""))
     return Case("attention", name, "attention", kind, (heads, queries, keys, size), text, flops, bytes_, 3, options,
-                {"causal": causal})
+                {"causal": causal, "key_heads": key_heads})
+
+
+def widened(value, result, operand, acc, shape):
+    """`result`: `value` in the type that is computed with."""
+    if operand == acc:
+        return "", value
+    return f"  %{result} = arith.extf %{value} : tensor<{shape}x{operand}> to tensor<{shape}x{acc}>\n", result
+
+
+def over_rows(suite, kind, rows, columns, body, value, arguments, shape, name):
+    """A case of a computation of `value`, in the accumulator's type, with the array %x of rows and columns."""
+    operand, acc, options = TYPES[kind]
+    if operand != acc:
+        body += rounded(value, "result", acc, operand, shape)
+        value = "result"
+    sizes = [f"{rows}x{columns}"] + [f"{columns}"] * (arguments - 1)
+    text = function([(n, f"{size}x{operand}") for n, size in zip(("x", "scale", "shift"), sizes)], body, value,
+                    f"{shape}x{operand}")
+    count = 1
+    for size in shape.split("x"):
+        count *= int(size)
+    bytes_ = (rows * columns + (arguments - 1) * columns + count) * BYTES[operand]
+    return Case(suite, f"{kind} {name} {rows}x{columns}", suite, kind, (rows, columns), text, 0.0, bytes_, arguments,
+                options)
+
+
+def softmax(kind, rows, columns):
+    """A softmax over each row."""
+    operand, acc, _ = TYPES[kind]
+    shape = f"{rows}x{columns}"
+    body, value = widened("x", "wide", operand, acc, shape)
+    body += f"""  %empty = tensor.empty() : tensor<{shape}x{acc}>
+  %y = linalg.softmax dimension(1) ins(%{value} : tensor<{shape}x{acc}>) outs(%empty : tensor<{shape}x{acc}>) -> tensor<{shape}x{acc}>
+"""
+    return over_rows("softmax", kind, rows, columns, body, "y", 1, shape, "softmax")
+
+
+LAYER_NORM_EPSILON = 1e-5
+
+
+def layer_norm(kind, rows, columns):
+    """Normalizes each row, with a factor and a summand for each column."""
+    operand, acc, _ = TYPES[kind]
+    shape = f"{rows}x{columns}"
+    row, column, both = "affine_map<(i, j) -> (i)>", "affine_map<(i, j) -> (j)>", "affine_map<(i, j) -> (i, j)>"
+    body, value = widened("x", "wide", operand, acc, shape)
+    pieces, names = "", []
+    for name in ("scale", "shift"):
+        piece, wide = widened(name, f"{name}_wide", operand, acc, f"{columns}")
+        pieces += piece
+        names.append(wide)
+    body += pieces + filled("init", acc, f"{rows}") + f"""  %part = arith.constant {1 / columns:.9e} : {acc}
+  %least = arith.constant {LAYER_NORM_EPSILON:.9e} : {acc}
+  %sum = linalg.reduce {{arith.addf}} ins(%{value} : tensor<{shape}x{acc}>) outs(%init : tensor<{rows}x{acc}>) dimensions = [1]
+  %squares = linalg.generic {{indexing_maps = [{both}, {row}, {row}], iterator_types = ["parallel", "reduction"]}}
+      ins(%{value}, %sum : tensor<{shape}x{acc}>, tensor<{rows}x{acc}>) outs(%init : tensor<{rows}x{acc}>) {{
+  ^bb0(%e: {acc}, %s: {acc}, %o: {acc}):
+    %mean = arith.mulf %s, %part : {acc}
+    %d = arith.subf %e, %mean : {acc}
+    %q = arith.mulf %d, %d : {acc}
+    %t = arith.addf %o, %q : {acc}
+    linalg.yield %t : {acc}
+  }} -> tensor<{rows}x{acc}>
+  %empty = tensor.empty() : tensor<{shape}x{acc}>
+  %y = linalg.generic {{indexing_maps = [{both}, {row}, {row}, {column}, {column}, {both}], iterator_types = ["parallel", "parallel"]}}
+      ins(%{value}, %sum, %squares, %{names[0]}, %{names[1]} : tensor<{shape}x{acc}>, tensor<{rows}x{acc}>, tensor<{rows}x{acc}>, tensor<{columns}x{acc}>, tensor<{columns}x{acc}>)
+      outs(%empty : tensor<{shape}x{acc}>) {{
+  ^bb0(%e: {acc}, %s: {acc}, %q: {acc}, %f: {acc}, %b: {acc}, %o: {acc}):
+    %mean = arith.mulf %s, %part : {acc}
+    %d = arith.subf %e, %mean : {acc}
+    %variance = arith.mulf %q, %part : {acc}
+    %safe = arith.addf %variance, %least : {acc}
+    %factor = math.rsqrt %safe : {acc}
+    %0 = arith.mulf %d, %factor : {acc}
+    %1 = arith.mulf %0, %f : {acc}
+    %2 = arith.addf %1, %b : {acc}
+    linalg.yield %2 : {acc}
+  }} -> tensor<{shape}x{acc}>
+"""
+    return over_rows("layer_norm", kind, rows, columns, body, "y", 3, shape, "layer norm")
+
+
+def reduction(kind, rows, columns, axis):
+    """Sums over the rows (axis 0) or over the columns (axis 1)."""
+    operand, acc, _ = TYPES[kind]
+    left = (columns, rows)[axis]
+    body, value = widened("x", "wide", operand, acc, f"{rows}x{columns}")
+    body += filled("init", acc, f"{left}") + f"""  %y = linalg.reduce {{arith.addf}} ins(%{value} : tensor<{rows}x{columns}x{acc}>) outs(%init : tensor<{left}x{acc}>) dimensions = [{axis}]
+"""
+    case = over_rows("reduction", kind, rows, columns, body, "y", 1, f"{left}", f"sums over axis {axis} of")
+    case.more["axis"] = axis
+    return case
+
+
+def transpose(kind, shape, permutation):
+    operand, _, _ = TYPES[kind]
+    before = "x".join(map(str, shape))
+    after = "x".join(str(shape[p]) for p in permutation)
+    body = f"""  %empty = tensor.empty() : tensor<{after}x{operand}>
+  %y = linalg.transpose ins(%x : tensor<{before}x{operand}>) outs(%empty : tensor<{after}x{operand}>) permutation = {list(permutation)}
+"""
+    text = function([("x", f"{before}x{operand}")], body, "y", f"{after}x{operand}")
+    count = 1
+    for size in shape:
+        count *= size
+    name = f"{kind} {before} to axes {' '.join(map(str, permutation))}"
+    return Case("transpose", name, "transpose", kind, tuple(shape), text, 0.0, 2 * count * BYTES[operand], 1, (),
+                {"permutation": tuple(permutation)})
 
 
 ALIGNED = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 8192),

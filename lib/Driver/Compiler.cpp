@@ -7,6 +7,7 @@
 #include "Driver/Compiler.h"
 
 #include "Checkpoints.h"
+#include "DetachKernels.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "Conversion/FragmentToVector.h"
@@ -563,8 +564,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
 
   // Kernels,
+  OwningOpRef<ModuleOp> kernels = detachKernels(*module);
   FailureOr<std::vector<std::string>> names =
-      compileKernels(*module, chip, options, *program);
+      compileKernels(*kernels, chip, options, *program);
   if (failed(names))
     return nullptr;
 

@@ -4,10 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Target/SplitModule.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -111,8 +113,47 @@ static void hideNegations(llvm::Module &module) {
   }
 }
 
-FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
-                                              const Chip &chip) {
+/// Emits PTX of a module of kernels, which a thread of its own may do.
+static FailureOr<std::string> emitModule(ModuleOp kernels, const Chip &chip) {
+  // A machine belongs to one thread at a time.
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createMachine(kernels, "NVPTX", llvm::Triple("nvptx64-nvidia-cuda"), chip,
+                    "+ptx" + std::to_string(chip.codeVersion));
+  if (!machine)
+    return failure();
+  IRModule code(kernels);
+  if (failed(translate(kernels, code, *machine)) ||
+      failed(defineNvidiaFunctions(kernels, code.get())) ||
+      failed(code.optimize(*machine)))
+    return failure();
+  hideNegations(code.get());
+  return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
+}
+
+/// Joins the PTX of several modules to that of one. The directives that a module
+/// begins with, and declarations of the one array in workgroup memory, occur
+/// once. Labels are local to functions, and all other names are unique.
+static std::string joinPTX(ArrayRef<std::string> parts) {
+  constexpr StringRef lastDirective = ".address_size ";
+  std::string joined;
+  llvm::StringSet<> declared;
+  for (StringRef part : parts) {
+    if (!joined.empty()) {
+      part = part.substr(part.find(lastDirective));
+      part = part.substr(part.find('\n') + 1);
+    }
+    while (!part.empty()) {
+      auto [line, rest] = part.split('\n');
+      if (!line.starts_with(".extern .shared") || declared.insert(line).second)
+        joined.append(line.begin(), line.end()).push_back('\n');
+      part = rest;
+    }
+  }
+  return joined;
+}
+
+FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module, const Chip &chip,
+                                              bool hasLineTable) {
   static bool isRegistered = false;
   registerBackEnd(isRegistered, [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -120,20 +161,21 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  std::unique_ptr<llvm::TargetMachine> machine =
-      createMachine(module, "NVPTX", llvm::Triple("nvptx64-nvidia-cuda"), chip,
-                    "+ptx" + std::to_string(chip.codeVersion));
-  if (!machine)
-    return failure();
-
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
   if (failed(kernels))
     return failure();
-  IRModule code(module);
-  if (failed(translate(**kernels, code, *machine)) ||
-      failed(defineNvidiaFunctions(module, code.get())) ||
-      failed(code.optimize(*machine)))
+  // The table of lines is one for all kernels.
+  if (hasLineTable)
+    return emitModule(**kernels, chip);
+  // Each kernel alone, however many threads there are, so that its code does
+  // not depend on the machine.
+  SmallVector<OwningOpRef<ModuleOp>> parts =
+      splitModule(**kernels, /*parts=*/0, /*leastDefinitions=*/2);
+  if (parts.empty())
+    return emitModule(**kernels, chip);
+  FailureOr<std::vector<std::string>> texts = compileParts(
+      parts, [&](ModuleOp part) { return emitModule(part, chip); });
+  if (failed(texts))
     return failure();
-  hideNegations(code.get());
-  return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
+  return joinPTX(*texts);
 }

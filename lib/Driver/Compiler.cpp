@@ -481,7 +481,7 @@ compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
         report.code = taken;
   };
   code.addToHost = [&](ModuleOp kernels) {
-    return program.getCode().add(kernels);
+    return program.getCode().add(kernels, /*areKernels=*/true);
   };
   if (failed(backend->compileKernels(module, chip, code)))
     return failure();
@@ -594,7 +594,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
           })))
     return nullptr;
   StageTimer timer(times, "jit", options, *module);
-  if (failed(program->getCode().add(*module)))
+  if (failed(program->getCode().add(*module, /*areKernels=*/false)))
     return nullptr;
   if (std::string name = program->findKernels(*names); !name.empty()) {
     source.emitError() << "cannot generate code for the kernel '" << name

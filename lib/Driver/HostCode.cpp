@@ -74,20 +74,39 @@ std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
   return result;
 }
 
-FailureOr<std::string> HostCode::compile(ModuleOp module) const {
+/// Whether the code of a function branches back: to a block of its own or to
+/// one before it.
+static bool hasLoop(LLVM::LLVMFuncOp function) {
+  llvm::DenseSet<Block *> seen;
+  for (Block &block : function.getBody()) {
+    seen.insert(&block);
+    for (Block *next : block.getSuccessors())
+      if (seen.contains(next))
+        return true;
+  }
+  return false;
+}
+
+FailureOr<std::string> HostCode::compile(ModuleOp module,
+                                         bool runsOnce) const {
   // A machine belongs to one thread at a time.
   std::unique_ptr<llvm::TargetMachine> own =
       createCPUMachine(*chip, isPortable);
   IRModule code(module);
-  if (failed(translateAndOptimize(module, code, *own)))
+  if (failed(translate(module, code, *own)) ||
+      failed(code.optimize(*own, runsOnce)))
     return failure();
   return code.emit(*own, llvm::CodeGenFileType::ObjectFile);
 }
 
-LogicalResult HostCode::add(ModuleOp module) {
+LogicalResult HostCode::add(ModuleOp module, bool areKernels) {
   if (failed(checkNativeCode(module)))
     return failure();
   isolateNames(module);
+  // What launches kernels is long and computes little. Without loops it would
+  // take longer to optimize than optimization saves.
+  bool runsOnce =
+      !areKernels && llvm::none_of(module.getOps<LLVM::LLVMFuncOp>(), hasLoop);
   constexpr size_t leastDefinitions = 16;
   MLIRContext *context = module.getContext();
   SmallVector<OwningOpRef<ModuleOp>> parts =
@@ -98,13 +117,13 @@ LogicalResult HostCode::add(ModuleOp module) {
                   leastDefinitions);
   std::vector<std::string> made;
   if (parts.empty()) {
-    FailureOr<std::string> object = compile(module);
+    FailureOr<std::string> object = compile(module, runsOnce);
     if (failed(object))
       return failure();
     made.push_back(std::move(*object));
   } else {
     FailureOr<std::vector<std::string>> compiled =
-        compileParts(parts, [&](ModuleOp part) { return compile(part); });
+        compileParts(parts, [&](ModuleOp part) { return compile(part, runsOnce); });
     if (failed(compiled))
       return failure();
     made = std::move(*compiled);

@@ -123,8 +123,8 @@ public:
                                       const Chip &chip,
                                       bool lineTable = false) const = 0;
 
-  /// Generates the code that a device loads of the kernels of `module`. Errors
-  /// are diagnostics.
+  /// Generates the code that a device loads of the kernels of `module`, which
+  /// may lose them. Errors are diagnostics.
   virtual LogicalResult compileKernels(ModuleOp module, const Chip &chip,
                                        KernelCode &code) const = 0;
 

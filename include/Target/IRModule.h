@@ -36,8 +36,9 @@ public:
   /// assembly ops that it was translated from.
   void set(std::unique_ptr<llvm::Module> newModule, Operation *source);
 
-  /// Runs LLVM's optimizations for `machine`.
-  LogicalResult optimize(llvm::TargetMachine &machine);
+  /// Runs LLVM's optimizations for `machine`: all of them, or those that take
+  /// little time for code that runs once.
+  LogicalResult optimize(llvm::TargetMachine &machine, bool runsOnce = false);
   /// Returns what `machine` emits for the module.
   FailureOr<std::string> emit(llvm::TargetMachine &machine,
                               llvm::CodeGenFileType type);

@@ -72,8 +72,10 @@ FailureOr<std::string> linkHostLibrary(Operation *op,
                                        std::vector<std::string> &imports);
 
 /// Translates the kernels in `module` (the LLVM dialect within `gpu.module`s)
-/// to PTX.
-FailureOr<std::string> emitPTX(ModuleOp module, const Chip &chip);
+/// to PTX, in the threads of the context. `hasLineTable`: the ops have debug
+/// information, and one thread translates them all.
+FailureOr<std::string> emitPTX(ModuleOp module, const Chip &chip,
+                               bool hasLineTable = false);
 
 /// Returns the path of ptxas, from the PATH or CUDA's default location; empty
 /// if it is not found.

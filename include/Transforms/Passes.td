@@ -242,6 +242,40 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraMergeKernels : Pass<"tessera-merge-kernels", "ModuleOp"> {
+  let summary = "Compile equal kernels once";
+  let description = [{
+    Expects kernels in `gpu.module`s of their own, as `gpu-kernel-outlining`
+    leaves them. Kernels that differ in their names and locations alone, and that
+    one function launches, become the first one of them: layers of a network that
+    have the same sizes are compiled once. Kernels with different schedules,
+    purposes or other entries in the attributes of the module are kept, since
+    these are reported by the kernel's name. So are modules of several kernels.
+    The ops of the kernel that is left have the locations of all, so that reports
+    on matmuls name each line of the source.
+
+    Before
+
+    ```mlir
+    gpu.module @main_kernel { gpu.func @main_kernel(...) kernel { ... } }
+    gpu.module @main_kernel_1 { gpu.func @main_kernel_1(...) kernel { ... } }
+    func.func @main(...) {
+      gpu.launch_func @main_kernel::@main_kernel ... args(%a, %b)
+      gpu.launch_func @main_kernel_1::@main_kernel_1 ... args(%b, %c)
+    ```
+
+    After
+
+    ```mlir
+    gpu.module @main_kernel { gpu.func @main_kernel(...) kernel { ... } }
+    func.func @main(...) {
+      gpu.launch_func @main_kernel::@main_kernel ... args(%a, %b)
+      gpu.launch_func @main_kernel::@main_kernel ... args(%b, %c)
+    ```
+  }];
+  let dependentDialects = ["gpu::GPUDialect"];
+}
+
 def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
   let summary = "Give every kernel a unique name";
   let description = [{

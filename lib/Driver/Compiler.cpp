@@ -7,6 +7,7 @@
 #include "Driver/Compiler.h"
 
 #include "Checkpoints.h"
+#include "DetachKernels.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "Conversion/FragmentToVector.h"
@@ -14,6 +15,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Dialect/Tessera/Utils/MergedLocations.h"
 #include "Graph/Constants.h"
 #include "HostCode.h"
 #include "NativeCode.h"
@@ -263,6 +265,22 @@ static void reportNearest(const Chip &chip, const MatmulForm &form,
   report.nearestNeeds.push_back(std::move(shape));
 }
 
+/// Adds a report for each location of a matmul: equal kernels are compiled
+/// once. `isUnique`: unless there is one of that kernel, location and type.
+static void addReports(const MatmulReport &report, Location loc, bool isUnique,
+                       std::vector<MatmulReport> &reports) {
+  for (Location part : getMergedLocations(loc)) {
+    MatmulReport own = report;
+    own.location = describeLocation(part);
+    auto isKnown = [&](const MatmulReport &other) {
+      return other.kernel == own.kernel && other.types == own.types &&
+             other.location == own.location;
+    };
+    if (!isUnique || llvm::none_of(reports, isKnown))
+      reports.push_back(std::move(own));
+  }
+}
+
 std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
                                                         const Chip &chip) {
   std::vector<MatmulReport> reports;
@@ -278,7 +296,6 @@ std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
         << acc.getRows() << "x" << acc.getCols() << "x" << a.getCols() << " "
         << a.getElementType() << " x " << b.getElementType() << " -> "
         << acc.getElementType();
-    report.location = describeLocation(op.getLoc());
     llvm::SmallVector<std::string> rejected;
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
@@ -317,11 +334,7 @@ std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
         row, schedules && schedules.contains(report.kernel), report);
     // Virtual threads and unrolling repeat a matmul; one line for each
     // suffices.
-    for (const MatmulReport &other : reports)
-      if (other.kernel == report.kernel && other.types == report.types &&
-          other.location == report.location)
-        return;
-    reports.push_back(std::move(report));
+    addReports(report, op.getLoc(), /*isUnique=*/true, reports);
   });
   // Matmuls that are not computed by fragments.
   auto matmuls = module->getAttrOfType<DictionaryAttr>(
@@ -347,11 +360,12 @@ std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
       report.nearest = "the matrix unit";
       report.nearestNeeds = {"--require-mma, which pads rows or columns"};
     }
+    Location loc = UnknownLoc::get(module.getContext());
     module.walk([&](gpu::GPUFuncOp kernel) {
       if (kernel.getName() == entry.getName().getValue())
-        report.location = describeLocation(kernel.getLoc());
+        loc = kernel.getLoc();
     });
-    reports.push_back(std::move(report));
+    addReports(report, loc, /*isUnique=*/false, reports);
   }
   return reports;
 }
@@ -467,7 +481,7 @@ compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
         report.code = taken;
   };
   code.addToHost = [&](ModuleOp kernels) {
-    return program.getCode().add(kernels);
+    return program.getCode().add(kernels, /*areKernels=*/true);
   };
   if (failed(backend->compileKernels(module, chip, code)))
     return failure();
@@ -563,8 +577,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
 
   // Kernels,
+  OwningOpRef<ModuleOp> kernels = detachKernels(*module);
   FailureOr<std::vector<std::string>> names =
-      compileKernels(*module, chip, options, *program);
+      compileKernels(*kernels, chip, options, *program);
   if (failed(names))
     return nullptr;
 
@@ -579,7 +594,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
           })))
     return nullptr;
   StageTimer timer(times, "jit", options, *module);
-  if (failed(program->getCode().add(*module)))
+  if (failed(program->getCode().add(*module, /*areKernels=*/false)))
     return nullptr;
   if (std::string name = program->findKernels(*names); !name.empty()) {
     source.emitError() << "cannot generate code for the kernel '" << name

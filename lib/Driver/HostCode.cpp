@@ -8,15 +8,9 @@
 
 #include "NativeCode.h"
 #include "Runtime/HostImports.h"
+#include "Target/SplitModule.h"
 #include "Target/Target.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/SymbolTable.h"
-#include "mlir/IR/Threading.h"
-#include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -80,112 +74,63 @@ std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
   return result;
 }
 
-/// Whether a function or a variable is defined in the module.
-static bool isDefinition(Operation *op) {
-  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op))
-    return !function.isExternal();
-  auto global = cast<LLVM::GlobalOp>(op);
-  return global.getValueOrNull() || !global.getInitializerRegion().empty();
+/// Whether the code of a function branches back: to a block of its own or to
+/// one before it.
+static bool hasLoop(LLVM::LLVMFuncOp function) {
+  llvm::DenseSet<Block *> seen;
+  for (Block &block : function.getBody()) {
+    seen.insert(&block);
+    for (Block *next : block.getSuccessors())
+      if (seen.contains(next))
+        return true;
+  }
+  return false;
 }
 
-/// Moves definitions of the module to others, so that none refers to one of
-/// another part and the parts have about the same number of ops. Each part has
-/// the declarations that it needs. Empty if the module has too few definitions,
-/// or others than functions and variables.
-static SmallVector<OwningOpRef<ModuleOp>> split(ModuleOp module) {
-  constexpr size_t leastDefinitions = 16;
-  MLIRContext *context = module.getContext();
-  size_t most =
-      context->isMultithreadingEnabled() ? context->getNumThreads() : 1;
-  llvm::MapVector<StringAttr, Operation *> symbols;
-  llvm::EquivalenceClasses<Operation *> related;
-  for (Operation &op : *module.getBody()) {
-    if (!isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
-      return {};
-    symbols[SymbolTable::getSymbolName(&op)] = &op;
-    if (isDefinition(&op))
-      related.insert(&op);
-  }
-  llvm::DenseMap<Operation *, llvm::SetVector<Operation *>> uses;
-  for (auto [name, op] : symbols) {
-    std::optional<SymbolTable::UseRange> found = SymbolTable::getSymbolUses(op);
-    if (!found)
-      return {};
-    for (SymbolTable::SymbolUse use : *found)
-      if (Operation *used =
-              symbols.lookup(use.getSymbolRef().getRootReference())) {
-        uses[op].insert(used);
-        if (isDefinition(op) && isDefinition(used))
-          related.unionSets(op, used);
-      }
-  }
-  // In the order of the module, so that equal programs have equal parts.
-  llvm::MapVector<Operation *, SmallVector<Operation *>> groups;
-  llvm::DenseMap<Operation *, size_t> sizes;
-  size_t total = 0;
-  for (auto [name, op] : symbols)
-    if (isDefinition(op)) {
-      Operation *leader = *related.findLeader(op);
-      groups[leader].push_back(op);
-      op->walk([&](Operation *) { ++sizes[leader]; });
-    }
-  for (const auto &[leader, group] : groups)
-    total += sizes[leader];
-  if (most < 2 || groups.size() < leastDefinitions)
-    return {};
-  SmallVector<OwningOpRef<ModuleOp>> parts;
-  size_t size = 0;
-  llvm::DenseSet<Operation *> declared;
-  for (const auto &[leader, group] : groups) {
-    if (parts.empty() || size * most >= total) {
-      parts.push_back(ModuleOp::create(module.getLoc()));
-      parts.back()->getOperation()->setAttrs(module->getAttrDictionary());
-      size = 0;
-      declared.clear();
-    }
-    size += sizes[leader];
-    Block *body = parts.back()->getBody();
-    for (Operation *op : group) {
-      for (Operation *used : uses[op])
-        if (!isDefinition(used) && declared.insert(used).second)
-          OpBuilder::atBlockBegin(body).clone(*used);
-      op->moveBefore(body, body->end());
-    }
-  }
-  return parts;
-}
-
-FailureOr<std::string> HostCode::compile(ModuleOp module) const {
+FailureOr<std::string> HostCode::compile(ModuleOp module,
+                                         bool runsOnce) const {
   // A machine belongs to one thread at a time.
   std::unique_ptr<llvm::TargetMachine> own =
       createCPUMachine(*chip, isPortable);
   IRModule code(module);
-  if (failed(translateAndOptimize(module, code, *own)))
+  if (failed(translate(module, code, *own)) ||
+      failed(code.optimize(*own, runsOnce)))
     return failure();
   return code.emit(*own, llvm::CodeGenFileType::ObjectFile);
 }
 
-LogicalResult HostCode::add(ModuleOp module) {
+LogicalResult HostCode::add(ModuleOp module, bool areKernels) {
   if (failed(checkNativeCode(module)))
     return failure();
   isolateNames(module);
-  SmallVector<OwningOpRef<ModuleOp>> parts = split(module);
-  std::vector<FailureOr<std::string>> made(std::max<size_t>(parts.size(), 1));
+  // What launches kernels is long and computes little. Without loops it would
+  // take longer to optimize than optimization saves.
+  bool runsOnce =
+      !areKernels && llvm::none_of(module.getOps<LLVM::LLVMFuncOp>(), hasLoop);
+  constexpr size_t leastDefinitions = 16;
+  MLIRContext *context = module.getContext();
+  SmallVector<OwningOpRef<ModuleOp>> parts =
+      splitModule(module,
+                  context->isMultithreadingEnabled()
+                      ? std::max(context->getNumThreads(), 1u)
+                      : 1,
+                  leastDefinitions);
+  std::vector<std::string> made;
   if (parts.empty()) {
-    made[0] = compile(module);
-  } else {
-    ParallelDiagnosticHandler ordered(module.getContext());
-    parallelFor(module.getContext(), 0, parts.size(), [&](size_t index) {
-      ordered.setOrderIDForThread(index);
-      made[index] = compile(*parts[index]);
-      ordered.eraseOrderIDForThread();
-    });
-  }
-  for (FailureOr<std::string> &object : made) {
-    std::string why;
+    FailureOr<std::string> object = compile(module, runsOnce);
     if (failed(object))
       return failure();
-    if (!addObject(std::move(*object), why))
+    made.push_back(std::move(*object));
+  } else {
+    FailureOr<std::vector<std::string>> compiled =
+        compileParts(parts, [&](ModuleOp part) { return compile(part, runsOnce); });
+    if (failed(compiled))
+      return failure();
+    made = std::move(*compiled);
+  }
+  for (std::string &object : made) {
+    std::string why;
+    if (!addObject(std::move(object), why))
       return module.emitError() << why;
   }
   return success();

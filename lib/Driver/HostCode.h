@@ -27,7 +27,8 @@ public:
                                           std::string &why);
   /// Compiles parts of the module that do not refer to each other, such as
   /// kernels, in the threads of its context. Takes ops of the module.
-  LogicalResult add(ModuleOp module);
+  /// `areKernels`: its functions run many times, even without loops.
+  LogicalResult add(ModuleOp module, bool areKernels);
   /// Adds an object file that `getObjects` gave before. False, and the reason
   /// in `why`, if it is none.
   bool addObject(std::string object, std::string &why);
@@ -39,7 +40,7 @@ public:
   llvm::TargetMachine &getMachine() { return *machine; }
 
 private:
-  FailureOr<std::string> compile(ModuleOp module) const;
+  FailureOr<std::string> compile(ModuleOp module, bool runsOnce) const;
 
   const Chip *chip = nullptr;
   bool isPortable = false;

@@ -144,6 +144,44 @@ static void copyAttributes(Operation *from, Operation *to) {
       to->setDiscardableAttr(attribute.getName(), attribute.getValue());
 }
 
+/// Copies elements of `size` bytes to an array of this shape, from where
+/// `strides` says. A compile-time `Size` other than 0 is that size.
+template <size_t Size>
+static void permuteElements(const char *from, ArrayRef<int64_t> shape,
+                            ArrayRef<int64_t> strides, size_t size, char *to) {
+  size_t bytes = Size ? Size : size;
+  int64_t columns = shape.empty() ? 1 : shape.back(),
+          rows = columns ? ShapedType::getNumElements(shape) / columns : 0;
+  size_t step =
+      shape.empty() ? 0 : static_cast<size_t>(strides.back()) * bytes;
+  SmallVector<int64_t> index(shape.size(), 0);
+  int64_t at = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    const char *element = from + at * static_cast<int64_t>(bytes);
+    for (int64_t column = 0; column < columns; ++column, to += bytes) {
+      std::memcpy(to, element, bytes);
+      element += step;
+    }
+    for (auto d = static_cast<int64_t>(shape.size()) - 2; d >= 0; --d) {
+      at += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      at -= strides[d] * index[d];
+      index[d] = 0;
+    }
+  }
+}
+
+static void permuteBytes(const char *from, ArrayRef<int64_t> shape,
+                         ArrayRef<int64_t> strides, size_t size, char *to) {
+  auto permute = size == 1   ? permuteElements<1>
+                 : size == 2 ? permuteElements<2>
+                 : size == 4 ? permuteElements<4>
+                 : size == 8 ? permuteElements<8>
+                             : permuteElements<0>;
+  permute(from, shape, strides, size, to);
+}
+
 /// The elements of a constant, in another order; null if they are not plain
 /// bytes.
 static ElementsAttr transposeElements(ElementsAttr elements,
@@ -173,20 +211,8 @@ static ElementsAttr transposeElements(ElementsAttr elements,
       ArrayRef<int64_t>(computeSuffixProduct(from.getShape())), permutation);
   AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
       bytes.size(), /*align=*/64, /*dataIsMutable=*/true);
-  char *to = blob.getMutableData().data();
-  SmallVector<int64_t> index(type.getRank(), 0);
-  int64_t at = 0;
-  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
-    std::memcpy(to, bytes.data() + at * static_cast<int64_t>(size), size);
-    to += size;
-    for (int64_t d = type.getRank() - 1; d >= 0; --d) {
-      at += strides[d];
-      if (++index[d] < type.getDimSize(d))
-        break;
-      at -= strides[d] * index[d];
-      index[d] = 0;
-    }
-  }
+  permuteBytes(bytes.data(), type.getShape(), strides, size,
+               blob.getMutableData().data());
   if (!resource)
     return DenseElementsAttr::getFromRawBuffer(type, blob.getData());
   auto &manager =

@@ -37,6 +37,7 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
   pm.addPass(createTesseraNameKernels());
   pm.addPass(createTesseraHoistConstantLaunches());
   pm.addPass(createGpuKernelOutliningPass());
+  pm.addPass(createTesseraMergeKernels());
 }
 
 void mlir::tessera::buildLegalizationPipeline(OpPassManager &pm,

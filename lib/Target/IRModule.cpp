@@ -144,7 +144,8 @@ LogicalResult IRModule::run(llvm::TargetMachine &machine,
 // Optimizer and back ends
 //===----------------------------------------------------------------------===//
 
-static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine) {
+static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine,
+                         llvm::OptimizationLevel level) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving =
       !machine.getTargetTriple().isNVPTX() &&
@@ -167,13 +168,16 @@ static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graph, modules);
-  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
+  passes.buildPerModuleDefaultPipeline(level).run(module, modules);
   mlir::tessera::expandSingleElementStores(module);
 }
 
-LogicalResult IRModule::optimize(llvm::TargetMachine &machine) {
-  return run(machine, [&] { runOptimizer(*module, machine); });
+LogicalResult IRModule::optimize(llvm::TargetMachine &machine, bool runsOnce) {
+  return run(machine, [&] {
+    runOptimizer(*module, machine,
+                 runsOnce ? llvm::OptimizationLevel::O1
+                          : llvm::OptimizationLevel::O3);
+  });
 }
 
 FailureOr<std::string> IRModule::emit(llvm::TargetMachine &machine,

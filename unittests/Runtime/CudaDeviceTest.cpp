@@ -80,6 +80,9 @@ struct FakeDriver {
   CUresult loadResult = CUDA_SUCCESS;
   CUresult linkResult = CUDA_SUCCESS;
   int links = 0;
+  int version = 12040;
+  /// Options of the last linker, as bits.
+  uint64_t linkOptions = 0;
   std::string cubin;
   char *linkErrors = nullptr;
   CUresult launchResult = CUDA_SUCCESS;
@@ -138,7 +141,7 @@ CudaDriver makeFakeDriver() {
   CudaDriver driver;
   driver.init = [](unsigned) { return CUDA_SUCCESS + 0; };
   driver.driverGetVersion = [](int *version) {
-    *version = 12040;
+    *version = fake->version;
     return CUDA_SUCCESS + 0;
   };
   driver.getErrorName = fakeErrorName;
@@ -258,6 +261,9 @@ CudaDriver makeFakeDriver() {
   };
   driver.linkCreate = [](unsigned count, CUJitOption *options, void **values,
                          CUlinkState *state) {
+    fake->linkOptions = 0;
+    for (unsigned index = 0; index < count; ++index)
+      fake->linkOptions |= uint64_t{1} << options[index];
     for (unsigned index = 0; index < count; ++index)
       if (options[index] == CU_JIT_ERROR_LOG_BUFFER)
         fake->linkErrors = static_cast<char *>(values[index]);
@@ -672,6 +678,20 @@ TEST_F(FakeCudaTest, Assembles) {
   driver.linkComplete = nullptr;
   EXPECT_EQ(device->assemble(image).status().code(),
             StatusCode::InvalidArgument);
+}
+
+TEST_F(FakeCudaTest, CompilesInSeveralThreads) {
+  open();
+  KernelImage image;
+  image.kind = KernelImage::PTX;
+  image.name = "program";
+  image.bytes = "text";
+  constexpr uint64_t split = uint64_t{1} << CU_JIT_SPLIT_COMPILE;
+  ASSERT_TRUE(device->assemble(image).ok());
+  EXPECT_EQ(state.linkOptions & split, 0u) << "CUDA 12.4 rejects the option";
+  state.version = 13000;
+  ASSERT_TRUE(device->assemble(image).ok());
+  EXPECT_NE(state.linkOptions & split, 0u);
 }
 
 TEST_F(FakeCudaTest, ImagesReplaceEachOther) {

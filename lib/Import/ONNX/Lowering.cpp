@@ -12,6 +12,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -74,12 +75,67 @@ template <typename T> static T readElement(StringRef bytes) {
   return value;
 }
 
+namespace {
+/// A float of 16 bits. Networks have millions of them, for which APFloat takes
+/// seconds: normal numbers and zeros are converted by integer operations.
+struct Format16 {
+  unsigned exponentBits, mantissaBits;
+
+  uint64_t getMaxExponent() const { return (1u << exponentBits) - 1; }
+  /// The difference of the bias of f64.
+  uint64_t getRebias() const { return 1023 - getMaxExponent() / 2; }
+};
+} // namespace
+
+static std::optional<Format16> getFormat16(DataType type) {
+  if (type == DataType::F16)
+    return Format16{5, 10};
+  if (type == DataType::BF16)
+    return Format16{8, 7};
+  return std::nullopt;
+}
+
+/// The number of these bits, if it is zero or a normal number.
+static std::optional<double> decodeNormal(Format16 format, uint64_t bits) {
+  uint64_t sign = bits >> 15 << 63, magnitude = bits & 0x7fff;
+  if (magnitude == 0)
+    return llvm::bit_cast<double>(sign);
+  uint64_t exponent = magnitude >> format.mantissaBits;
+  if (exponent == 0 || exponent == format.getMaxExponent())
+    return std::nullopt;
+  return llvm::bit_cast<double>(
+      sign | ((magnitude << (52 - format.mantissaBits)) +
+              (format.getRebias() << 52)));
+}
+
+/// The bits of the nearest number, if it is zero, a normal number or an
+/// infinity that a normal number is rounded to.
+static std::optional<uint64_t> encodeNormal(Format16 format, double value) {
+  auto bits = llvm::bit_cast<uint64_t>(value);
+  uint64_t sign = bits >> 63 << 15, magnitude = bits << 1 >> 1;
+  if (magnitude == 0)
+    return sign;
+  uint64_t exponent = magnitude >> 52;
+  if (exponent <= format.getRebias() ||
+      exponent >= format.getRebias() + format.getMaxExponent())
+    return std::nullopt;
+  magnitude -= format.getRebias() << 52;
+  unsigned dropped = 52 - format.mantissaBits;
+  uint64_t odd = magnitude >> dropped & 1;
+  magnitude += (uint64_t{1} << (dropped - 1)) - 1 + odd;
+  return sign | magnitude >> dropped;
+}
+
 double Constant::getDouble(int64_t i) const {
   StringRef element = getElement(i);
   if (type == DataType::F32)
     return readElement<float>(element);
   if (type == DataType::F64)
     return readElement<double>(element);
+  if (std::optional<Format16> format = getFormat16(type))
+    if (std::optional<double> value =
+            decodeNormal(*format, readElement<uint16_t>(element)))
+      return *value;
   if (isFloat(type) || isFloat8(type)) {
     llvm::APInt bits = isFloat8(type)
                            ? llvm::APInt(8, readElement<uint8_t>(element))
@@ -183,7 +239,12 @@ static int64_t roundToInteger(double value) {
 
 static void appendElement(double value, DataType type, std::string &bytes) {
   uint64_t bits = 0;
-  if (isFloat(type) || isFloat8(type)) {
+  std::optional<Format16> format = getFormat16(type);
+  std::optional<uint64_t> encoded =
+      format ? encodeNormal(*format, value) : std::nullopt;
+  if (encoded) {
+    bits = *encoded;
+  } else if (isFloat(type) || isFloat8(type)) {
     llvm::APFloat number(value);
     bool losesInfo;
     number.convert(getSemantics(type), llvm::APFloat::rmNearestTiesToEven,
@@ -220,6 +281,7 @@ Tensor Lowering::makeInts(ArrayRef<int64_t> values, ArrayRef<int64_t> shape,
 Tensor Lowering::makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
                              DataType type) {
   std::string bytes;
+  bytes.reserve(values.size() * getByteWidth(type));
   for (double value : values)
     appendElement(value, type, bytes);
   return makeConstant(type, shape, std::move(bytes));

@@ -58,29 +58,37 @@ void *toPointer(CUdeviceptr value) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
 }
 
-/// The log of the driver's compiler, and the options that request it.
-class JitLogs {
+/// The options of the driver's compiler: they request its log, and one thread
+/// for each CPU where the driver has that option.
+class JitOptions {
 public:
-  JitLogs() : errors(bytes + 1), infos(bytes + 1) {
+  explicit JitOptions(const CudaDriver &driver)
+      : errors(bytes + 1), infos(bytes + 1) {
     // Numbers are passed as pointers of that value.
     values[0] = infos.data();
     values[1] = values[3] = toPointer(bytes);
     values[2] = errors.data();
     values[4] = toPointer(1);
+    values[5] = nullptr;
+    // Older drivers reject options that they do not know.
+    constexpr int firstSplitting = 13000;
+    int version = 0;
+    driver.driverGetVersion(&version);
+    count = version >= firstSplitting ? 6 : 5;
   }
-  JitLogs(const JitLogs &) = delete;
-  JitLogs &operator=(const JitLogs &) = delete;
+  JitOptions(const JitOptions &) = delete;
+  JitOptions &operator=(const JitOptions &) = delete;
 
-  static constexpr unsigned count = 5;
-  CUJitOption options[count] = {
+  unsigned count;
+  CUJitOption options[6] = {
       CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
       CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-      CU_JIT_LOG_VERBOSE,
+      CU_JIT_LOG_VERBOSE,      CU_JIT_SPLIT_COMPILE,
   };
-  void *values[count];
+  void *values[6];
 
   /// Both logs, each on separate lines, after a line break.
-  std::string str() const;
+  std::string getLogs() const;
 
 private:
   static constexpr size_t bytes = 64 * 1024;
@@ -436,7 +444,7 @@ static std::string trimmed(const char *log) {
   return text;
 }
 
-std::string JitLogs::str() const {
+std::string JitOptions::getLogs() const {
   std::string text;
   for (const std::string &log : {trimmed(errors.data()), trimmed(infos.data())})
     if (!log.empty())
@@ -461,11 +469,11 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
   if (Status status = enter(); !status.ok())
     return status;
   // They are written to until the state is destroyed.
-  JitLogs logs;
+  JitOptions jit(driver);
   CUlinkState state = nullptr;
   if (CUresult result =
-          driver.linkCreate(JitLogs::count, logs.options, logs.values, &state))
-    return rejectImage(image, {"cuLinkCreate", result}, logs.str());
+          driver.linkCreate(jit.count, jit.options, jit.values, &state))
+    return rejectImage(image, {"cuLinkCreate", result}, jit.getLogs());
   // The driver only reads it; the zero byte at its end is a part of PTX.
   std::string ptx = image.bytes;
   const char *call = "cuLinkAddData";
@@ -486,7 +494,7 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
     assembled.bytes.assign(static_cast<const char *>(cubin), bytes);
   driver.linkDestroy(state);
   if (result != CUDA_SUCCESS)
-    return rejectImage(image, {call, result}, logs.str());
+    return rejectImage(image, {call, result}, jit.getLogs());
   if (assembled.bytes.empty())
     return Status(StatusCode::Internal, "cuLinkComplete returned no cubin");
   return assembled;
@@ -504,13 +512,13 @@ Status CudaDevice::loadImage(const KernelImage &image) {
   if (Status status = enter(); !status.ok())
     return status;
 
-  JitLogs logs;
+  JitOptions jit(driver);
   CUmodule module = nullptr;
   // The driver takes PTX up to a zero byte, which c_str() ends with.
   CUresult result = driver.moduleLoadDataEx(
-      &module, image.bytes.c_str(), JitLogs::count, logs.options, logs.values);
+      &module, image.bytes.c_str(), jit.count, jit.options, jit.values);
   if (result != CUDA_SUCCESS)
-    return rejectImage(image, {"cuModuleLoadDataEx", result}, logs.str());
+    return rejectImage(image, {"cuModuleLoadDataEx", result}, jit.getLogs());
   Status status = addModule(image.name, module);
   if (status.ok()) {
     std::lock_guard<std::mutex> lock(modulesMutex);

@@ -89,6 +89,9 @@ enum CUJitOption : int {
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_JIT_LOG_VERBOSE = 12,
+  /// The number of threads that optimize kernels, 0 for all CPUs; documented
+  /// since CUDA 13.0.
+  CU_JIT_SPLIT_COMPILE = 34,
 };
 
 enum CUjitInputType : int { CU_JIT_INPUT_PTX = 1 };

@@ -104,8 +104,7 @@ public:
 LogicalResult AmdBackend::compileKernels(ModuleOp module, const Chip &chip,
                                          KernelCode &code) const {
   std::shared_ptr<void> stage = code.startStage("hsaco");
-  OwningOpRef<ModuleOp> copy(module.clone());
-  FailureOr<std::string> hsaco = emitHSACO(*copy, chip);
+  FailureOr<std::string> hsaco = emitHSACO(module, chip);
   if (failed(hsaco))
     return failure();
   auto object = runtime::readCodeObject({hsaco->data(), hsaco->size()});

@@ -125,9 +125,7 @@ FailureOr<std::string> CpuBackend::emit(StringRef stage, ModuleOp module,
 LogicalResult CpuBackend::compileKernels(ModuleOp module, const Chip &,
                                          KernelCode &code) const {
   std::shared_ptr<void> stage = code.startStage("kernels");
-  // The host's half goes on without its kernels.
-  OwningOpRef<ModuleOp> copy(module.clone());
-  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(*copy);
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(module);
   if (failed(kernels))
     return failure();
   for (auto function : (*kernels)->getOps<LLVM::LLVMFuncOp>())

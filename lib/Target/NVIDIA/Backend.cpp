@@ -89,7 +89,7 @@ public:
                               const Chip &chip, bool lineTable) const override {
     if (lineTable && failed(addLineTable(module)))
       return failure();
-    FailureOr<std::string> ptx = emitPTX(module, chip);
+    FailureOr<std::string> ptx = emitPTX(module, chip, lineTable);
     if (failed(ptx) || stage == "ptx")
       return ptx;
     std::string log;
@@ -124,8 +124,7 @@ LogicalResult NvidiaBackend::compileKernels(ModuleOp module, const Chip &chip,
                                             KernelCode &code) const {
   {
     std::shared_ptr<void> stage = code.startStage("ptx");
-    OwningOpRef<ModuleOp> copy(module.clone());
-    FailureOr<std::string> ptx = emitPTX(*copy, chip);
+    FailureOr<std::string> ptx = emitPTX(module, chip);
     if (failed(ptx))
       return failure();
     code.text = code.image.bytes = std::move(*ptx);

@@ -5,10 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runtime/DependentLaunch.h"
+#include "Target/SplitModule.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -19,6 +21,8 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/TargetSelect.h"
+
+#include <atomic>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -154,9 +158,9 @@ static bool waitsFirst(llvm::Function &kernel) {
                       });
 }
 
-/// Adds the variable that promises the runtime that all kernels wait, if they
-/// do. It is in machine code too.
-static LogicalResult markWaitingKernels(ModuleOp module, llvm::Module &code) {
+/// Whether all kernels wait first. Fails if the name is taken that promises this
+/// to the runtime.
+static FailureOr<bool> allWaitFirst(ModuleOp module, llvm::Module &code) {
   std::string name(::tessera::runtime::waitingKernelsMark);
   if (llvm::GlobalValue *other = code.getNamedValue(name))
     return emitErrorAtCall(module, other->getName())
@@ -167,22 +171,60 @@ static LogicalResult markWaitingKernels(ModuleOp module, llvm::Module &code) {
         function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
       continue;
     if (!waitsFirst(function))
-      return success();
+      return false;
     hasKernels = true;
   }
-  if (!hasKernels)
-    return success();
-  constexpr unsigned globalMemory = 1;
-  auto *type = llvm::Type::getInt8Ty(code.getContext());
-  new llvm::GlobalVariable(
-      code, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
-      llvm::Constant::getNullValue(type), name, /*InsertBefore=*/nullptr,
-      llvm::GlobalValue::NotThreadLocal, globalMemory);
-  return success();
+  return hasKernels;
 }
 
-FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
-                                              const Chip &chip) {
+/// Emits PTX of a module of kernels, which a thread of its own may do. Clears
+/// `allWait` if one of them does not wait first.
+static FailureOr<std::string> emitModule(ModuleOp kernels, const Chip &chip,
+                                         std::atomic<bool> &allWait) {
+  // A machine belongs to one thread at a time.
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createMachine(kernels, "NVPTX", llvm::Triple("nvptx64-nvidia-cuda"), chip,
+                    "+ptx" + std::to_string(chip.codeVersion));
+  if (!machine)
+    return failure();
+  IRModule code(kernels);
+  if (failed(translate(kernels, code, *machine)) ||
+      failed(defineNvidiaFunctions(kernels, code.get())) ||
+      failed(code.optimize(*machine)))
+    return failure();
+  hideNegations(code.get());
+  FailureOr<bool> waits = allWaitFirst(kernels, code.get());
+  if (failed(waits))
+    return failure();
+  if (!*waits)
+    allWait = false;
+  return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
+}
+
+/// Joins the PTX of several modules to that of one. The directives that a module
+/// begins with, and declarations of the one array in workgroup memory, occur
+/// once. Labels are local to functions, and all other names are unique.
+static std::string joinPTX(ArrayRef<std::string> parts) {
+  constexpr StringRef lastDirective = ".address_size ";
+  std::string joined;
+  llvm::StringSet<> declared;
+  for (StringRef part : parts) {
+    if (!joined.empty()) {
+      part = part.substr(part.find(lastDirective));
+      part = part.substr(part.find('\n') + 1);
+    }
+    while (!part.empty()) {
+      auto [line, rest] = part.split('\n');
+      if (!line.starts_with(".extern .shared") || declared.insert(line).second)
+        joined.append(line.begin(), line.end()).push_back('\n');
+      part = rest;
+    }
+  }
+  return joined;
+}
+
+FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module, const Chip &chip,
+                                              bool hasLineTable) {
   static bool isRegistered = false;
   registerBackEnd(isRegistered, [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -190,22 +232,34 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  std::unique_ptr<llvm::TargetMachine> machine =
-      createMachine(module, "NVPTX", llvm::Triple("nvptx64-nvidia-cuda"), chip,
-                    "+ptx" + std::to_string(chip.codeVersion));
-  if (!machine)
-    return failure();
-
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
   if (failed(kernels))
     return failure();
-  IRModule code(module);
-  if (failed(translate(**kernels, code, *machine)) ||
-      failed(defineNvidiaFunctions(module, code.get())) ||
-      failed(code.optimize(*machine)))
-    return failure();
-  hideNegations(code.get());
-  if (failed(markWaitingKernels(module, code.get())))
-    return failure();
-  return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
+  std::atomic<bool> allWait = true;
+  auto emitPart = [&](ModuleOp part) {
+    return emitModule(part, chip, allWait);
+  };
+  // Each kernel alone, however many threads there are, so that its code does
+  // not depend on the machine. The table of lines is one for all kernels.
+  SmallVector<OwningOpRef<ModuleOp>> parts;
+  if (!hasLineTable)
+    parts = splitModule(**kernels, /*parts=*/0, /*leastDefinitions=*/2);
+  std::string text;
+  if (parts.empty()) {
+    FailureOr<std::string> whole = emitPart(**kernels);
+    if (failed(whole))
+      return failure();
+    text = std::move(*whole);
+  } else {
+    FailureOr<std::vector<std::string>> texts = compileParts(parts, emitPart);
+    if (failed(texts))
+      return failure();
+    text = joinPTX(*texts);
+  }
+  // A variable, which is in machine code too, promises the runtime that all
+  // kernels wait for the one before them.
+  if (allWait)
+    text += ".visible .global .align 1 .b8 " +
+            std::string(::tessera::runtime::waitingKernelsMark) + ";\n";
+  return text;
 }

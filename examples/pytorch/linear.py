@@ -5,8 +5,8 @@
     python3 linear.py --sizes=1024,2048      # other sizes
     python3 linear.py --device=cpu --sizes=64 --rows=32
 
-Forward and backward are three operators of PyTorch, each one kernel: y = x w^T + b, dx = dy w, dw = dy^T x.
-They use PyTorch's tensors in place, in its current stream, and work in torch.compile and CUDA graphs. The
+Forward is an operator of PyTorch of one kernel, y = x w^T + b; backward another one of two, dx = dy w and
+dw = dy^T x. They use PyTorch's tensors in place, in its current stream, and work in torch.compile and CUDA graphs. The
 script replaces the layers of a small network, compares outputs and gradients with PyTorch's, and times both,
 as separate calls and as a CUDA graph.
 """
@@ -31,50 +31,72 @@ FORMS = {
 }
 
 
-def make_source(form: str, dtype: torch.dtype, rows: int, columns: int, depth: int,
-                has_bias: bool) -> str:
-    """result = a b, with the sums in f32, plus a bias for each column where there is one."""
+def make_matmul(form: str, dtype: torch.dtype, rows: int, columns: int, depth: int, a: str, b: str,
+                has_bias: bool = False):
+    """The types of the operands %a and %b, the ops, and the type of the result %form = a b, with the sums in
+    f32, plus a bias for each column where there is one."""
     t = TYPES[dtype]
-    maps = FORMS[form]
     sizes = {"m": rows, "n": columns, "k": depth}
-    a, b = ["x".join(str(sizes[dim]) for dim in spec.strip("()").split(", ")) for spec in maps]
-    bias = f", %bias: tensor<{columns}x{t}>" if has_bias else ""
+    maps = FORMS[form]
+    of_a, of_b = (f"tensor<{'x'.join(str(sizes[dim]) for dim in spec.strip('()').split(', '))}x{t}>"
+                  for spec in maps)
+    wide, narrow = f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}x{columns}x{t}>"
     extra_map = "affine_map<(m, n) -> (n)>, " if has_bias else ""
-    extra_in = f", %bias : tensor<{rows}x{columns}xf32>, tensor<{columns}x{t}>" if has_bias else (
-        f" : tensor<{rows}x{columns}xf32>")
+    extra_in = f", %bias : {wide}, tensor<{columns}x{t}>" if has_bias else f" : {wide}"
     block = f", %e: {t}" if has_bias else ""
-    add = ("    %wide = arith.extf %e : {0} to f32\n"
-           "    %sum = arith.addf %d, %wide : f32\n".format(t)) if has_bias else ""
+    add = (f"    %extended = arith.extf %e : {t} to f32\n"
+           "    %sum = arith.addf %d, %extended : f32\n") if has_bias else ""
     value = "%sum" if has_bias else "%d"
-    return f"""
-func.func @main(%a: tensor<{a}x{t}>, %b: tensor<{b}x{t}>{bias}) -> tensor<{rows}x{columns}x{t}> {{
-  %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<{rows}x{columns}xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{rows}x{columns}xf32>)
-      -> tensor<{rows}x{columns}xf32>
-  %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> {maps[0]}>,
+    return of_a, of_b, f"""
+  %zero_{form} = arith.constant 0.0 : f32
+  %empty_{form} = tensor.empty() : {wide}
+  %init_{form} = linalg.fill ins(%zero_{form} : f32) outs(%empty_{form} : {wide}) -> {wide}
+  %product_{form} = linalg.contract indexing_maps = [affine_map<(m, n, k) -> {maps[0]}>,
       affine_map<(m, n, k) -> {maps[1]}>, affine_map<(m, n, k) -> (m, n)>]
-      ins(%a, %b : tensor<{a}x{t}>, tensor<{b}x{t}>)
-      outs(%init : tensor<{rows}x{columns}xf32>) -> tensor<{rows}x{columns}xf32>
-  %narrow = tensor.empty() : tensor<{rows}x{columns}x{t}>
-  %result = linalg.generic {{
+      ins({a}, {b} : {of_a}, {of_b}) outs(%init_{form} : {wide}) -> {wide}
+  %narrow_{form} = tensor.empty() : {narrow}
+  %{form} = linalg.generic {{
       indexing_maps = [affine_map<(m, n) -> (m, n)>, {extra_map}affine_map<(m, n) -> (m, n)>],
       iterator_types = ["parallel", "parallel"]}}
-      ins(%product{extra_in}) outs(%narrow : tensor<{rows}x{columns}x{t}>) {{
+      ins(%product_{form}{extra_in}) outs(%narrow_{form} : {narrow}) {{
   ^bb0(%d: f32{block}, %o: {t}):
 {add}    %rounded = arith.truncf {value} : f32 to {t}
     linalg.yield %rounded : {t}
-  }} -> tensor<{rows}x{columns}x{t}>
-  return %result : tensor<{rows}x{columns}x{t}>
+  }} -> {narrow}
+""", narrow
+
+
+def make_source(form: str, dtype: torch.dtype, rows: int, columns: int, depth: int,
+                has_bias: bool) -> str:
+    """The program of one matmul."""
+    of_a, of_b, ops, result = make_matmul(form, dtype, rows, columns, depth, "%a", "%b", has_bias)
+    bias = f", %bias: tensor<{columns}x{TYPES[dtype]}>" if has_bias else ""
+    return f"""
+func.func @main(%a: {of_a}, %b: {of_b}{bias}) -> {result} {{{ops}
+  return %{form} : {result}
 }}
 """
 
 
+def make_gradients(dtype: torch.dtype, rows: int, inputs: int, outputs: int) -> str:
+    """The program of both gradients."""
+    gradient, weight, of_input, dx = make_matmul("input", dtype, rows, inputs, outputs, "%dy", "%w")
+    _, x, of_weight, dw = make_matmul("weight", dtype, outputs, inputs, rows, "%dy", "%x")
+    return f"""
+func.func @main(%dy: {gradient}, %x: {x}, %w: {weight}) -> ({dx}, {dw}) {{{of_input}{of_weight}
+  return %input, %weight : {dx}, {dw}
+}}
+"""
+
+
+def compile_for(tensor, source, name):
+    target = "cpu" if not tensor.is_cuda else "hip" if torch.version.hip else "cuda"
+    return tessera.compile(source, target=target, file=f"linear-{name}.mlir")
+
+
 def compile_matmul(form, a, rows, columns, depth, has_bias=False):
     """The program of one of the three matmuls, for one shape."""
-    target = "cpu" if not a.is_cuda else "hip" if torch.version.hip else "cuda"
-    return tessera.compile(make_source(form, a.dtype, rows, columns, depth, has_bias), target=target,
-                           file=f"linear-{form}.mlir")
+    return compile_for(a, make_source(form, a.dtype, rows, columns, depth, has_bias), form)
 
 
 # Programs have static sizes: each operator requests one when a shape first occurs.
@@ -90,6 +112,13 @@ linear_weight = tessera.torch.custom_op(
     "tessera_example::linear_weight", schema="(Tensor gradient, Tensor x) -> Tensor",
     fake=lambda gradient, x: gradient.new_empty(gradient.shape[1], x.shape[1]))
 
+linear_gradients = tessera.torch.custom_op(
+    lambda gradient, x, weight: compile_for(
+        x, make_gradients(x.dtype, x.shape[0], x.shape[1], weight.shape[0]), "gradients"),
+    "tessera_example::linear_gradients",
+    schema="(Tensor gradient, Tensor x, Tensor weight) -> (Tensor, Tensor)",
+    fake=lambda gradient, x, weight: (torch.empty_like(x), torch.empty_like(weight)))
+
 
 def setup_context(ctx, inputs, output):
     x, weight, bias = inputs
@@ -100,9 +129,15 @@ def setup_context(ctx, inputs, output):
 def backward(ctx, gradient):
     x, weight = ctx.saved_tensors
     gradient = gradient.contiguous()
-    dx = linear_input(gradient, weight) if ctx.needs_input_grad[0] else None
-    dw = linear_weight(gradient, x) if ctx.needs_input_grad[1] else None
-    db = gradient.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
+    needs_dx, needs_dw, needs_db = ctx.needs_input_grad
+    dx = dw = None
+    if needs_dx and needs_dw:
+        dx, dw = linear_gradients(gradient, x, weight)
+    elif needs_dx:
+        dx = linear_input(gradient, weight)
+    elif needs_dw:
+        dw = linear_weight(gradient, x)
+    db = gradient.sum(0) if ctx.has_bias and needs_db else None
     return dx, dw, db
 
 
@@ -118,6 +153,8 @@ class TesseraLinear(torch.nn.Linear):
     """`torch.nn.Linear` of f16 or bf16."""
 
     def forward(self, x):
+        if x.dim() == 2:
+            return linear(x.contiguous(), self.weight, self.bias)
         flat = x.reshape(-1, self.in_features).contiguous()
         return linear(flat, self.weight, self.bias).reshape(*x.shape[:-1], self.out_features)
 

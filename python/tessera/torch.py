@@ -22,7 +22,7 @@ from ._arrays import ELEMENTS
 from ._program import Program, Signature, Slot
 from ._torch_compile import ExportedModule, FallbackWarning, UnsupportedError, compile_graph, load
 
-__all__ = ["ExportedModule", "FallbackWarning", "UnsupportedError", "custom_op", "load"]
+__all__ = ["ExportedModule", "FallbackWarning", "Operator", "UnsupportedError", "custom_op", "load"]
 
 
 def _register_backend() -> None:
@@ -150,13 +150,73 @@ def _no_derivative(name: str) -> Callable[..., Any]:
     return backward
 
 
+def _is_observed() -> bool:
+    """Whether anything but autograd has to see the operators that run: a trace, a transform, a mode."""
+    return (torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_torch_function_mode_enabled()
+            or torch._C._functorch.maybe_current_level() is not None
+            or torch._C._get_tracing_state() is not None or torch.autograd._profiler_enabled())
+
+
+class Operator:
+    """An operator of PyTorch that a program implements; ``overload`` is ``torch.ops.namespace.name.default``.
+
+    A call runs the overload. Where nothing but autograd would see that, it calls the program without
+    PyTorch's dispatcher, which would cost the host more time than the launch.
+    """
+
+    def __init__(self, overload: Any, run: Callable[..., Any], backward: Optional[Callable[..., Any]],
+                 setup_context: Optional[Callable[..., Any]]) -> None:
+        self.overload = overload
+        self._run = run
+        self._count = len(overload._schema.arguments)
+        self._derivative: Optional[Callable[..., Any]] = None
+        if backward is None:
+            return
+        own_backward, own_setup = backward, setup_context
+
+        class Derivative(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, *inputs: Any) -> Any:
+                output = run(*inputs)
+                if own_setup is not None:
+                    own_setup(ctx, inputs, output)
+                return output
+
+            @staticmethod
+            def backward(ctx: Any, *gradients: Any) -> Any:
+                return own_backward(ctx, *gradients)
+
+        self._derivative = Derivative.apply
+
+    def __repr__(self) -> str:
+        return f"<tessera.torch.Operator {self.overload}>"
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        derivative = self._derivative
+        if (derivative is None or torch.compiler.is_compiling() or named
+                or len(arguments) != self._count or _is_observed()):
+            return self.overload(*arguments, **named)
+        needs_gradient = False
+        for value in arguments:
+            kind = type(value)
+            if kind is torch.Tensor or kind is torch.nn.Parameter:
+                if value.is_meta:
+                    return self.overload(*arguments)
+                needs_gradient |= value.requires_grad
+            elif isinstance(value, torch.Tensor):
+                return self.overload(*arguments)
+        if needs_gradient and torch.is_grad_enabled():
+            return derivative(*arguments)
+        return self._run(*arguments)
+
+
 def custom_op(program: Union[Program, Specialize], name: str, *, entry: Optional[str] = None,
               arguments: Optional[Sequence[str]] = None, schema: Optional[str] = None,
               fake: Optional[Callable[..., Any]] = None,
               backward: Optional[Callable[..., Any]] = None,
-              setup_context: Optional[Callable[..., Any]] = None) -> Any:
-    """Registers a program as the operator ``name`` ("namespace::operator") of PyTorch and returns the
-    operator, ``torch.ops.namespace.operator.default``.
+              setup_context: Optional[Callable[..., Any]] = None) -> Operator:
+    """Registers a program as the operator ``name`` ("namespace::operator") of PyTorch,
+    ``torch.ops.namespace.operator``, and returns it.
 
     The operator works in ``torch.compile``, ``torch.export``, and CUDA graphs. Its arguments are those
     of the entry point: a tensor for an array, a number for a scalar. Tensors must be dense; a memref
@@ -223,7 +283,7 @@ def custom_op(program: Union[Program, Specialize], name: str, *, entry: Optional
     if mutated:
         library.impl(operator, _bump_versions(name, overload, mutated), "ADInplaceOrView",
                      with_keyset=True)
-    else:
-        torch.library.register_autograd(name, backward or _no_derivative(name),
-                                        setup_context=setup_context, lib=library)
-    return overload
+        return Operator(overload, run, None, None)
+    backward = backward or _no_derivative(name)
+    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
+    return Operator(overload, run, backward, setup_context)

@@ -70,26 +70,6 @@ bool ScheduleBuilder::canHalveStep() {
   return fields.k % 2 == 0 && (fields.k / 2) % fields.kFragment == 0;
 }
 
-/// With few workgroups nothing hides the latency of a step: on an H100, a step
-/// of 32 elements whose lhs is computed by a producer takes about 0.85 us
-/// (49x192x1152 in three workgroups: 31 us).
-void ScheduleBuilder::lengthenStep() {
-  // At least so many steps remain, to overlap copies and matmuls.
-  constexpr int64_t longestBytes = 256, leastSteps = 4;
-  if (!usesMatrixUnit || usesBlocks || hasWholeRows || fields.stages == 0 ||
-      !chip.asyncCopy || operandBits < 8 || ShapedType::isDynamic(extents[2]))
-    return;
-  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
-  if (!workgroups || *workgroups * 4 > chip.processors)
-    return;
-  while (2 * fields.k * operandBits <= 8 * longestBytes &&
-         extents[2] >= leastSteps * 2 * fields.k &&
-         (limit == 0 || limit % (2 * fields.k) == 0)) {
-    fields.k *= 2;
-    lengthened *= 2;
-  }
-}
-
 /// Whether rows of lhs (0) or rhs (1) are not a whole number of asynchronous
 /// copies.
 static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {

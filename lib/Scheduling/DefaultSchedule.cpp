@@ -106,7 +106,7 @@ int64_t ScheduleBuilder::chooseSplitK() {
   int64_t extent = extents[2];
   if (!workgroups || chip.processors == 0 || ShapedType::isDynamic(extent))
     return 1;
-  int64_t all = llvm::divideCeil(extent, fields.k);
+  int64_t all = llvm::divideCeil(extent, fields.k) * lengthened;
   if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
     return 1;
   return llvm::bit_floor(static_cast<uint64_t>(
@@ -173,6 +173,7 @@ ScheduleAttr ScheduleBuilder::build() {
   narrowForStores();
   fillProcessors();
   enlargeTile();
+  lengthenStep();
   fitStep();
   fitStages();
   chooseBatches();

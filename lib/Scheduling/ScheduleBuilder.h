@@ -14,8 +14,8 @@ namespace mlir::tessera {
 /// Builds the default schedule of a contraction. Each step changes `fields`,
 /// and relies on those before it:
 ///
-///   class -> tile -> step -> fit the tile -> stages -> batches -> memory
-///   -> registers -> block loads -> finish
+///   class -> tile -> step -> fit the tile and the step -> stages -> batches
+///   -> memory -> registers -> block loads -> finish
 ///
 /// A step is implemented in the file of its concern: DefaultSchedule.cpp (class
 /// and finish), DefaultTile.cpp, DefaultStep.cpp (K and stages),
@@ -50,6 +50,9 @@ private:
   void fillProcessors();
   /// Takes the chip's large tile if all SMs have work even so.
   void enlargeTile();
+  /// Makes steps longer where an operand has a producer, and so few workgroups
+  /// have work that the latency of each step is exposed.
+  void lengthenStep();
   /// Shortens the step to K, and copies all of K at once if copies are
   /// synchronous.
   void fitStep();
@@ -139,6 +142,8 @@ private:
   bool splitsPairs = false;
   /// Whether the tiles are small enough to leave K whole.
   bool keepsK = false;
+  /// By how much the step was made longer.
+  int64_t lengthened = 1;
   ScheduleFields fields;
 };
 

@@ -8,7 +8,9 @@
 // RUN: gpu-runner %s --target=cuda:sm_120 --emit=ptx | FileCheck %s --check-prefix=SM120
 // RUN: gpu-runner %s --target=cuda:sm_89 --emit=ptx | FileCheck %s --check-prefix=OLD --implicit-check-not=griddepcontrol --implicit-check-not=tessera_kernels_wait
 //
-// CHECK:       .visible .global .align 1 .u8 tessera_kernels_wait;
+// RUN: FileCheck %s --input-file=%t.ptx --check-prefix=MARK
+// MARK-COUNT-1: .visible .global .align 1 .b8 tessera_kernels_wait;
+// MARK-NOT:     tessera_kernels_wait
 //
 // A matmul by bulk copies, which are prepared before the wait.
 // CHECK:       .entry multiply_kernel(

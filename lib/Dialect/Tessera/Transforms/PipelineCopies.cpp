@@ -7,9 +7,14 @@
 // With 3 stages, for a loop over steps of copies and matmuls:
 //
 //   copy 0 -> slot 0;  copy 1 -> slot 1
-//   for i:  wait for all but the last step's copies;  barrier
+//   for i:  read the vectors of step i
+//           wait for all but the last step's copies;  barrier
 //           copy i + 2 -> slot (i + 2) % 3
 //           matmuls from slot i % 3
+//
+// Vectors along K are inputs of the operands' producers (scales, biases), of
+// which each lane reads a few elements from global memory. Read where they are
+// used, each fragment would wait for them.
 //
 // If the number of steps is static, the last steps, which have no more copies
 // to issue, are a separate loop, and all copies are in bounds. Otherwise copies
@@ -93,8 +98,11 @@ private:
                : arith::RemUIOp::create(builder, step.number, constant(stages))
                      .getResult();
   }
+  void findVectors();
+  /// Begins a step: its number, and the vectors that it reads.
+  IRMapping readVectors(Step step);
   void startCopies(Step step, bool inBounds);
-  SmallVector<Value> compute(Step step, ValueRange carried);
+  SmallVector<Value> compute(Step step, IRMapping &mapping, ValueRange carried);
   using Body = function_ref<SmallVector<Value>(Step, ValueRange)>;
   SmallVector<Value> forEach(Value begin, Value end, int64_t stride,
                              ValueRange first, Body body);
@@ -110,6 +118,8 @@ private:
   ImplicitLocOpBuilder builder;
   /// The memory of all stages, by that of one.
   DenseMap<Value, Value> buffers;
+  /// The reads of vectors, and what their addresses depend on, in order.
+  llvm::SetVector<Operation *> vectors;
 };
 
 } // namespace
@@ -195,9 +205,52 @@ void Pipeliner::startCopies(Step step, bool inBounds) {
   }
 }
 
-SmallVector<Value> Pipeliner::compute(Step step, ValueRange carried) {
+void Pipeliner::findVectors() {
+  Block *body = loop.getBody();
+  // Whether a value of the body depends on the step's number alone.
+  auto isOfStep = [&](auto &self, Value value) -> bool {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return argument.getOwner() != body || value == loop.getInductionVar();
+    Operation *op = value.getDefiningOp();
+    return op->getBlock() != body ||
+           (isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+            llvm::all_of(op->getOperands(),
+                         [&](Value operand) { return self(self, operand); }));
+  };
+  llvm::SmallPtrSet<Operation *, 16> wanted;
+  for (Operation &op : llvm::reverse(body->without_terminator())) {
+    auto vector = dyn_cast<BroadcastOp>(op);
+    auto memory = vector ? dyn_cast<MemRefType>(vector.getSource().getType())
+                         : MemRefType();
+    // Like the tiles' sources, vectors are not written by the kernel.
+    bool isVector = memory && !isWorkgroupMemory(memory) &&
+                    llvm::all_of(op.getOperands(), [&](Value operand) {
+                      return isOfStep(isOfStep, operand);
+                    });
+    if (!isVector && !wanted.contains(&op))
+      continue;
+    wanted.insert(&op);
+    for (Value operand : op.getOperands())
+      if (Operation *from = operand.getDefiningOp();
+          from && from->getBlock() == body)
+        wanted.insert(from);
+  }
+  // Addresses are cloned with the tiles' as well.
+  for (Operation &op : body->without_terminator())
+    if (wanted.contains(&op))
+      vectors.insert(&op);
+}
+
+IRMapping Pipeliner::readVectors(Step step) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), step.number);
+  for (Operation *op : vectors)
+    builder.clone(*op, mapping);
+  return mapping;
+}
+
+SmallVector<Value> Pipeliner::compute(Step step, IRMapping &mapping,
+                                      ValueRange carried) {
   for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
     mapping.map(argument, value);
   Value slot = slotOf(step);
@@ -207,7 +260,8 @@ SmallVector<Value> Pipeliner::compute(Step step, ValueRange carried) {
       afterCopies = true;
       continue;
     }
-    if (!afterCopies && isa<gpu::BarrierOp, CopyOp>(op))
+    if ((!afterCopies && isa<gpu::BarrierOp, CopyOp>(op)) ||
+        mapping.contains(&op))
       continue;
     Operation *copy = builder.clone(op, mapping);
     copy->walk([&](LoadOp load) {
@@ -286,6 +340,7 @@ void Pipeliner::run() {
   if (loop->getParentOfType<LoopLikeOpInterface>())
     gpu::BarrierOp::create(builder);
 
+  findVectors();
   std::optional<int64_t> steps = getConstantIntValue(loop.getUpperBound());
   bool peel = steps && *steps >= stages;
   unroll &= peel && llvm::all_of(copies, [](CopyOp copy) {
@@ -304,13 +359,14 @@ void Pipeliner::run() {
       peel ? constant(*steps - (stages - 1)) : loop.getUpperBound();
   SmallVector<Value> results = forSteps(
       zero, lastCopied, loop.getInitArgs(), [&](Step step, ValueRange carried) {
+        IRMapping mapping = readVectors(step);
         // All but the copies of the last stages - 2 steps are complete. After
         // the barrier, all are done with the slot that the next copies go to.
         WaitOp::create(builder, ValueRange(),
                        static_cast<int64_t>(copies.size()) * (stages - 2));
         gpu::BarrierOp::create(builder);
         startCopies(stepAfter(step, stages - 1), peel);
-        return compute(step, carried);
+        return compute(step, mapping, carried);
       });
   // Copies of steps that do not exist count as copies too.
   WaitOp::create(builder, ValueRange(), /*pending=*/0);
@@ -318,7 +374,10 @@ void Pipeliner::run() {
     gpu::BarrierOp::create(builder);
     results = forSteps(
         lastCopied, loop.getUpperBound(), results,
-        [&](Step step, ValueRange carried) { return compute(step, carried); });
+        [&](Step step, ValueRange carried) {
+          IRMapping mapping = readVectors(step);
+          return compute(step, mapping, carried);
+        });
   }
   loop.replaceAllUsesWith(results);
   loop.erase();

@@ -240,8 +240,10 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
     if (ShapedType::isStatic(m) && m <= rows)
       all = rows;
-    for (int64_t keys : {groups.keys, groups.keys / 2})
-      for (int64_t stages = groups.stages; stages > 0; --stages)
+    // With one stage, copies do not run beside matmuls: half of the keys come
+    // first.
+    for (int64_t stages = groups.stages; stages > 0; --stages)
+      for (int64_t keys : {groups.keys, groups.keys / 2})
         if (ScheduleAttr schedule = make({all, keys}, {rows, keys}, d, stages,
                                          swizzle, tiling.group);
             isGood(schedule))

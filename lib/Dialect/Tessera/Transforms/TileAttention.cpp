@@ -353,6 +353,9 @@ Value AttentionTiler::mask(Value scores, Value at) {
 Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
   if (countMasked() <= 1)
     return scores;
+  // A branch would end the overlap of the softmax with an asynchronous matmul.
+  if (schedule.getSubgroupsPerFragment() > 1)
+    return mask(scores, at);
   // The block's last key, and the last key that the subgroup's first query
   // sees.
   Value lastKey = math.add(at, keys - 1),

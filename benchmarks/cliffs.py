@@ -45,8 +45,8 @@ WINDOW_MS = 8.0
 MOST_COPIES, LONGEST_MS = 64, 100.0
 METHOD = """Both sides run in one process, on the same random data and in PyTorch's current stream: ours as calls of
 the Python package, the library as calls of PyTorch. settled: the median of {windows} windows, which alternate
-between the sides. In a window a CUDA graph is replayed for {window} ms or more. It has a call for each copy of the
-arguments, one after the other. There are as many copies as exceed twice the L2 (at most {copies}), and each has a
+between the sides. In a window {form} is repeated for {window} ms or more. It has a call for each copy of
+the arguments, one after the other. There are as many copies as exceed twice the L2 (at most {copies}), and each has a
 result of its own, so that no call finds its data in the cache unless all {copies} copies fit. cold: the median of
 {cold} calls, which alternate as well. Each follows a fill of 256 MiB, and is timed by events on both sides of it.
 gpu-runner --bench measures in the same two ways, with one long window. The library's time is that of its fastest
@@ -76,6 +76,12 @@ class Options:
     #: Settled, and with cold caches.
     windows: int
     runs: int
+    #: Whether the calls of a window are replayed as a graph, if the device has graphs.
+    graphs: bool
+
+    def get_device(self):
+        """The target without a chip."""
+        return self.target.partition(":")[0]
 
 
 class Compiler:
@@ -87,7 +93,7 @@ class Compiler:
         os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(4 << 30))
         import tessera
         self.tessera, self.options = tessera, options
-        self.device = tessera.Device.get(options.target) if options.loads else None
+        self.device = tessera.Device.get(options.get_device()) if options.loads else None
         self.about = {"device": repr(self.device) if self.device else options.target}
         # A bundle is good for the compiler that made it, and for a chip.
         folder = os.path.dirname(tessera.__file__)
@@ -118,11 +124,22 @@ class Compiler:
 # -- Measuring ---------------------------------------------------------------------------------------------
 
 
+def repeat(call, copies):
+    """A function that runs `call` on each copy, and the list of its results."""
+    results = []
+
+    def run():
+        results[:] = [call(*copy) for copy in copies]
+    return run, results
+
+
 class CudaClock:
     """Times by the device's events, and replays CUDA graphs."""
 
-    def __init__(self, torch):
-        self.torch, self.device = torch, "cuda"
+    device = "cuda"
+
+    def __init__(self, torch, graphs):
+        self.torch, self.graphs = torch, graphs
         self.cache = torch.cuda.get_device_properties(0).L2_cache_size or 64 << 20
         self.scratch = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
         self.pattern = 0
@@ -140,6 +157,8 @@ class CudaClock:
 
     def record(self, call, copies):
         """Returns a function that runs `call` on each copy, and the list of its results."""
+        if not self.graphs:
+            return repeat(call, copies)
         results = []
         graph = self.torch.cuda.CUDAGraph()
         with self.torch.cuda.graph(graph):
@@ -194,11 +213,7 @@ class HostClock:
     release = synchronize
 
     def record(self, call, copies):
-        results = []
-
-        def run():
-            results[:] = [call(*copy) for copy in copies]
-        return run, results
+        return repeat(call, copies)
 
     def begin(self):
         return time.perf_counter()
@@ -269,13 +284,13 @@ class Measurer:
         import library
         import tessera
         self.options, self.torch, self.library, self.tessera = options, torch, library, tessera
-        on_host = is_host(options.target)
+        on_host = options.get_device() == "cpu"
         if not on_host and not torch.cuda.is_available():
             raise Unusable("PyTorch finds no GPU")
         torch.backends.cudnn.benchmark = True
         torch.manual_seed(0)
-        self.clock = (HostClock if on_host else CudaClock)(torch)
-        self.device = tessera.Device.get(options.target)
+        self.clock = HostClock(torch) if on_host else CudaClock(torch, options.graphs)
+        self.device = tessera.Device.get(options.get_device())
         versions = "" if on_host else (f" (cuBLAS {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()})")
         self.about = {"device": self.device.name, "chip": self.device.chip,
                       "library": f"PyTorch {torch.__version__}{versions}", "tessera": tessera.__version__}
@@ -398,13 +413,14 @@ def list_rows(title, rows, what):
 
 def write_markdown(results):
     rows = results["rows"]
-    method = METHOD.format(windows=results["windows"], window=f"{WINDOW_MS:g}", copies=MOST_COPIES, cold=results["runs"])
+    method = METHOD.format(windows=results["windows"], window=f"{WINDOW_MS:g}", copies=MOST_COPIES, cold=results["runs"],
+                           form="a CUDA graph" if results["graphs"] else "a loop of the host")
     lines = [f"# Cliffs on {results['device']}", "", f"{results['date']}; {results['system']}; {results['driver']}", "",
              f"Command: `{results['command']}`", "", f"- library: {results['library']}"]
     lines += [f"- clocks {when}: {clocks}" for when, clocks in results["clocks"].items()]
     lines += [f"- {len(rows)} shapes, {sum(row['drawn'] for row in rows)} of them drawn from seed {results['seed']}; "
               f"{sum('ours' in row for row in rows)} measured",
-              f"- seconds: {results['seconds']}", "", *textwrap.wrap(method, 100), "",
+              f"- {results['seconds'].get('compile', 0)} s to compile, {results['seconds'].get('measure', 0)} s to measure", "", *textwrap.wrap(method, 100), "",
               "| kind | shapes | geometric mean | least | cold: geometric mean | least | below 0.85 |",
               "|---|---|---|---|---|---|---|"]
     below = [row for row in rows if row.get("ratio", 1) < CLIFF]
@@ -492,13 +508,14 @@ def run(options, cases, cache):
     start = time.monotonic()
     until = start + options.budget if options.budget else math.inf
     on_cuda = options.target.partition(":")[0] == "cuda"
+    settings = Options(options.target, cache, loads=not options.compile_only and not is_host(options.target),
+                       flags=["ptxas"] if options.ptxas else [], windows=options.windows, runs=options.runs,
+                       graphs=options.launch == "graph")
     results = {"date": datetime.date.today().isoformat(), "system": f"{platform.system()} {platform.machine()}",
                "target": options.target, "device": options.target, "driver": "", "library": "not measured",
                "command": shlex.join(["benchmarks/cliffs.py", *sys.argv[1:]]), "seed": options.seed, "windows": options.windows,
-               "runs": options.runs,
+               "runs": options.runs, "graphs": settings.graphs and not is_host(options.target),
                "clocks": {}, "seconds": {}, "rows": []}
-    settings = Options(options.target, cache, loads=not options.compile_only and not is_host(options.target),
-                       flags=["ptxas"] if options.ptxas else [], windows=options.windows, runs=options.runs)
     rows = {case.name: make_row(case, {"skipped": "no time was left"}) for case in cases}
 
     def finish(case, more):
@@ -559,6 +576,8 @@ def main():
     parser.add_argument("--compile-only", action="store_true", help="no device is needed if the target has a chip")
     parser.add_argument("--ptxas", action="store_true", help="assemble programs ahead of time, not in the driver")
     parser.add_argument("--cache", metavar="DIR", help="where programs are kept; otherwise nowhere")
+    parser.add_argument("--launch", choices=("graph", "calls"), default="graph",
+                        help="how the settled time is measured on a GPU")
     parser.add_argument("--budget", type=float, help="seconds for everything; the rest is not measured")
     parser.add_argument("--windows", type=int, default=5, help="of settled runs")
     parser.add_argument("--runs", type=int, default=15, help="with cold caches")

@@ -24,9 +24,12 @@ std::string explainSchedule(AttentionOp op, ScheduleAttr schedule,
 /// keys and the last values, so that the copies of its loop can run ahead.
 bool hasOwnFirstTiles(ScheduleAttr schedule);
 
-/// Whether the tiles of `op`, whose rows have the length of a row of the
-/// operand, can be swizzled with `swizzle` instead of padded.
-bool canSwizzle(AttentionOp op);
+/// The width of the tiles of `op` for a head dimension, D or E. It is the
+/// extent of that dimension, except that tiles of groups of subgroups are so
+/// wide that their rows can be swizzled: the columns beyond the extent are
+/// zero.
+int64_t getTileWidth(AttentionOp op, AttentionOp::Dim dim,
+                     ScheduleAttr schedule);
 
 } // namespace mlir::tessera
 

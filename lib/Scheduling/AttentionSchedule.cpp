@@ -30,12 +30,28 @@ bool mlir::tessera::hasOwnFirstTiles(ScheduleAttr schedule) {
   return schedule.getSubgroupsPerFragment() == 1 && schedule.getStages() > 1;
 }
 
-bool mlir::tessera::canSwizzle(AttentionOp op) {
-  for (AttentionOp::Dim dim : {AttentionOp::D, AttentionOp::E})
-    if (!getSwizzlePhases(
-            MemRefType::get({8, op.getStaticExtent(dim)}, op.getOperandType())))
-      return false;
-  return true;
+/// Whether rows of `width` elements of the operands can be swizzled.
+static bool canSwizzle(AttentionOp op, int64_t width) {
+  return getSwizzlePhases(MemRefType::get({8, width}, op.getOperandType()));
+}
+
+/// Whether the tiles can be swizzled instead of padded.
+static bool canSwizzle(AttentionOp op, ScheduleAttr schedule) {
+  return canSwizzle(op, getTileWidth(op, AttentionOp::D, schedule)) &&
+         canSwizzle(op, getTileWidth(op, AttentionOp::E, schedule));
+}
+
+int64_t mlir::tessera::getTileWidth(AttentionOp op, AttentionOp::Dim dim,
+                                    ScheduleAttr schedule) {
+  int64_t extent = op.getStaticExtent(dim),
+          bytes = getElementBytes(op.getOperandType());
+  // Bulk copies require rows of whole units, and fill tiles beyond them with
+  // zeros.
+  constexpr int64_t unit = 16, panel = 128;
+  if (schedule.getSubgroupsPerFragment() == 1 || !schedule.getSwizzle() ||
+      canSwizzle(op, extent) || extent * bytes % unit != 0)
+    return extent;
+  return static_cast<int64_t>(llvm::alignTo(extent * bytes, panel)) / bytes;
 }
 
 /// Bytes of the tiles in workgroup memory, of all stages.
@@ -45,8 +61,10 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
     return 0;
   int64_t bytes = getElementBytes(op.getOperandType()),
           padding = schedule.getSwizzle() ? 0 : chip.rowPaddingBytes,
-          queryRow = op.getStaticExtent(AttentionOp::D) * bytes + padding,
-          valueRow = op.getStaticExtent(AttentionOp::E) * bytes + padding,
+          queryRow =
+              getTileWidth(op, AttentionOp::D, schedule) * bytes + padding,
+          valueRow =
+              getTileWidth(op, AttentionOp::E, schedule) * bytes + padding,
           keys = schedule.getWorkgroup()[1],
           slots = schedule.getStages() + hasOwnFirstTiles(schedule);
   return schedule.getWorkgroup()[0] * queryRow +
@@ -72,7 +90,7 @@ static int64_t countCopies(AttentionOp op, ScheduleAttr schedule,
 static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
                               const Chip &chip) {
   int64_t rows = schedule.getSubgroup()[0], keys = schedule.getSubgroup()[1],
-          values = op.getStaticExtent(AttentionOp::E),
+          values = getTileWidth(op, AttentionOp::E, schedule),
           bytes = getElementBytes(op.getOperandType()), copies = 1,
           all = rows * (keys + values) * 4;
   if (schedule.getSubgroupsPerFragment() == 1) {
@@ -160,7 +178,8 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   for (const std::string &why :
        {explainMatmul(op, chip, schedule, "query by key", keys,
                       schedule.getKFragment(), /*aInMemory=*/true),
-        explainMatmul(op, chip, schedule, "weights by value", e, keys,
+        explainMatmul(op, chip, schedule, "weights by value",
+                      getTileWidth(op, AttentionOp::E, schedule), keys,
                       /*aInMemory=*/false)})
     if (!why.empty())
       return why;
@@ -183,7 +202,7 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
     return "schedule_c11: fragments need " + text(registers * threads) +
            " registers of a workgroup, " + chip.name + " has " +
            text(chip.registersPerWorkgroup);
-  if (schedule.getSwizzle() && !canSwizzle(op))
+  if (schedule.getSwizzle() && !canSwizzle(op, schedule))
     return "schedule_c12: rows of " + text(d) + " and " + text(e) +
            " elements cannot be swizzled";
   if (schedule.getSubgroupsPerFragment() > 1 &&
@@ -232,7 +251,6 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
                 /*swizzle=*/false, /*group=*/1);
   }
 
-  bool swizzle = chip.policy.preferSwizzle && canSwizzle(op);
   const AttentionDefaults &groups = chip.policy.attentionDefaults;
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (groups.groups == 0)
@@ -240,10 +258,13 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
     if (ShapedType::isStatic(m) && m <= rows)
       all = rows;
-    for (int64_t keys : {groups.keys, groups.keys / 2})
-      for (int64_t stages = groups.stages; stages > 0; --stages)
-        if (ScheduleAttr schedule = make({all, keys}, {rows, keys}, d, stages,
-                                         swizzle, tiling.group);
+    // With one stage, copies do not run beside matmuls: half of the keys come
+    // first.
+    for (int64_t stages = groups.stages; stages > 0; --stages)
+      for (int64_t keys : {groups.keys, groups.keys / 2})
+        if (ScheduleAttr schedule =
+                make({all, keys}, {rows, keys}, d, stages,
+                     chip.policy.preferSwizzle, tiling.group);
             isGood(schedule))
           return schedule;
   }
@@ -251,6 +272,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   // A subgroup has the rows of one instruction: its accumulators fill the
   // registers by their columns.
   constexpr int64_t subgroupRows = 16;
+  bool swizzle =
+      chip.policy.preferSwizzle && canSwizzle(op, d) && canSwizzle(op, e);
   int64_t kFragment = d % 32 == 0 ? 32 : std::gcd<int64_t>(d, 16);
   for (int64_t keys : {64, 32, 16})
     for (int64_t stages : {2, 1})

@@ -75,6 +75,25 @@ constexpr int64_t registersBesideAccumulators = 26;
 int64_t countProducerThreads(int64_t threads, const Chip &chip,
                              bool carries = false);
 
+/// The registers of each thread of a workgroup some of whose threads copy.
+struct RegisterShares {
+  /// All threads have `first` at the start of the kernel. A copying thread
+  /// keeps `least`, and each of the others then has `taken`: more than `first`
+  /// if the copying threads can release registers.
+  int64_t first, least, taken;
+
+  bool areShifted() const { return taken > first; }
+};
+
+/// The registers that a copying thread needs beyond the least number of the
+/// chip: in clusters, and if a second subgroup copies the epilogue's tiles.
+constexpr int64_t reserveOfClusters = 16, reserveOfCarriers = 8;
+
+/// The shares of `threads` threads beside `producers` copying threads, each of
+/// which needs `reserve` registers beyond the least number of the chip.
+RegisterShares shareRegisters(int64_t threads, int64_t producers,
+                              int64_t reserve, const Chip &chip);
+
 /// The rows and columns of one bulk copy of a swizzled tile of `shape` that
 /// `parts` workgroups load in equal parts: some of its panels, or some rows of
 /// all panels. Empty if there are no such parts.

@@ -357,29 +357,24 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
 /// the addresses of a step in uniform registers, even if few are needed. Two
 /// copying subgroups keep a few more, and so do those of clusters.
 int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
-  constexpr int64_t unit = 8, most = 240, mostRegisters = 255;
-  int64_t group = chip.bulkCopies->registerGroup,
-          least = chip.bulkCopies->leastRegisters + (sharing.isUsed() ? 2 * unit
-                                                     : carried        ? unit
-                                                                      : 0),
-          threads = readers + producers,
-          first = chip.registersPerWorkgroup / threads / unit * unit;
-  if (producers != group || least >= first)
-    return std::min(first, mostRegisters);
-  int64_t taken = std::min(most, (first * threads - least * producers) /
-                                     readers / unit * unit);
-  if (taken <= first)
-    return first;
+  constexpr int64_t mostRegisters = 255;
+  RegisterShares shares = shareRegisters(readers, producers,
+                                         sharing.isUsed() ? reserveOfClusters
+                                         : carried        ? reserveOfCarriers
+                                                          : 0,
+                                         chip);
+  if (!shares.areShifted())
+    return std::min(shares.first, mostRegisters);
   OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),
             take = OpBuilder::atBlockBegin(roles.elseBlock());
-  NVVM::SetMaxRegisterOp::create(give, loc, static_cast<uint32_t>(least),
+  NVVM::SetMaxRegisterOp::create(give, loc, static_cast<uint32_t>(shares.least),
                                  NVVM::SetMaxRegisterAction::decrease);
-  NVVM::SetMaxRegisterOp::create(take, loc, static_cast<uint32_t>(taken),
+  NVVM::SetMaxRegisterOp::create(take, loc, static_cast<uint32_t>(shares.taken),
                                  NVVM::SetMaxRegisterAction::increase);
   // This makes ptxas start the workgroup with that many registers.
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   give.getI32IntegerAttr(1));
-  return taken;
+  return shares.taken;
 }
 
 void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,

@@ -42,8 +42,8 @@ static bool isAsynchronous(MmaOp op, const Chip &chip) {
   return row && row->subgroups > 1 && !row->sumsApart(op.getPrecision());
 }
 
-/// The first op in the matmul's block that uses its result.
-static Operation *findFirstUse(MmaOp op) {
+/// The first op in the block of `op` that uses its result.
+static Operation *findFirstUse(Operation *op) {
   Operation *first = nullptr;
   for (Operation *user : op->getUsers()) {
     Operation *at = op->getBlock()->findAncestorOpInBlock(*user);
@@ -53,6 +53,20 @@ static Operation *findFirstUse(MmaOp op) {
       first = at;
   }
   return first;
+}
+
+/// Moves a conversion of the matmul's result down to its first use. Sums of
+/// instructions of different widths have the same registers, but different
+/// types: such a conversion is not work, and it must not end the overlap.
+static void sinkConversion(MmaOp op) {
+  auto convert =
+      op->hasOneUse() ? dyn_cast<ConvertOp>(*op->user_begin()) : ConvertOp();
+  if (!convert || convert->getBlock() != op->getBlock() ||
+      cast<FragmentType>(convert.getType()).getElementType() !=
+          cast<FragmentType>(op.getType()).getElementType())
+    return;
+  if (Operation *first = findFirstUse(convert))
+    convert->moveBefore(first);
 }
 
 /// Whether `value` is used by `first`, of the same block, or further down.
@@ -66,6 +80,7 @@ static bool isUsedFrom(Value value, Operation *first) {
 static void overlap(MmaOp op, const Chip &chip) {
   if (!isAsynchronous(op, chip))
     return;
+  sinkConversion(op);
   Operation *first = findFirstUse(op);
   if (!first) {
     LDBG() << op.getLoc() << ": not overlapped: used outside of its block";

@@ -257,6 +257,22 @@ int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip,
   return threads > group && threads % group == 0 ? group : least;
 }
 
+RegisterShares mlir::tessera::shareRegisters(int64_t threads, int64_t producers,
+                                             int64_t reserve,
+                                             const Chip &chip) {
+  // PTX ISA, "setmaxnreg".
+  constexpr int64_t unit = 8, most = 240;
+  int64_t all = threads + producers,
+          first = chip.registersPerWorkgroup / all / unit * unit,
+          least = chip.bulkCopies->leastRegisters + reserve;
+  RegisterShares shares{first, least, first};
+  if (producers == chip.bulkCopies->registerGroup && least < first)
+    shares.taken =
+        std::max(first, std::min(most, (first * all - least * producers) /
+                                           threads / unit * unit));
+  return shares;
+}
+
 bool StagingPlan::isStagingLoop(Operation *op) const {
   return isa<scf::ForOp>(op) &&
          llvm::any_of(steps, [&](const StagingStep &step) {
@@ -434,17 +450,14 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
   if (threads % chip.subgroupSize != 0 || threads + producers > chip.maxThreads)
     return isNot("a workgroup of " + Twine(threads) +
                  " threads has no room for a subgroup that copies");
-  // The initial register count of a thread is the one that the kernel is
-  // compiled for.
-  int64_t all = threads + producers,
-          accumulators = countAccumulators(kernel, chip);
+  int64_t accumulators = countAccumulators(kernel, chip);
   if (chip.registersPerWorkgroup && accumulators &&
       accumulators + registersBesideAccumulators >
-          chip.registersPerWorkgroup / all / 8 * 8)
+          shareRegisters(threads, producers, reserveOfClusters, chip).taken)
     return isNot(Twine(accumulators) +
                  " accumulator registers for each thread leave no "
                  "registers for " +
-                 Twine(all - threads) + " copying threads");
+                 Twine(producers) + " copying threads");
   if (int64_t bytes = countBytes(kernel, plan);
       bytes > chip.workgroupMemoryBytes)
     return isNot("tiles and barriers require " + Twine(bytes) +

@@ -66,9 +66,9 @@ public:
       : op(op), schedule(schedule), chip(chip), builder(op.getLoc(), op),
         math(builder), rows(schedule.getWorkgroup()[0]),
         keys(schedule.getWorkgroup()[1]), subRows(schedule.getSubgroup()[0]),
-        d(op.getStaticExtent(AttentionOp::D)),
-        e(op.getStaticExtent(AttentionOp::E)), element(op.getOperandType()),
-        f32(builder.getF32Type()) {}
+        d(getTileWidth(op, AttentionOp::D, schedule)),
+        e(getTileWidth(op, AttentionOp::E, schedule)),
+        element(op.getOperandType()), f32(builder.getF32Type()) {}
 
   void run();
 
@@ -169,7 +169,9 @@ private:
   const Chip &chip;
   ImplicitLocOpBuilder builder;
   IndexMath math;
-  int64_t rows, keys, subRows, d, e;
+  int64_t rows, keys, subRows;
+  /// The widths of the tiles.
+  int64_t d, e;
   Type element, f32;
 
   gpu::LaunchOp launch;
@@ -257,7 +259,8 @@ void AttentionTiler::stage(ArrayRef<Copy> copies) {
         std::min(getKnownTileAlignment(memory[copy.operand], from),
                  getKnownTileAlignment(copy.tile, to));
     int64_t width = copy.operand == AttentionOp::Value ? e : d;
-    bool inBounds = divides(AttentionOp::getRows(copy.operand), copy.height);
+    bool inBounds = divides(AttentionOp::getRows(copy.operand), copy.height) &&
+                    divides(AttentionOp::getCols(copy.operand), width);
     CopyOp::create(
         builder, memory[copy.operand], from, copy.tile, to,
         builder.getDenseI64ArrayAttr({copy.height, width}), inBounds,
@@ -353,6 +356,9 @@ Value AttentionTiler::mask(Value scores, Value at) {
 Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
   if (countMasked() <= 1)
     return scores;
+  // A branch would end the overlap of the softmax with an asynchronous matmul.
+  if (schedule.getSubgroupsPerFragment() > 1)
+    return mask(scores, at);
   // The block's last key, and the last key that the subgroup's first query
   // sees.
   Value lastKey = math.add(at, keys - 1),
@@ -529,7 +535,8 @@ void AttentionTiler::emitResult(Value sums, Value total) {
         /*isUnsigned=*/false);
   StoreOp::create(builder, result, memory[AttentionOp::Output],
                   getIndices(AttentionOp::Output, math.add(blockRow, subRow)),
-                  /*transpose=*/false, divides(AttentionOp::M, rows),
+                  /*transpose=*/false,
+                  divides(AttentionOp::M, rows) && divides(AttentionOp::E, e),
                   /*atomicAdd=*/false,
                   /*swizzled=*/false);
 }

@@ -105,8 +105,8 @@ static std::optional<double> decodeNormal(Format16 format, uint64_t bits) {
   if (exponent == 0 || exponent == format.getMaxExponent())
     return std::nullopt;
   return llvm::bit_cast<double>(
-      sign | ((magnitude << (52 - format.mantissaBits)) +
-              (format.getRebias() << 52)));
+      sign |
+      ((magnitude << (52 - format.mantissaBits)) + (format.getRebias() << 52)));
 }
 
 /// The bits of the nearest number, if it is zero, a normal number or an
@@ -294,12 +294,12 @@ Tensor Lowering::makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
 Tensor Lowering::scaleRows(const Tensor &tensor, ArrayRef<double> factors) {
   const Constant &constant = *tensor.constant;
   size_t width = getByteWidth(tensor.type), rows = factors.size(),
-         columns = static_cast<size_t>(constant.count()) /
-                   std::max<size_t>(rows, 1);
+         columns =
+             static_cast<size_t>(constant.count()) / std::max<size_t>(rows, 1);
   std::string bytes(rows * columns * width, 0);
   std::optional<Format16> format = getFormat16(tensor.type);
-  const char *from = constant.isSplat || !format ? nullptr
-                                                 : constant.bytes.data();
+  const char *from =
+      constant.isSplat || !format ? nullptr : constant.bytes.data();
   parallelFor(b.getContext(), 0, rows, [&](size_t row) {
     char *to = bytes.data() + row * columns * width;
     for (size_t i = row * columns, e = i + columns; i < e; ++i, to += width) {

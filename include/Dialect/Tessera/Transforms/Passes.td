@@ -158,7 +158,10 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
 
     Operands with dynamic extents, with a producer, of i4, or with several
     dimensions along the rows, and other images, are not changed. On chips
-    without such instructions the pass does nothing.
+    without such instructions the pass does nothing, except for chips without
+    lanes: a constant rhs of at most 16 MiB with elements of 32 bits or more is
+    transposed if its rows are not contiguous. As all copies of constants, this
+    is done once, when the program is loaded.
 
     Before
 

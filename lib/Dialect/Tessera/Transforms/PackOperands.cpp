@@ -342,9 +342,9 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
   int64_t bytes = getElementBytes(type.getElementType());
   if (bytes < 4 || type.getNumElements() * bytes > mostBytes)
     return;
-  std::optional<Plan> plan = makePlan(op, /*side=*/1, form.getCols(1),
-                                      /*transposes=*/true,
-                                      ", with N contiguous");
+  std::optional<Plan> plan =
+      makePlan(op, /*side=*/1, form.getCols(1),
+               /*transposes=*/true, ", with N contiguous");
   if (!plan)
     return;
   if (Packed *found = findPacked(op, *plan)) {
@@ -388,10 +388,10 @@ void Packer::run(ContractOp op) {
     allOrdered &= ordered;
     if (aligned && ordered)
       continue;
-    ArrayRef<unsigned> along =
-        !ordered                              ? ArrayRef<unsigned>(form.k)
-        : isStoredTransposed(op, form, side) ? form.getRows(side)
-                                              : form.getCols(side);
+    ArrayRef<unsigned> along = !ordered ? ArrayRef<unsigned>(form.k)
+                               : isStoredTransposed(op, form, side)
+                                   ? form.getRows(side)
+                                   : form.getCols(side);
     plans[side] = makePlan(op, side, along, /*transposes=*/!ordered,
                            ordered ? "" : ", with K contiguous");
     if (!plans[side]) {

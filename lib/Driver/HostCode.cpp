@@ -87,8 +87,7 @@ static bool hasLoop(LLVM::LLVMFuncOp function) {
   return false;
 }
 
-FailureOr<std::string> HostCode::compile(ModuleOp module,
-                                         bool runsOnce) const {
+FailureOr<std::string> HostCode::compile(ModuleOp module, bool runsOnce) const {
   // A machine belongs to one thread at a time.
   std::unique_ptr<llvm::TargetMachine> own =
       createCPUMachine(*chip, isPortable);
@@ -103,8 +102,8 @@ LogicalResult HostCode::add(ModuleOp module, bool areKernels) {
   if (failed(checkNativeCode(module)))
     return failure();
   isolateNames(module);
-  // What launches kernels is long and computes little. Without loops it would
-  // take longer to optimize than optimization saves.
+  // Functions that launch kernels are long and compute little. Without loops
+  // they would take longer to optimize than optimization saves.
   bool runsOnce =
       !areKernels && llvm::none_of(module.getOps<LLVM::LLVMFuncOp>(), hasLoop);
   constexpr size_t leastDefinitions = 16;
@@ -122,8 +121,8 @@ LogicalResult HostCode::add(ModuleOp module, bool areKernels) {
       return failure();
     made.push_back(std::move(*object));
   } else {
-    FailureOr<std::vector<std::string>> compiled =
-        compileParts(parts, [&](ModuleOp part) { return compile(part, runsOnce); });
+    FailureOr<std::vector<std::string>> compiled = compileParts(
+        parts, [&](ModuleOp part) { return compile(part, runsOnce); });
     if (failed(compiled))
       return failure();
     made = std::move(*compiled);

@@ -144,16 +144,16 @@ static void copyAttributes(Operation *from, Operation *to) {
       to->setDiscardableAttr(attribute.getName(), attribute.getValue());
 }
 
-/// Copies elements of `size` bytes to an array of this shape, from where
-/// `strides` says. A compile-time `Size` other than 0 is that size.
+/// Copies elements of `size` bytes to an array of this shape. `strides` are
+/// those of the source, in elements. `Size` is the size if it is known at
+/// compile time, otherwise 0.
 template <size_t Size>
 static void permuteElements(const char *from, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> strides, size_t size, char *to) {
   size_t bytes = Size ? Size : size;
   int64_t columns = shape.empty() ? 1 : shape.back(),
           rows = columns ? ShapedType::getNumElements(shape) / columns : 0;
-  size_t step =
-      shape.empty() ? 0 : static_cast<size_t>(strides.back()) * bytes;
+  size_t step = shape.empty() ? 0 : static_cast<size_t>(strides.back()) * bytes;
   SmallVector<int64_t> index(shape.size(), 0);
   int64_t at = 0;
   for (int64_t row = 0; row < rows; ++row) {

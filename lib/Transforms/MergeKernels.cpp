@@ -69,10 +69,10 @@ static llvm::hash_code hashCode(const Candidate &candidate) {
   llvm::hash_code hash = llvm::hash_combine_range(candidate.context);
   candidate.module->walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isNamed = op == candidate.module || op == candidate.kernel;
-    hash = llvm::hash_combine(
-        hash, op->getName(),
-        isNamed ? getAttributesWithoutName(op) : op->getAttrDictionary(),
-        op->getNumOperands());
+    hash = llvm::hash_combine(hash, op->getName(),
+                              isNamed ? getAttributesWithoutName(op)
+                                      : op->getAttrDictionary(),
+                              op->getNumOperands());
     for (Type type : op->getResultTypes())
       hash = llvm::hash_combine(hash, type);
   });
@@ -204,13 +204,12 @@ private:
     }
   }
 
-  void merge(Candidate &kept, Candidate &merged,
-             llvm::StringSet<> &erased) {
+  void merge(Candidate &kept, Candidate &merged, llvm::StringSet<> &erased) {
     LDBG() << merged.kernel.getLoc() << ": " << merged.kernel.getName()
            << " is equal to " << kept.kernel.getName();
-    auto name = SymbolRefAttr::get(
-        kept.module.getNameAttr(),
-        {FlatSymbolRefAttr::get(kept.kernel.getNameAttr())});
+    auto name =
+        SymbolRefAttr::get(kept.module.getNameAttr(),
+                           {FlatSymbolRefAttr::get(kept.kernel.getNameAttr())});
     for (gpu::LaunchFuncOp launch : merged.launches)
       launch.setKernelAttr(name);
     mergeAllLocations(kept.module, merged.module);

@@ -45,9 +45,8 @@ module attributes {gpu.container_module,
 
 // -----
 
-// What is not equal stays: another op, another attribute of the kernel, another schedule of the same
-// code, the launch of another function; modules of several kernels, and kernels that more than a
-// launch refers to.
+// Kernels stay that differ in an op, in an attribute, in an entry of the module's attributes, or in
+// the function that launches them. Modules of several kernels stay as well.
 
 module attributes {gpu.container_module, tessera.packings = {packed = "copies it"}} {
   // CHECK-LABEL: func.func @main(

@@ -15,17 +15,20 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// Three matmuls, which are three kernels.
+/// Three matmuls of different sizes, which are three kernels.
 constexpr const char *threeMatmuls = R"(
-func.func @main(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>) -> tensor<16x16xf32> {
-  %e = tensor.empty() : tensor<16x16xf32>
-  %0 = linalg.matmul ins(%a, %b : tensor<16x16xf32>, tensor<16x16xf32>)
-      outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
-  %1 = linalg.matmul ins(%0, %b : tensor<16x16xf32>, tensor<16x16xf32>)
-      outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
-  %2 = linalg.matmul ins(%1, %b : tensor<16x16xf32>, tensor<16x16xf32>)
-      outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
-  return %2 : tensor<16x16xf32>
+func.func @main(%a: tensor<16x16xf32>, %b: tensor<16x32xf32>,
+                %c: tensor<32x48xf32>, %d: tensor<48x64xf32>) -> tensor<16x64xf32> {
+  %e0 = tensor.empty() : tensor<16x32xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<16x16xf32>, tensor<16x32xf32>)
+      outs(%e0 : tensor<16x32xf32>) -> tensor<16x32xf32>
+  %e1 = tensor.empty() : tensor<16x48xf32>
+  %1 = linalg.matmul ins(%0, %c : tensor<16x32xf32>, tensor<32x48xf32>)
+      outs(%e1 : tensor<16x48xf32>) -> tensor<16x48xf32>
+  %e2 = tensor.empty() : tensor<16x64xf32>
+  %2 = linalg.matmul ins(%1, %d : tensor<16x48xf32>, tensor<48x64xf32>)
+      outs(%e2 : tensor<16x64xf32>) -> tensor<16x64xf32>
+  return %2 : tensor<16x64xf32>
 }
 )";
 

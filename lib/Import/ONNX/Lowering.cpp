@@ -12,6 +12,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Threading.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -104,8 +105,8 @@ static std::optional<double> decodeNormal(Format16 format, uint64_t bits) {
   if (exponent == 0 || exponent == format.getMaxExponent())
     return std::nullopt;
   return llvm::bit_cast<double>(
-      sign | ((magnitude << (52 - format.mantissaBits)) +
-              (format.getRebias() << 52)));
+      sign |
+      ((magnitude << (52 - format.mantissaBits)) + (format.getRebias() << 52)));
 }
 
 /// The bits of the nearest number, if it is zero, a normal number or an
@@ -237,24 +238,27 @@ static int64_t roundToInteger(double value) {
                          : 0;
 }
 
-static void appendElement(double value, DataType type, std::string &bytes) {
-  uint64_t bits = 0;
-  std::optional<Format16> format = getFormat16(type);
-  std::optional<uint64_t> encoded =
-      format ? encodeNormal(*format, value) : std::nullopt;
-  if (encoded) {
-    bits = *encoded;
-  } else if (isFloat(type) || isFloat8(type)) {
+/// The bits of the nearest number of a type.
+static uint64_t encodeElement(double value, DataType type) {
+  if (type == DataType::F32)
+    return llvm::bit_cast<uint32_t>(static_cast<float>(value));
+  if (std::optional<Format16> format = getFormat16(type))
+    if (std::optional<uint64_t> bits = encodeNormal(*format, value))
+      return *bits;
+  if (isFloat(type) || isFloat8(type)) {
     llvm::APFloat number(value);
     bool losesInfo;
     number.convert(getSemantics(type), llvm::APFloat::rmNearestTiesToEven,
                    &losesInfo);
-    bits = number.bitcastToAPInt().getZExtValue();
-  } else if (isUnsigned(type) && value >= 0x1p63 && value < 0x1p64) {
-    bits = static_cast<uint64_t>(value);
-  } else {
-    bits = static_cast<uint64_t>(roundToInteger(value));
+    return number.bitcastToAPInt().getZExtValue();
   }
+  if (isUnsigned(type) && value >= 0x1p63 && value < 0x1p64)
+    return static_cast<uint64_t>(value);
+  return static_cast<uint64_t>(roundToInteger(value));
+}
+
+static void appendElement(double value, DataType type, std::string &bytes) {
+  uint64_t bits = encodeElement(value, type);
   bytes.append(reinterpret_cast<const char *>(&bits), getByteWidth(type));
 }
 
@@ -285,6 +289,38 @@ Tensor Lowering::makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
   for (double value : values)
     appendElement(value, type, bytes);
   return makeConstant(type, shape, std::move(bytes));
+}
+
+Tensor Lowering::scaleRows(const Tensor &tensor, ArrayRef<double> factors) {
+  const Constant &constant = *tensor.constant;
+  size_t width = getByteWidth(tensor.type), rows = factors.size(),
+         columns =
+             static_cast<size_t>(constant.count()) / std::max<size_t>(rows, 1);
+  std::string bytes(rows * columns * width, 0);
+  std::optional<Format16> format = getFormat16(tensor.type);
+  const char *from =
+      constant.isSplat || !format ? nullptr : constant.bytes.data();
+  parallelFor(b.getContext(), 0, rows, [&](size_t row) {
+    char *to = bytes.data() + row * columns * width;
+    for (size_t i = row * columns, e = i + columns; i < e; ++i, to += width) {
+      if (from) {
+        uint16_t half;
+        std::memcpy(&half, from + i * sizeof(half), sizeof(half));
+        std::optional<double> value = decodeNormal(*format, half);
+        std::optional<uint64_t> bits =
+            value ? encodeNormal(*format, *value * factors[row]) : std::nullopt;
+        if (bits) {
+          half = static_cast<uint16_t>(*bits);
+          std::memcpy(to, &half, sizeof(half));
+          continue;
+        }
+      }
+      double value = constant.getDouble(static_cast<int64_t>(i)) * factors[row];
+      uint64_t bits = encodeElement(value, tensor.type);
+      std::memcpy(to, &bits, width);
+    }
+  });
+  return makeConstant(tensor.type, tensor.shape, std::move(bytes));
 }
 
 Tensor Lowering::makeSplat(DataType type, ArrayRef<int64_t> shape,

@@ -180,6 +180,9 @@ public:
                   DataType type = DataType::I64);
   Tensor makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
                      DataType type);
+  /// A constant whose rows, along the first dimension, are multiplied by one
+  /// factor each.
+  Tensor scaleRows(const Tensor &tensor, ArrayRef<double> factors);
   Tensor makeConstant(DataType type, ArrayRef<int64_t> shape, std::string bytes,
                       bool isSplat = false);
   Tensor makeSplat(DataType type, ArrayRef<int64_t> shape, double value);

@@ -515,8 +515,8 @@ Status CudaDevice::loadImage(const KernelImage &image) {
   JitOptions jit(driver);
   CUmodule module = nullptr;
   // The driver takes PTX up to a zero byte, which c_str() ends with.
-  CUresult result = driver.moduleLoadDataEx(
-      &module, image.bytes.c_str(), jit.count, jit.options, jit.values);
+  CUresult result = driver.moduleLoadDataEx(&module, image.bytes.c_str(),
+                                            jit.count, jit.options, jit.values);
   if (result != CUDA_SUCCESS)
     return rejectImage(image, {"cuModuleLoadDataEx", result}, jit.getLogs());
   Status status = addModule(image.name, module);

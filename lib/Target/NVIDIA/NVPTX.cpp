@@ -201,9 +201,9 @@ static FailureOr<std::string> emitModule(ModuleOp kernels, const Chip &chip,
   return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
-/// Joins the PTX of several modules to that of one. The directives that a module
-/// begins with, and declarations of the one array in workgroup memory, occur
-/// once. Labels are local to functions, and all other names are unique.
+/// Joins the PTX of several modules to that of one. The directives that a
+/// module begins with, and declarations of the one array in workgroup memory,
+/// occur once. Labels are local to functions, and all other names are unique.
 static std::string joinPTX(ArrayRef<std::string> parts) {
   constexpr StringRef lastDirective = ".address_size ";
   std::string joined;

@@ -158,7 +158,10 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
 
     Operands with dynamic extents, with a producer, of i4, or with several
     dimensions along the rows, and other images, are not changed. On chips
-    without such instructions the pass does nothing.
+    without such instructions the pass does nothing, except for chips without
+    lanes: a constant rhs of at most 16 MiB with elements of 32 bits or more is
+    transposed if its rows are not contiguous. As all copies of constants, this
+    is done once, when the program is loaded.
 
     Before
 
@@ -388,7 +391,9 @@ def TesseraPromoteTiles : Pass<"tessera-promote-tiles"> {
     the schedule (the kernel's attribute `tessera.schedule`) has stages, this is
     workgroup memory into which all threads copy the tile, between two barriers;
     if `stages` is 0, there is none: the tile's loads read from the source.
-    Without a schedule, one stage is used.
+    Without a schedule, one stage is used. On chips without lanes, with one
+    subgroup and one stage, loads of a tile that is in bounds and not gathered
+    read from the source as well, if its elements have 32 bits or more.
 
     The rows in workgroup memory are padded against bank conflicts as the chip
     requires, or swizzled if the schedule has `swizzle`.

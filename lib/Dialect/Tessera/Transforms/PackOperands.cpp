@@ -17,6 +17,10 @@
 //
 // if the matmul gains more time by this than the copy takes.
 //
+// A CPU reads a row of rhs as vectors. A constant that is stored with K
+// contiguous, such as the filters of a grouped convolution, is transposed when
+// the program is loaded.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/IR/Tessera.h"
@@ -79,8 +83,10 @@ public:
   void run(ContractOp op);
 
 private:
-  std::optional<Plan> makePlan(ContractOp op, const MatrixForm &form,
-                               unsigned side, bool ordered);
+  std::optional<Plan> makePlan(ContractOp op, unsigned side,
+                               ArrayRef<unsigned> along, bool transposes,
+                               StringRef what);
+  void packRows(ContractOp op, const MatrixForm &form);
   Packed *findPacked(ContractOp op, const Plan &plan);
 
   const Chip &chip;
@@ -141,9 +147,26 @@ static bool isArgumentOrGlobal(Value root) {
           isa<func::FuncOp>(argument.getOwner()->getParentOp()));
 }
 
+/// The constant that `memory` is a view of; null for other memory.
+static memref::GlobalOp getConstant(Value memory) {
+  auto get = getRoot(memory).getDefiningOp<memref::GetGlobalOp>();
+  auto global = get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+                          get, get.getNameAttr())
+                    : memref::GlobalOp();
+  return global && global.getConstant() ? global : memref::GlobalOp();
+}
+
+/// Whether `memory` is a large constant, which is copied once, when the program
+/// is loaded.
+static bool isLargeConstant(Value memory) {
+  memref::GlobalOp global = getConstant(memory);
+  return global && isa_and_present<DenseResourceElementsAttr>(
+                       global.getInitialValueAttr());
+}
+
 /// Whether `op` may write or free the buffer of `source`.
 static bool mayChange(Operation *op, Value source) {
-  if (isCheckpoint(op))
+  if (isCheckpoint(op) || getConstant(source))
     return false;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
       getEffectsRecursively(op);
@@ -179,11 +202,12 @@ Packed *Packer::findPacked(ContractOp op, const Plan &plan) {
 // The copy
 //===----------------------------------------------------------------------===//
 
-/// The copy with which lhs (0) or rhs (1) of `op` can be read, with K along its
-/// rows unless it is `ordered`. Empty if the operand is not a matrix of static
-/// extents for each batch.
-std::optional<Plan> Packer::makePlan(ContractOp op, const MatrixForm &form,
-                                     unsigned side, bool ordered) {
+/// The copy with which lhs (0) or rhs (1) of `op` can be read, with the
+/// dimension `along` contiguous: `what`. Empty if the operand is not a matrix
+/// of static extents for each batch.
+std::optional<Plan> Packer::makePlan(ContractOp op, unsigned side,
+                                     ArrayRef<unsigned> along, bool transposes,
+                                     StringRef what) {
   Plan plan;
   plan.source = side ? op.getRhs() : op.getLhs();
   auto type = dyn_cast<MemRefType>(plan.source.getType());
@@ -199,11 +223,7 @@ std::optional<Plan> Packer::makePlan(ContractOp op, const MatrixForm &form,
     return std::nullopt;
   // With several dimensions along the rows, padding would make them
   // non-contiguous.
-  plan.transposes = !ordered;
-  ArrayRef<unsigned> along = form.k;
-  if (ordered)
-    along = isStoredTransposed(op, form, side) ? form.getRows(side)
-                                               : form.getCols(side);
+  plan.transposes = transposes;
   std::optional<unsigned> fastest;
   if (along.size() == 1)
     fastest =
@@ -220,9 +240,7 @@ std::optional<Plan> Packer::makePlan(ContractOp op, const MatrixForm &form,
   for (int64_t size : type.getShape())
     text << size << "x";
   text << type.getElementType() << ", to rows that are aligned to "
-       << chip.accessBytes << " bytes";
-  if (!ordered)
-    text << ", with K contiguous";
+       << chip.accessBytes << " bytes" << what;
   return plan;
 }
 
@@ -311,8 +329,43 @@ static bool usesGroup(ContractOp op, const Chip &chip) {
   return getDefaultSchedule(op, chip).getSubgroupsPerFragment() > 1;
 }
 
+/// Transposes a constant rhs whose rows are not contiguous, for a CPU.
+void Packer::packRows(ContractOp op, const MatrixForm &form) {
+  // Beyond, loading would take long, and the program twice the memory.
+  constexpr int64_t mostBytes = 16 << 20;
+  auto type = dyn_cast<MemRefType>(op.getRhs().getType());
+  if (op.getScheduleAttr() || form.gather[1] || !type ||
+      !type.hasStaticShape() || !isStoredTransposed(op, form, 1) ||
+      !isLargeConstant(op.getRhs()))
+    return;
+  // Narrow elements are packed along K when they are read.
+  int64_t bytes = getElementBytes(type.getElementType());
+  if (bytes < 4 || type.getNumElements() * bytes > mostBytes)
+    return;
+  std::optional<Plan> plan =
+      makePlan(op, /*side=*/1, form.getCols(1),
+               /*transposes=*/true, ", with N contiguous");
+  if (!plan)
+    return;
+  if (Packed *found = findPacked(op, *plan)) {
+    setOperand(op, 1, found->memory, plan->order);
+    found->dealloc->moveAfter(op);
+    return;
+  }
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Packed one{*plan, allocate(builder, *plan, chip), nullptr, nullptr};
+  one.copy = emitCopy(builder, *plan, one.memory);
+  setOperand(op, 1, one.memory, plan->order);
+  builder.setInsertionPointAfter(op);
+  one.dealloc = memref::DeallocOp::create(builder, getRoot(one.memory));
+  packed.push_back(one);
+  ++numPackedOperands;
+}
+
 void Packer::run(ContractOp op) {
   MatrixForm form = getMatrixForm(op);
+  if (!chip.hasLanes())
+    return packRows(op, form);
   SmallVector<const MatrixInstruction *> rows =
       getGroupInstructions(op, form, chip);
   if (rows.empty()) {
@@ -335,7 +388,12 @@ void Packer::run(ContractOp op) {
     allOrdered &= ordered;
     if (aligned && ordered)
       continue;
-    plans[side] = makePlan(op, form, side, ordered);
+    ArrayRef<unsigned> along = !ordered ? ArrayRef<unsigned>(form.k)
+                               : isStoredTransposed(op, form, side)
+                                   ? form.getRows(side)
+                                   : form.getCols(side);
+    plans[side] = makePlan(op, side, along, /*transposes=*/!ordered,
+                           ordered ? "" : ", with K contiguous");
     if (!plans[side]) {
       LDBG() << op.getLoc() << ": operand " << side << " cannot be packed";
       return;

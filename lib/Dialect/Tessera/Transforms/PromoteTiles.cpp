@@ -72,6 +72,23 @@ static bool isReadWithin(TileOp tile) {
   });
 }
 
+/// Whether the tile is copied to workgroup memory. Where one lane is the whole
+/// workgroup and no copies are in flight, each element of a plain tile is read
+/// about once, so that it is read from its source. Narrow elements are packed
+/// along K while they are staged.
+static bool isStaged(TileOp tile, ScheduleAttr schedule, const Chip &chip) {
+  if (!schedule)
+    return true;
+  if (schedule.getStages() == 0)
+    return false;
+  bool isAlone = !chip.hasLanes() && schedule.getNumSubgroups() == 1 &&
+                 schedule.getStages() == 1;
+  constexpr int64_t leastBits = 32;
+  return !isAlone || tile.isGather() || !tile.getInBounds() ||
+         !isReadWithin(tile) ||
+         getElementBits(tile.getResultType().getElementType()) < leastBits;
+}
+
 /// Copies the tiles of one block into workgroup memory of `kernel`.
 template <typename Kernel>
 static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
@@ -151,15 +168,18 @@ struct TesseraPromoteTilesPass
       Operation *parent = launch ? launch.getOperation() : kernel;
       auto schedule = parent->getAttrOfType<ScheduleAttr>(
           TesseraDialect::ScheduleAttrHelper::getNameStr());
-      if (schedule && schedule.getStages() == 0) {
-        for (TileOp tile : tiles)
-          if (failed(foldIntoLoads(tile)))
-            return signalPassFailure();
-      } else if (launch) {
-        promote(launch, tiles, schedule, **found);
-      } else {
-        promote(kernel, tiles, schedule, **found);
-      }
+      SmallVector<TileOp> staged;
+      for (TileOp tile : tiles)
+        if (isStaged(tile, schedule, **found))
+          staged.push_back(tile);
+        else if (failed(foldIntoLoads(tile)))
+          return signalPassFailure();
+      if (staged.empty())
+        continue;
+      if (launch)
+        promote(launch, staged, schedule, **found);
+      else
+        promote(kernel, staged, schedule, **found);
     }
   }
 };

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Tells merged locations from those of ops that were fused.
+/// Distinguishes merged locations from those of ops that were fused.
 static constexpr llvm::StringLiteral mark = "merged";
 
 llvm::SmallVector<Location> mlir::tessera::getMergedLocations(Location loc) {

@@ -134,29 +134,6 @@ static LogicalResult makeTwoDimensional(Lowering &l, Tensor &input,
 // Conv
 //===----------------------------------------------------------------------===//
 
-/// Multiplies the filters of each output channel by a factor.
-static Tensor scaleFilters(Lowering &l, const Tensor &filter,
-                           ArrayRef<double> factors) {
-  const Constant &constant = *filter.constant;
-  int64_t count = constant.count();
-  int64_t each = count / std::max<int64_t>(filter.shape[0], 1);
-  if (filter.type != DataType::F32 || constant.isSplat) {
-    SmallVector<double> values;
-    for (int64_t i = 0; i < count; ++i)
-      values.push_back(constant.getDouble(i) * factors[i / each]);
-    return l.makeDoubles(values, filter.shape, filter.type);
-  }
-  std::string bytes(constant.bytes);
-  for (int64_t i = 0; i < count; ++i) {
-    float value;
-    char *at = bytes.data() + i * static_cast<int64_t>(sizeof(value));
-    std::memcpy(&value, at, sizeof(value));
-    value = static_cast<float>(value * factors[i / each]);
-    std::memcpy(at, &value, sizeof(value));
-  }
-  return l.makeConstant(filter.type, filter.shape, std::move(bytes));
-}
-
 /// Folds a BatchNormalization of constants that follows into the filter and
 /// the bias.
 static void absorbNormalization(Lowering &l, Tensor &filter,
@@ -187,7 +164,7 @@ static void absorbNormalization(Lowering &l, Tensor &filter,
     offsets.push_back((own - parts[2]->getDouble(i)) * factor +
                       parts[1]->getDouble(i));
   }
-  filter = scaleFilters(l, filter, factors);
+  filter = l.scaleRows(filter, factors);
   bias = l.makeDoubles(offsets, filter.shape[0], filter.type);
   l.absorb(*norm);
 }

@@ -585,7 +585,7 @@ Expected<WorkGraph *> DriverDevice::makeGraph(const WorkList &work) {
     const WorkList::Step &step = work.getStep(index);
     void *node = nullptr;
     if (step.kernel) {
-      LaunchRequest request = made->work.getLaunch(index);
+      LaunchRequest request = made->work.getLaunch(index, info().computeUnits);
       made->overlaps += request.mayOverlap;
       result = graphAddLaunch(made->graph, previous, &node, step.kernel->handle,
                               request);
@@ -615,10 +615,11 @@ Status DriverDevice::updateGraph(WorkGraph &graph, const WorkList &work) {
     const WorkList::Step &step = graph.work.getStep(index);
     void *node = graph.nodes[index];
     DriverResult result =
-        step.kernel ? graphSetLaunch(graph.instance, node, step.kernel->handle,
-                                     graph.work.getLaunch(index))
-                    : graphSetCopy(graph.instance, node, step.to, step.from,
-                                   step.bytes);
+        step.kernel
+            ? graphSetLaunch(graph.instance, node, step.kernel->handle,
+                             graph.work.getLaunch(index, info().computeUnits))
+            : graphSetCopy(graph.instance, node, step.to, step.from,
+                           step.bytes);
     if (result.failed())
       return makeFailure(result, /*kernels=*/"",
                          format(" (node %zu of a graph)", index));

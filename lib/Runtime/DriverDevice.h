@@ -63,10 +63,14 @@ struct LoadedKernel {
 
 /// Whether a kernel may begin before the one before it has ended. Both have to
 /// wait: the second one for the first one, and the first one for all earlier
-/// ones, which then have ended when the second one begins.
-inline bool mayOverlap(const LoadedKernel *previous,
-                       const LoadedKernel &kernel) {
-  return previous && previous->waits && kernel.waits;
+/// ones, which then have ended when the second one begins. An earlier one with
+/// many `workgroups` for each of the device's `units` hides the latency of the
+/// launch by itself, and loses by workgroups that wait beside its own.
+inline bool mayOverlap(const LoadedKernel *previous, int64_t workgroups,
+                       const LoadedKernel &kernel, int64_t units) {
+  constexpr int64_t mostPerUnit = 4;
+  return previous && previous->waits && kernel.waits &&
+         workgroups <= mostPerUnit * units;
 }
 
 class DriverDevice : public Device {

@@ -57,7 +57,7 @@ void WorkList::addCopy(void *to, const void *from, size_t bytes) {
   steps.push_back(step);
 }
 
-LaunchRequest WorkList::getLaunch(size_t index) {
+LaunchRequest WorkList::getLaunch(size_t index, int64_t units) {
   const Step &step = steps[index];
   LaunchRequest request;
   std::copy(step.grid, step.grid + 3, request.grid);
@@ -68,8 +68,12 @@ LaunchRequest WorkList::getLaunch(size_t index) {
   for (size_t number = 0; number < step.numArguments; ++number)
     addresses.push_back(getValue(arguments[step.firstArgument + number]));
   request.args = addresses.data();
-  request.mayOverlap = !step.isFirst && index != 0 &&
-                       mayOverlap(steps[index - 1].kernel, *step.kernel);
+  if (!step.isFirst && index != 0) {
+    const Step &before = steps[index - 1];
+    request.mayOverlap = mayOverlap(
+        before.kernel, before.grid[0] * before.grid[1] * before.grid[2],
+        *step.kernel, units);
+  }
   return request;
 }
 

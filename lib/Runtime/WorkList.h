@@ -44,8 +44,9 @@ public:
 
   size_t size() const { return steps.size(); }
   const Step &getStep(size_t index) const { return steps[index]; }
-  /// The launch of a step. Its pointers are valid until the list changes.
-  LaunchRequest getLaunch(size_t index);
+  /// The launch of a step, on a device with so many compute units. Its pointers
+  /// are valid until the list changes.
+  LaunchRequest getLaunch(size_t index, int64_t units);
 
   /// Whether another list has the same kernels and copies in the same order,
   /// with arguments of the same sizes.

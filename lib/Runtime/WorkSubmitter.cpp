@@ -100,8 +100,10 @@ Status WorkSubmitter::queue(LoadedKernel &kernel,
   LaunchRequest own = request;
   // A watched kernel must end before the next one begins.
   own.mayOverlap = statistics.whyDirect != DirectReason::Watched &&
-                   mayOverlap(previous, kernel);
+                   mayOverlap(previous, previousWorkgroups, kernel,
+                              device.info().computeUnits);
   previous = &kernel;
+  previousWorkgroups = request.grid[0] * request.grid[1] * request.grid[2];
   statistics.overlaps += own.mayOverlap;
   return device.launchKernel(kernel, own, target);
 }
@@ -121,7 +123,7 @@ Status WorkSubmitter::queueAll(DirectReason reason) {
   for (size_t index = 0; index < work.size() && status.ok(); ++index) {
     const WorkList::Step &step = work.getStep(index);
     if (step.kernel) {
-      LaunchRequest request = work.getLaunch(index);
+      LaunchRequest request = work.getLaunch(index, device.info().computeUnits);
       request.kernel = step.kernel->name.c_str();
       status = queue(*step.kernel, request);
     } else {

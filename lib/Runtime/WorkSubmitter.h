@@ -88,9 +88,10 @@ private:
   std::optional<void *> target;
   bool isRecording = false;
   size_t numSteps = 0;
-  /// The kernel that the run queued last; null if it has queued none, or
-  /// something else since.
+  /// The kernel that the run queued last, and the size of its grid; null if it
+  /// has queued none, or something else since.
   const LoadedKernel *previous = nullptr;
+  int64_t previousWorkgroups = 0;
   WorkList work;
   LaunchStatistics statistics;
 };

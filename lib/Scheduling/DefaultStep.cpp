@@ -70,16 +70,15 @@ bool ScheduleBuilder::canHalveStep() {
   return fields.k % 2 == 0 && (fields.k / 2) % fields.kFragment == 0;
 }
 
-/// With few workgroups, nothing hides the latency of a step, at the beginning of
-/// which the inputs of producers are read. On an H100, densenet121's matmuls of
-/// 196x128 with K from 256 to 512 take 15 to 25 % less time with steps of 64
+/// With few workgroups, nothing hides the latency of a step, at the beginning
+/// of which the inputs of producers are read. On an H100, densenet121's matmuls
+/// of 196x128 with K from 256 to 512 take 15 to 25 % less time with steps of 64
 /// elements than with 32. Those of 128, whose fragments are a loop, and
 /// convolutions in long steps, take more.
 void ScheduleBuilder::lengthenStep() {
   // At least so many steps remain, to overlap copies and matmuls.
   constexpr int64_t leastSteps = 4;
-  bool hasProducer =
-      !op.getProducer(0).empty() || !op.getProducer(1).empty();
+  bool hasProducer = !op.getProducer(0).empty() || !op.getProducer(1).empty();
   if (!hasProducer || form.gather[0] || form.gather[1] || !usesMatrixUnit ||
       usesBlocks || hasWholeRows || fields.stages == 0 || !chip.asyncCopy ||
       operandBits < 8 || ShapedType::isDynamic(extents[2]))

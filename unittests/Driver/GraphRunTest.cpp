@@ -985,6 +985,24 @@ TEST_F(OverlapTest, RunsOfOneGraphDoNotOverlap) {
             (std::vector<bool>{false, true, true, false, true, true}));
 }
 
+TEST_F(OverlapTest, KernelsOfManyWorkgroupsHaveEnded) {
+  WorkList work;
+  WorkSubmitter submitter(*device);
+  submitter.beginDirect(DirectReason::Asked, getCallers());
+  for (int64_t ofUnit : {2, 4, 5, 1}) {
+    LaunchRequest one = request(waits);
+    one.grid[0] = device->info().computeUnits;
+    one.grid[1] = ofUnit;
+    one.grid[2] = 1;
+    work.addLaunch(*waits, one, nullptr);
+    Status status = submitter.launch(*waits, one);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  std::vector<bool> expected = {false, true, true, false};
+  EXPECT_EQ(listOverlaps(take()), expected);
+  EXPECT_EQ(listOverlaps(launch(work)), expected);
+}
+
 TEST_F(OverlapTest, AFailedDependencyIsThatOfTheGraph) {
   WorkList work;
   work.addLaunch(*waits, request(waits), nullptr);

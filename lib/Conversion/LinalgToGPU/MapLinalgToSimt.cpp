@@ -380,7 +380,8 @@ int64_t Mapper::chooseRows() {
   if (!hasLoops || parallel.size() < 2 || chip.processors == 0)
     return 1;
   std::optional<int64_t> total = getStaticProduct(sizes, parallel),
-                         extent = getConstantIntValue(sizes[parallel.end()[-2]]);
+                         extent =
+                             getConstantIntValue(sizes[parallel.end()[-2]]);
   if (!total || !extent)
     return 1;
   for (int64_t count = std::min(mostRows, mostPoints / width); count > 1;

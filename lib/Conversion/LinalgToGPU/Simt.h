@@ -6,8 +6,9 @@
 //
 // The common part of the passes that create kernels without fragments: code for
 // one point of an iteration space or for several consecutive ones
-// (SimtBody.cpp, SimtLoops.cpp), reductions by many threads (SimtReduction.cpp), and groups of
-// reductions and element-wise ops of rows (SimtRows.cpp).
+// (SimtBody.cpp, SimtLoops.cpp), reductions by many threads
+// (SimtReduction.cpp), and groups of reductions and element-wise ops of rows
+// (SimtRows.cpp).
 //
 //===----------------------------------------------------------------------===//
 

@@ -96,8 +96,8 @@ bool WideValues::visit(scf::ForOp loop) {
     if (dependsOnLane(bound))
       return false;
   auto carry = [&](ValueRange values) {
-    for (auto [value, argument, result] : llvm::zip_equal(
-             values, loop.getRegionIterArgs(), loop.getResults()))
+    for (auto [value, argument, result] :
+         llvm::zip_equal(values, loop.getRegionIterArgs(), loop.getResults()))
       if (dependsOnLane(value) || wide.contains(argument)) {
         add(argument);
         add(result);
@@ -143,8 +143,8 @@ std::optional<int64_t> simt::getVectorWidthOfLoops(Block &body, unsigned dim,
   int64_t width = chip.accessBytes;
   for (memref::LoadOp load : values.getLoads()) {
     unsigned rank = load.getMemRefType().getRank();
-    Operand operand{load.getMemRef(), AffineMap::getMultiDimIdentityMap(
-                                          rank, load.getContext())};
+    Operand operand{load.getMemRef(),
+                    AffineMap::getMultiDimIdentityMap(rank, load.getContext())};
     width = std::min(width, getVectorWidth({operand}, rank - 1, chip));
   }
   return width;
@@ -208,8 +208,7 @@ void LoopCloner::clone(memref::LoadOp load) {
   }
 }
 
-SmallVector<Value> LoopCloner::getCarried(ValueRange carried,
-                                          scf::ForOp loop) {
+SmallVector<Value> LoopCloner::getCarried(ValueRange carried, scf::ForOp loop) {
   SmallVector<Value> clones;
   for (size_t i = 0; i < positions.size(); ++i)
     for (auto [value, argument] :
@@ -221,8 +220,7 @@ SmallVector<Value> LoopCloner::getCarried(ValueRange carried,
 
 void LoopCloner::setCarried(ValueRange carried, ValueRange clones) {
   for (size_t i = 0; i < positions.size(); ++i)
-    mappings[i].map(carried,
-                    clones.slice(i * carried.size(), carried.size()));
+    mappings[i].map(carried, clones.slice(i * carried.size(), carried.size()));
 }
 
 bool LoopCloner::unroll(scf::ForOp loop) {
@@ -235,8 +233,7 @@ bool LoopCloner::unroll(scf::ForOp loop) {
     return false;
   SmallVector<Value> carried = getCarried(loop.getInitArgs(), loop);
   for (int64_t n = 0; n < count->getSExtValue(); ++n) {
-    Value index =
-        arith::ConstantIndexOp::create(builder, *first + n * *step);
+    Value index = arith::ConstantIndexOp::create(builder, *first + n * *step);
     for (IRMapping &mapping : mappings)
       mapping.map(loop.getInductionVar(), index);
     setCarried(loop.getRegionIterArgs(), carried);

@@ -158,8 +158,8 @@ static bool waitsFirst(llvm::Function &kernel) {
                       });
 }
 
-/// Whether all kernels wait first. Fails if the name is taken that promises this
-/// to the runtime.
+/// Whether all kernels wait first. Fails if the name is taken that promises
+/// this to the runtime.
 static FailureOr<bool> allWaitFirst(ModuleOp module, llvm::Module &code) {
   std::string name(::tessera::runtime::waitingKernelsMark);
   if (llvm::GlobalValue *other = code.getNamedValue(name))

@@ -372,12 +372,11 @@ void Pipeliner::run() {
   WaitOp::create(builder, ValueRange(), /*pending=*/0);
   if (peel) {
     gpu::BarrierOp::create(builder);
-    results = forSteps(
-        lastCopied, loop.getUpperBound(), results,
-        [&](Step step, ValueRange carried) {
-          IRMapping mapping = readVectors(step);
-          return compute(step, mapping, carried);
-        });
+    results = forSteps(lastCopied, loop.getUpperBound(), results,
+                       [&](Step step, ValueRange carried) {
+                         IRMapping mapping = readVectors(step);
+                         return compute(step, mapping, carried);
+                       });
   }
   loop.replaceAllUsesWith(results);
   loop.erase();

@@ -1,4 +1,5 @@
-// Three matmuls, of which each takes the result of the one before.
+// Three matmuls, of which each takes the result of the one before. The kernel of the
+// last two is the same; that of the first one has an operand less.
 
 func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32

@@ -193,7 +193,7 @@ Value WindowBody::fold(Value start, size_t from) {
   }
   for (Operation &inner : body.without_terminator()) {
     Operation *copy = b.clone(inner, mapping);
-    // As in every contraction, a product is added by one FMA.
+    // As in every contraction, an FMA multiplies and adds.
     if (auto sum = dyn_cast<arith::AddFOp>(copy))
       for (Value operand : sum->getOperands())
         if (auto product = operand.getDefiningOp<arith::MulFOp>()) {

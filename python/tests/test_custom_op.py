@@ -127,8 +127,58 @@ def test_only_one_gradient(linear, device):
 def test_opcheck(linear, device):
     """PyTorch's own checks: schema, fake tensors, autograd registration, dynamic shapes."""
     x, weight = tensors(device, (7, 5), (6, 5), requires_grad=True)
-    results = torch.library.opcheck(linear, (x, weight))
+    results = torch.library.opcheck(linear.overload, (x, weight))
     assert set(results.values()) == {"SUCCESS"}, results
+
+
+class CallsOfDispatcher(torch.utils._python_dispatch.TorchDispatchMode):
+    """Counts the operators that PyTorch's dispatcher runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.operators = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.operators.append(func)
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_plain_call_skips_the_dispatcher(linear, device, monkeypatch):
+    x, weight = tensors(device, (7, 5), (6, 5), requires_grad=True)
+    expected = linear.overload(x, weight)
+    gradients = torch.autograd.grad(expected.square().sum(), (x, weight))
+    overload, calls = linear.overload, []
+    monkeypatch.setattr(linear, "overload", lambda *arguments: calls.append(1) or overload(*arguments))
+    ours = linear(x, weight)
+    assert ours.requires_grad and not calls
+    assert torch.equal(ours, expected)
+    for own, other in zip(torch.autograd.grad(ours.square().sum(), (x, weight)), gradients):
+        assert torch.equal(own, other)
+    with torch.no_grad():
+        assert not linear(x, weight).requires_grad
+    assert not calls
+
+
+def test_modes_and_transforms_see_the_operator(linear, device, monkeypatch):
+    x, weight = tensors(device, (7, 5), (6, 5))
+    with CallsOfDispatcher() as mode:
+        linear(x, weight)
+    assert linear.overload in mode.operators
+    with torch._subclasses.fake_tensor.FakeTensorMode() as fake:
+        result = linear(fake.from_tensor(x), fake.from_tensor(weight))
+        assert type(result) is not torch.Tensor and result.shape == (7, 6)
+    result = linear(x.to("meta"), weight.to("meta"))
+    assert result.is_meta and result.shape == (7, 6)
+    overload, calls = linear.overload, []
+    monkeypatch.setattr(linear, "overload", lambda *arguments: calls.append(1) or overload(*arguments))
+    with torch.autograd.profiler.profile():
+        linear(x, weight)
+    with torch.device(x.device):
+        linear(x, weight)
+    images = torch.stack([x, 2 * x])
+    batch = torch.func.vmap(linear, in_dims=(0, None))(images, weight)
+    torch.testing.assert_close(batch, torch.nn.functional.linear(images, weight))
+    assert len(calls) == 3
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", pytest.param("inductor", marks=needs_gpu)])
@@ -163,7 +213,7 @@ def test_export(linear, device):
     module = Module()
     x, = tensors(device, (7, 5))
     exported = torch.export.export(module, (x,), dynamic_shapes={"x": {0: torch.export.Dim("rows", min=2)}})
-    assert linear in [node.target for node in exported.graph.nodes]
+    assert linear.overload in [node.target for node in exported.graph.nodes]
     x, = tensors(device, (11, 5))
     torch.testing.assert_close(exported.module()(x), 2 * torch.nn.functional.linear(x, module.weight))
 
@@ -189,7 +239,7 @@ def test_without_a_derivative(device):
 def test_written_arguments(device):
     program = compile_for(device, SCALE)
     scale = tessera.torch.custom_op(program, new_name("scale"), arguments=("x", "factor"))
-    assert str(scale._schema).endswith("(Tensor(a!) x, float factor) -> ()")
+    assert str(scale.overload._schema).endswith("(Tensor(a!) x, float factor) -> ()")
     x, = tensors(device, (4, 5), dtype=torch.float32)
     expected, version = x * 1.5, x._version
     assert scale(x, 1.5) is None

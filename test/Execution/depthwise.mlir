@@ -13,7 +13,7 @@
 // CHECK: {{^}}verified
 
 // The loop over the rows of the window loads four vectors of elements for two
-// positions, and three of the filter; a product is added by an FMA.
+// positions, and three of the filter. An FMA multiplies and adds.
 // RUN: gpu-runner %s --target=cuda:sm_90a --entry=depthwise --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: FileCheck %s --check-prefix=FMA --input-file=%t.ptx

@@ -73,8 +73,8 @@ func.func @few(%in: memref<8x64xf16>, %out: memref<4x64xf16>) {
 
 // -----
 
-// What depends on the channel in another way is computed point by point: a
-// channel that is an index of another dimension, or of another channel.
+// Elements whose index depends on the channel in another way are computed point
+// by point: the channel is an index of another dimension, or counts backwards.
 // CHECK-LABEL: func.func @gathered
 // CHECK-NOT:   vector
 // CHECK:       memref.load

@@ -31,6 +31,9 @@ struct RowGroup {
   /// compute nothing, except the fills of their outputs.
   SmallVector<linalg::LinalgOp> ops;
   int64_t rows = 1, columns = 1;
+  /// Allocations that only ops of the group access, and read only what these
+  /// wrote: a kernel may keep their elements in registers.
+  SmallVector<Value> inner;
 };
 
 /// An op of a group: the loops over its rows, from the outermost on and without

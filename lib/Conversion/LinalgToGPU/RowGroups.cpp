@@ -21,8 +21,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 /// A single workgroup computes at most so many columns of a row, unless there
-/// are so many rows.
-static constexpr int64_t mostColumns = 8192, manyRows = 256;
+/// are so many rows: nearly as many as a large GPU has SMs.
+static constexpr int64_t mostColumns = 8192, manyRows = 96;
 
 Value mlir::tessera::getMemoryRoot(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
@@ -277,6 +277,50 @@ static void gather(const RowGroup &group, const DenseSet<Operation *> &fills) {
   }
 }
 
+/// Whether all accesses of `memory`, also through views, are by `members`.
+static bool isAccessedOnlyBy(Value memory,
+                             const DenseSet<Operation *> &members) {
+  return llvm::all_of(memory.getUsers(), [&](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user))
+      return llvm::all_of(user->getResults(), [&](Value view) {
+        return isAccessedOnlyBy(view, members);
+      });
+    return isa<memref::DeallocOp>(user) || members.contains(user);
+  });
+}
+
+/// The memory that only ops of the group, and the fills of their outputs,
+/// access, and that none of them reads before another one wrote it.
+static SmallVector<Value> findInner(const RowGroup &group) {
+  DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> written;
+  DenseSet<Value> readFirst;
+  for (linalg::LinalgOp op : group.ops) {
+    bool reduces = op.getNumReductionLoops() != 0;
+    auto noteRead = [&](Value memory) {
+      if (!written.contains(memory))
+        readFirst.insert(memory);
+    };
+    for (OpOperand *input : op.getDpsInputOperands())
+      noteRead(getMemoryRoot(input->get()));
+    for (OpOperand &output : op.getDpsInitsMutable()) {
+      linalg::FillOp fill = reduces ? findInitialFill(op, output) : nullptr;
+      if (fill)
+        members.insert(fill);
+      else if (!op.getMatchingBlockArgument(&output).use_empty())
+        noteRead(getMemoryRoot(output.get()));
+    }
+    for (Value output : op.getDpsInits())
+      written.insert(getMemoryRoot(output));
+  }
+  SmallVector<Value> inner;
+  for (Value memory : written)
+    if (memory.getDefiningOp<memref::AllocOp>() &&
+        !readFirst.contains(memory) && isAccessedOnlyBy(memory, members))
+      inner.push_back(memory);
+  return inner;
+}
+
 SmallVector<RowGroup> mlir::tessera::gatherRowGroups(Block &block) {
   // Fills that are part of the kernel of a reduction.
   DenseSet<Operation *> fills;
@@ -302,6 +346,7 @@ SmallVector<RowGroup> mlir::tessera::gatherRowGroups(Block &block) {
       continue;
     members.insert(group.ops.begin(), group.ops.end());
     groups.push_back(group);
+    groups.back().inner = findInner(group);
   }
   for (const RowGroup &group : groups)
     gather(group, fills);

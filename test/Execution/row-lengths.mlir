@@ -22,9 +22,24 @@
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify=sample --entry=overwritten --arg=random --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=kept --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=in_place --arg=random --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=means --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=of_rows --arg=random --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=kept --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=in_place --arg=random --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=means --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=of_rows --arg=random --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=means --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=of_rows --arg=random --arg=random | FileCheck %s
 // CHECK: {{^}}verified
+
+// What is computed from the sums is part of their kernel.
+// RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefix=KERNELS
+// KERNELS-LABEL: func.func @means(
+// KERNELS-COUNT-1: gpu.launch_func
+// KERNELS-NOT: gpu.launch_func
+// KERNELS-LABEL: func.func @of_rows(
+// KERNELS-COUNT-1: gpu.launch_func
+// KERNELS-NOT: gpu.launch_func
 
 func.func @short(%x: tensor<53x8xf16>) -> tensor<53x8xf16> {
   %wide = arith.extf %x : tensor<53x8xf16> to tensor<53x8xf32>
@@ -146,4 +161,53 @@ func.func @overwritten(%a: tensor<96x4xf32>, %b: tensor<4x34001xf32>) -> (tensor
     linalg.yield %s : f32
   } -> tensor<96xf32>
   return %d, %sum : tensor<96x34001xf32>, tensor<96xf32>
+}
+
+func.func @means(%x: tensor<70x256xf16>) -> tensor<70xf16> {
+  %zero = arith.constant 0.0 : f32
+  %count = arith.constant 256.0 : f32
+  %e = tensor.empty() : tensor<70xf32>
+  %e16 = tensor.empty() : tensor<70xf16>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<70xf32>) -> tensor<70xf32>
+  %wide = arith.extf %x : tensor<70x256xf16> to tensor<70x256xf32>
+  %sum = linalg.reduce {arith.addf} ins(%wide : tensor<70x256xf32>) outs(%f : tensor<70xf32>) dimensions = [1]
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%sum : tensor<70xf32>) outs(%e16 : tensor<70xf16>) {
+  ^bb0(%s: f32, %out: f16):
+    %d = arith.divf %s, %count : f32
+    %n = arith.truncf %d : f32 to f16
+    linalg.yield %n : f16
+  } -> tensor<70xf16>
+  return %r : tensor<70xf16>
+}
+
+// The scale of a row is a result; rows have factors of their own, too.
+func.func @of_rows(%x: tensor<6x1003xf32>, %factors: tensor<6xf32>) -> (tensor<6x1003xf32>, tensor<6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<6x1003xf32>
+  %e1 = tensor.empty() : tensor<6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e1 : tensor<6xf32>) -> tensor<6xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<6x1003xf32>) outs(%f : tensor<6xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %q = arith.mulf %a, %a : f32
+    %s = arith.addf %out, %q : f32
+    linalg.yield %s : f32
+  } -> tensor<6xf32>
+  %scale = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%sum, %factors : tensor<6xf32>, tensor<6xf32>) outs(%e1 : tensor<6xf32>) {
+  ^bb0(%s: f32, %a: f32, %out: f32):
+    %p = arith.addf %s, %one : f32
+    %r = math.rsqrt %p : f32
+    %t = arith.mulf %r, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<6xf32>
+  %r = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %scale : tensor<6x1003xf32>, tensor<6xf32>) outs(%e : tensor<6x1003xf32>) {
+  ^bb0(%a: f32, %s: f32, %out: f32):
+    %d = arith.mulf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<6x1003xf32>
+  return %r, %scale : tensor<6x1003xf32>, tensor<6xf32>
 }

@@ -63,7 +63,11 @@ RowLoops mlir::tessera::getRowLoops(linalg::LinalgOp op,
                                     const RowGroup &group) {
   RowLoops loops;
   loops.rows = *getLongLoops(op);
-  if (!loops.rows.empty())
+  int64_t points = 1;
+  for (unsigned loop : loops.rows)
+    points *= op.getStaticLoopRanges()[loop];
+  // Rows have several columns.
+  if (points != group.rows)
     loops.column = loops.rows.pop_back_val();
   return loops;
 }
@@ -87,7 +91,7 @@ RowAccess mlir::tessera::getRowAccess(OpOperand &operand,
   }
   if (used == loops.rows)
     return RowAccess::Row;
-  if (!used.empty() && used.back() == loops.column &&
+  if (loops.column && !used.empty() && used.back() == *loops.column &&
       ArrayRef(used).drop_back() == ArrayRef(loops.rows))
     return RowAccess::Element;
   return RowAccess::Other;
@@ -154,16 +158,25 @@ bool Search::start(linalg::LinalgOp op) {
 
 bool Search::mayJoin(linalg::LinalgOp op) {
   std::optional<SmallVector<unsigned>> loops = getLongLoops(op);
-  if (!isPlainBody(op) || !loops || loops->size() != rowExtents.size() + 1)
+  if (!isPlainBody(op) || !loops)
+    return false;
+  bool isOfRows = loops->size() == rowExtents.size();
+  if (!isOfRows && loops->size() != rowExtents.size() + 1)
     return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   for (auto [loop, extent] : llvm::zip(*loops, rowExtents))
     if (extents[loop] != extent || kinds[loop] != utils::IteratorType::parallel)
       return false;
-  if (extents[loops->back()] != group.columns)
+  if (!isOfRows && extents[loops->back()] != group.columns)
     return false;
-  bool reduces = kinds[loops->back()] == utils::IteratorType::reduction;
+  // Other threads share reductions whose rows are not contiguous better.
+  if (isOfRows && llvm::none_of(read, [](const auto &memory) {
+        return llvm::is_contained(memory.second, RowAccess::Element);
+      }))
+    return false;
+  bool reduces =
+      !isOfRows && kinds[loops->back()] == utils::IteratorType::reduction;
   if (!reduces && op.getNumReductionLoops() != 0)
     return false;
 
@@ -172,16 +185,23 @@ bool Search::mayJoin(linalg::LinalgOp op) {
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     Value root = getMemoryRoot(output.get());
     RowAccess access = getRowAccess(output, where);
-    if (access != (reduces ? RowAccess::Row : RowAccess::Element) ||
+    bool isOneOfRow = reduces || isOfRows;
+    if (access != (isOneOfRow ? RowAccess::Row : RowAccess::Element) ||
         !root.getDefiningOp<memref::AllocOp>() ||
         isPacked(getElementTypeOrSelf(root.getType())))
       return false;
     // Elements may lie elsewhere in a part of the memory.
     if (cast<MemRefType>(root.getType()).getNumElements() !=
-        (reduces ? group.rows : group.rows * group.columns))
+        (isOneOfRow ? group.rows : group.rows * group.columns))
       return false;
     auto before = written.find(root);
     if (before != written.end() && before->second != access)
+      return false;
+    // One thread of a team stores an element of the row, while others may still
+    // read the element before.
+    if (isOfRows && before == written.end() &&
+        (read.contains(root) ||
+         !op.getMatchingBlockArgument(&output).use_empty()))
       return false;
     if (llvm::any_of(read.lookup(root),
                      [&](RowAccess other) { return other != access; }))
@@ -203,7 +223,8 @@ bool Search::mayJoin(linalg::LinalgOp op) {
     RowAccess access = getRowAccess(*input, where);
     if (before != written.end() && before->second != access)
       return false;
-    if (isOutput && access != RowAccess::Element)
+    if (isOutput && access != RowAccess::Element &&
+        !(isOfRows && before != written.end()))
       return false;
   }
   return true;

@@ -10,8 +10,8 @@
 //      columns ->   lane 0 | lane 1 | ... | lane 0 | lane 1 | ...
 //                   '---- chunk 0 ----'     '---- chunk 1 ----'
 //
-// The result of a reduction is in a register of every thread of the team. The
-// elements between the ops are kept in one of three ways:
+// The result of a reduction is in a register of every thread of the team, and so
+// is what an op computes for each row. The elements between the ops are kept in one of three ways:
 //
 //   registers  The chunks are unrolled, and all loads precede the first op.
 //              Where the team and its vectors make a thread's share small.
@@ -53,6 +53,14 @@ static constexpr int64_t mostThreads = 1024;
 /// elements anew.
 static constexpr int64_t elementsInFlight = 16;
 
+/// Chunks of a reduction that a thread accumulates side by side, so that an
+/// accumulation does not wait for the one before.
+static constexpr int64_t accumulators = 4;
+
+static bool reduces(Operation *op) {
+  return cast<linalg::LinalgOp>(op).getNumReductionLoops() != 0;
+}
+
 namespace {
 /// A vector of columns of one thread.
 struct Chunk {
@@ -86,6 +94,11 @@ private:
     return FusedLoc::get(group.ops.front()->getContext(), locs);
   }
   void findSources();
+  /// Whether `op` computes one element for each row.
+  bool isOfRow(Operation *op) {
+    return reduces(op) ||
+           !getRowLoops(cast<linalg::LinalgOp>(op), group).column;
+  }
   /// Whether computing `op` reads elements of `memory` that an op before the
   /// group wrote.
   bool readsInitial(linalg::LinalgOp op, Value memory);
@@ -98,8 +111,12 @@ private:
   void emitRow(Value row);
   void emitReduction(linalg::LinalgOp op);
   void emitElements(linalg::LinalgOp op);
-  /// Runs `body` at the columns of this thread, several chunks at a time.
-  SmallVector<Value> emitColumns(ValueRange first, ChunkFn body);
+  void emitElementOfRow(linalg::LinalgOp op);
+  /// Stores an element of the row.
+  void storeOfRow(OpOperand &output, Value value);
+  /// Runs `body` at the columns of this thread, at `count` chunks at a time where
+  /// elements are in memory.
+  SmallVector<Value> emitColumns(ValueRange first, int64_t count, ChunkFn body);
   Chunk makeChunk(Value column, bool isFull);
   /// The operands whose elements `op` reads at each column.
   SmallVector<OpOperand *> getReadOperands(linalg::LinalgOp op);
@@ -137,7 +154,7 @@ private:
   DenseMap<Value, Operation *> lastWriters;
   /// Written memory as rows and columns, or as rows alone.
   DenseMap<Value, Operand> views;
-  /// The results of reductions.
+  /// The results of reductions and of ops on elements of rows.
   DenseMap<Operation *, SmallVector<Value>> sums;
   /// Elements of rows that were loaded.
   DenseMap<std::pair<Value, AffineMap>, Value> rowLoads;
@@ -150,10 +167,6 @@ private:
   Value thread, lane, row, inside;
 };
 } // namespace
-
-static bool reduces(Operation *op) {
-  return cast<linalg::LinalgOp>(op).getNumReductionLoops() != 0;
-}
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -185,7 +198,7 @@ bool RowEmitter::readsInitial(linalg::LinalgOp op, Value memory) {
     Operation *source = sources.lookup(operand).first;
     if (!source)
       return getMemoryRoot(operand->get()) == memory;
-    return !reduces(source) &&
+    return !isOfRow(source) &&
            readsInitial(cast<linalg::LinalgOp>(source), memory);
   });
 }
@@ -249,7 +262,8 @@ Position RowEmitter::getPosition(OpOperand &operand, Value column,
                                  int64_t points) {
   if (!views.contains(getMemoryRoot(operand.get()))) {
     Position position = positions.lookup(operand.getOwner());
-    position.index[position.along] = column;
+    if (position.along < position.index.size())
+      position.index[position.along] = column;
     position.width = points;
     return position;
   }
@@ -260,7 +274,8 @@ Value RowEmitter::readMemory(OpOperand &operand, Chunk *chunk) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   Value memory = operand.get();
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  RowAccess access = getRowAccess(operand, getRowLoops(op, group));
+  RowLoops loops = getRowLoops(op, group);
+  RowAccess access = getRowAccess(operand, loops);
   // Ops of the group may have different loops of one iteration.
   if (access != RowAccess::Other) {
     map = AffineMap();
@@ -268,9 +283,9 @@ Value RowEmitter::readMemory(OpOperand &operand, Chunk *chunk) {
         memory.getDefiningOp()))
       memory = memory.getDefiningOp<ViewLikeOpInterface>().getViewSource();
   }
-  bool isOfRow =
-      !isa<MemRefType>(memory.getType()) || access == RowAccess::Row;
-  if (isOfRow && keep != Keep::Memory) {
+  bool isSame = !isa<MemRefType>(memory.getType()) ||
+                access == RowAccess::Row || !loops.column;
+  if (isSame && keep != Keep::Memory) {
     Value &value = rowLoads[{memory, map}];
     if (!value)
       value = emitLoad(builder, getOperand(operand),
@@ -289,7 +304,7 @@ Value RowEmitter::readMemory(OpOperand &operand, Chunk *chunk) {
 Value RowEmitter::read(OpOperand &operand, Chunk &chunk) {
   auto [source, output] = sources.lookup(&operand);
   Value value;
-  if (source && reduces(source))
+  if (source && isOfRow(source))
     value = sums[source][output];
   else if (source && keep != Keep::Memory)
     value = compute(cast<linalg::LinalgOp>(source), chunk)[output];
@@ -303,9 +318,9 @@ void RowEmitter::load(linalg::LinalgOp op, Chunk *chunk) {
     return;
   for (OpOperand *operand : getReadOperands(op)) {
     Operation *source = sources.lookup(operand).first;
-    if (!source || (keep == Keep::Memory && !reduces(source)))
+    if (!source || (keep == Keep::Memory && !isOfRow(source)))
       readMemory(*operand, chunk);
-    else if (!reduces(source))
+    else if (!isOfRow(source))
       load(cast<linalg::LinalgOp>(source), chunk);
   }
 }
@@ -339,6 +354,8 @@ void RowEmitter::chooseWidth() {
   std::optional<int64_t> most;
   for (linalg::LinalgOp op : group.ops) {
     RowLoops loops = getRowLoops(op, group);
+    if (!loops.column)
+      continue;
     if (!canVectorize(*op.getBlock())) {
       width = 1;
       return;
@@ -351,7 +368,7 @@ void RowEmitter::chooseWidth() {
         continue;
       Operand where = getOperand(operand);
       bool isOwn = views.contains(memory);
-      unsigned along = isOwn ? 1 : loops.column;
+      unsigned along = isOwn ? 1 : *loops.column;
       if (getMovement(where, along) == Movement::Strided) {
         width = 1;
         return;
@@ -360,7 +377,7 @@ void RowEmitter::chooseWidth() {
         (isOwn ? own : others).push_back(where);
     }
     for (auto &[operands, along] :
-         {std::pair(own, 1U), std::pair(others, loops.column)})
+         {std::pair(own, 1U), std::pair(others, *loops.column)})
       if (!operands.empty())
         most = std::min(most.value_or(chip.policy.simt.threads * 64),
                         getVectorWidth(operands, along, chip));
@@ -426,14 +443,14 @@ Chunk RowEmitter::makeChunk(Value column, bool isFull) {
   return chunk;
 }
 
-SmallVector<Value> RowEmitter::emitColumns(ValueRange first, ChunkFn body) {
+SmallVector<Value> RowEmitter::emitColumns(ValueRange first, int64_t count,
+                                           ChunkFn body) {
   if (keep == Keep::Registers)
     return body(chunks, first);
-  int64_t columns = group.columns, step = team * width, count = 1;
+  int64_t columns = group.columns, step = team * width;
   if (keep == Keep::Again)
-    count = std::max<int64_t>(
-        1, std::min(std::max(chip.policy.simt.unroll, elementsInFlight / width),
-                    columns / step));
+    count = std::max(chip.policy.simt.unroll, elementsInFlight / width);
+  count = std::max<int64_t>(1, std::min(count, columns / step));
   int64_t block = count * step, end = columns / block * block;
   Value own = math.mul(lane, width);
   SmallVector<Value> carried(first);
@@ -568,15 +585,29 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
     }
     return next;
   };
+  int64_t parts = std::clamp<int64_t>(group.columns / (team * width), 1,
+                                      accumulators);
+  size_t n = first.size();
+  first.reserve(n * parts);
+  for (size_t i = n; i < n * parts; ++i)
+    first.push_back(Value(first[i - n]));
   SmallVector<Value> partial = emitColumns(
-      first, [&](MutableArrayRef<Chunk> some, ValueRange carried) {
+      first, parts, [&](MutableArrayRef<Chunk> some, ValueRange carried) {
         for (Chunk &chunk : some)
           load(op, &chunk);
         SmallVector<Value> next(carried);
-        for (Chunk &chunk : some)
-          next = accumulate(chunk, next);
+        for (auto [i, chunk] : llvm::enumerate(some)) {
+          size_t begin = i % parts * n;
+          llvm::copy(accumulate(chunk, ValueRange(next).slice(begin, n)),
+                     next.begin() + begin);
+        }
         return next;
       });
+  for (int64_t part = 1; part < parts; ++part)
+    for (size_t i = 0; i < n; ++i)
+      partial[i] =
+          vector::makeArithReduction(builder, op.getLoc(), kinds[i], partial[i],
+                                     partial[part * n + i]);
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     Value sum = partial[i];
     if (width > 1) {
@@ -599,16 +630,41 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
     sum =
         vector::makeArithReduction(builder, op.getLoc(), kinds[i], start, sum);
     sums[op].push_back(sum);
-    if (!isStored(op, i))
-      continue;
+    if (isStored(op, i))
+      storeOfRow(output, sum);
+  }
+}
 
-    OpBuilder::InsertionGuard guard(builder);
-    Value leads;
-    if (team > 1)
-      leads = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane,
-                                    math.constant(0));
-    insertWithin(leads);
-    store(output, sum, math.constant(0), 1);
+void RowEmitter::storeOfRow(OpOperand &output, Value value) {
+  OpBuilder::InsertionGuard guard(builder);
+  Value leads;
+  if (team > 1)
+    leads = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane,
+                                  math.constant(0));
+  insertWithin(leads);
+  store(output, value, math.constant(0), 1);
+}
+
+void RowEmitter::emitElementOfRow(linalg::LinalgOp op) {
+  IRMapping mapping;
+  for (OpOperand *operand : getReadOperands(op)) {
+    auto [source, output] = sources.lookup(operand);
+    Value value;
+    if (source)
+      value = sums[source][output];
+    else if (keep == Keep::Memory)
+      value = emitLoad(builder, getOperand(*operand),
+                       getPosition(*operand, math.constant(0), 1));
+    else
+      value = readMemory(*operand, nullptr);
+    mapping.map(op.getMatchingBlockArgument(operand), value);
+  }
+  Block &body = *op.getBlock();
+  cloneBody(builder, body, positions.lookup(op), mapping);
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    sums[op].push_back(mapping.lookupOrDefault(value));
+    if (isStored(op, static_cast<unsigned>(i)))
+      storeOfRow(*op.getDpsInitOperand(i), sums[op].back());
   }
 }
 
@@ -620,7 +676,7 @@ void RowEmitter::emitElements(linalg::LinalgOp op) {
   if (keep == Keep::Again && stored.empty())
     return;
   OpBuilder::InsertionGuard guard(builder);
-  emitColumns({}, [&](MutableArrayRef<Chunk> some, ValueRange) {
+  emitColumns({}, 1, [&](MutableArrayRef<Chunk> some, ValueRange) {
     for (Chunk &chunk : some)
       load(op, &chunk);
     for (Chunk &chunk : some)
@@ -652,7 +708,8 @@ void RowEmitter::emitRow(Value linear) {
       sizes.push_back(math.constant(extent));
     Position &position = positions[op];
     position.index.assign(sizes.size(), math.constant(0));
-    position.along = loops.column;
+    position.along =
+        loops.column.value_or(static_cast<unsigned>(sizes.size()));
     math.delinearize(row, sizes, loops.rows, position.index);
   }
   if (keep == Keep::Registers) {
@@ -673,6 +730,8 @@ void RowEmitter::emitRow(Value linear) {
   for (linalg::LinalgOp op : group.ops)
     if (reduces(op))
       emitReduction(op);
+    else if (isOfRow(op))
+      emitElementOfRow(op);
     else
       emitElements(op);
 }

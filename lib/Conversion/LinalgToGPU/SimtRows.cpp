@@ -121,8 +121,9 @@ private:
   /// The operands whose elements `op` reads at each column.
   SmallVector<OpOperand *> getReadOperands(linalg::LinalgOp op);
   /// Loads what `op` needs, also to compute what it reads: at `chunk`, or the
-  /// elements of rows.
-  void load(linalg::LinalgOp op, Chunk *chunk);
+  /// elements of rows. Without `all`, leaves out what other rows read as well,
+  /// such as a scale for each column.
+  void load(linalg::LinalgOp op, Chunk *chunk, bool all = true);
   /// The element of the operand.
   Value read(OpOperand &operand, Chunk &chunk);
   Value readMemory(OpOperand &operand, Chunk *chunk);
@@ -313,15 +314,18 @@ Value RowEmitter::read(OpOperand &operand, Chunk &chunk) {
   return simt::broadcast(builder, value, width);
 }
 
-void RowEmitter::load(linalg::LinalgOp op, Chunk *chunk) {
+void RowEmitter::load(linalg::LinalgOp op, Chunk *chunk, bool all) {
   if (chunk && chunk->results.contains(op))
     return;
   for (OpOperand *operand : getReadOperands(op)) {
     Operation *source = sources.lookup(operand).first;
-    if (!source || (keep == Keep::Memory && !isOfRow(source)))
+    if (source && (keep != Keep::Memory || isOfRow(source))) {
+      if (!isOfRow(source))
+        load(cast<linalg::LinalgOp>(source), chunk, all);
+    } else if (all || getRowAccess(*operand, getRowLoops(op, group)) !=
+                          RowAccess::Other) {
       readMemory(*operand, chunk);
-    else if (!isOfRow(source))
-      load(cast<linalg::LinalgOp>(source), chunk);
+    }
   }
 }
 
@@ -719,13 +723,14 @@ void RowEmitter::emitRow(Value linear) {
           makeChunk(math.add(math.mul(lane, width), math.constant(at)),
                     at + step <= group.columns));
   }
-  // Elements that an op stores are loaded before.
+  // Elements that an op stores are loaded before. What all rows read is in a
+  // cache, and would take registers from here on.
   if (keep != Keep::Memory)
     for (linalg::LinalgOp op : group.ops) {
-      load(op, nullptr);
+      load(op, nullptr, /*all=*/false);
       if (keep == Keep::Registers)
         for (Chunk &chunk : chunks)
-          load(op, &chunk);
+          load(op, &chunk, /*all=*/false);
     }
   for (linalg::LinalgOp op : group.ops)
     if (reduces(op))

@@ -680,7 +680,7 @@ void RowEmitter::emitElements(linalg::LinalgOp op) {
   if (keep == Keep::Again && stored.empty())
     return;
   OpBuilder::InsertionGuard guard(builder);
-  emitColumns({}, 1, [&](MutableArrayRef<Chunk> some, ValueRange) {
+  auto emitChunks = [&](MutableArrayRef<Chunk> some) {
     for (Chunk &chunk : some)
       load(op, &chunk);
     for (Chunk &chunk : some)
@@ -694,6 +694,15 @@ void RowEmitter::emitElements(linalg::LinalgOp op) {
         store(*op.getDpsInitOperand(i), chunk.results[op][i], chunk.column,
               width);
     }
+  };
+  emitColumns({}, 1, [&](MutableArrayRef<Chunk> some, ValueRange) {
+    // What remains to be loaded to registers is in a cache, and would take more
+    // of them if it were loaded together.
+    if (keep == Keep::Registers)
+      for (Chunk &chunk : some)
+        emitChunks(chunk);
+    else
+      emitChunks(some);
     return SmallVector<Value>();
   });
 }

@@ -131,9 +131,9 @@ LogicalResult KernelChecks::attach(mlir::MLIRContext &context, Report &report) {
     } else {
       step->function = function;
       step->op = &function.getBody().front().front();
-      while (step->op->hasTrait<mlir::OpTrait::ConstantLike>() ||
-             mlir::isa<mlir::ViewLikeOpInterface, mlir::memref::AllocOp>(
-                 step->op))
+      while (
+          step->op->hasTrait<mlir::OpTrait::ConstantLike>() ||
+          mlir::isa<mlir::ViewLikeOpInterface, mlir::memref::AllocOp>(step->op))
         step->op = step->op->getNextNode();
       result.op = step->op->getName().getStringRef().str();
       for (mlir::BlockArgument argument : function.getArguments())

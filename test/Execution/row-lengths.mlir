@@ -32,7 +32,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=of_rows --arg=random --arg=random | FileCheck %s
 // CHECK: {{^}}verified
 
-// What is computed from the sums is part of their kernel.
+// The kernel of the sums includes the ops that compute one element for each row.
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefix=KERNELS
 // KERNELS-LABEL: func.func @means(
 // KERNELS-COUNT-1: gpu.launch_func

@@ -41,8 +41,8 @@ struct RowGroup {
 };
 
 /// An op of a group: the loops over its rows, from the outermost on and without
-/// those of one iteration, and the loop over the columns: none if the op computes
-/// elements of rows from elements of rows.
+/// those of one iteration, and the loop over the columns: none if the op
+/// computes elements of rows from elements of rows.
 struct RowLoops {
   SmallVector<unsigned> rows;
   std::optional<unsigned> column;

@@ -10,8 +10,9 @@
 //      columns ->   lane 0 | lane 1 | ... | lane 0 | lane 1 | ...
 //                   '---- chunk 0 ----'     '---- chunk 1 ----'
 //
-// The result of a reduction is in a register of every thread of the team, and so
-// is what an op computes for each row. The elements between the ops are kept in one of three ways:
+// The result of a reduction is in a register of every thread of the team, and
+// so is what an op computes for each row. The elements between the ops are kept
+// in one of three ways:
 //
 //   registers  The chunks are unrolled, and all loads precede the first op.
 //              Where the team and its vectors make a thread's share small.
@@ -42,8 +43,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::simt;
 
-/// The most elements of 4 bytes of one row that a thread keeps in registers, and
-/// where the team has several subgroups, which then wait for each other.
+/// The most elements of 4 bytes of one row that a thread keeps in registers,
+/// and where the team has several subgroups, which then wait for each other.
 static constexpr int64_t mostElements = 32, mostSharedElements = 16;
 
 /// The most threads of a team: workgroups of more have too few registers.
@@ -68,8 +69,8 @@ struct Chunk {
   /// Whether the vector is within the row; null if it is for all threads.
   /// `column` is within it in any case.
   Value isWithin;
-  /// What was loaded and computed at these columns: by memory and the map of the
-  /// access (null for the element of the row and the column), and by op.
+  /// The values loaded and computed at these columns: by memory and the map of
+  /// the access (null for the element of the row and the column), and by op.
   DenseMap<std::pair<Value, AffineMap>, Value> loads;
   DenseMap<Operation *, SmallVector<Value>> results;
 };
@@ -114,8 +115,8 @@ private:
   void emitElementOfRow(linalg::LinalgOp op);
   /// Stores an element of the row.
   void storeOfRow(OpOperand &output, Value value);
-  /// Runs `body` at the columns of this thread, at `count` chunks at a time where
-  /// elements are in memory.
+  /// Runs `body` at the columns of this thread, at `count` chunks at a time
+  /// where elements are in memory.
   SmallVector<Value> emitColumns(ValueRange first, int64_t count, ChunkFn body);
   Chunk makeChunk(Value column, bool isFull);
   /// The operands whose elements `op` reads at each column.
@@ -440,9 +441,8 @@ Chunk RowEmitter::makeChunk(Value column, bool isFull) {
   chunk.column = column;
   if (isFull)
     return chunk;
-  chunk.isWithin =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, column,
-                            math.constant(group.columns));
+  chunk.isWithin = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                         column, math.constant(group.columns));
   chunk.column = math.min(column, math.constant(group.columns - width));
   return chunk;
 }
@@ -459,9 +459,9 @@ SmallVector<Value> RowEmitter::emitColumns(ValueRange first, int64_t count,
   Value own = math.mul(lane, width);
   SmallVector<Value> carried(first);
   if (end > 0) {
-    auto loop = scf::ForOp::create(builder, math.constant(0),
-                                   math.constant(end), math.constant(block),
-                                   carried);
+    auto loop =
+        scf::ForOp::create(builder, math.constant(0), math.constant(end),
+                           math.constant(block), carried);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     SmallVector<Chunk> some;
@@ -476,8 +476,8 @@ SmallVector<Value> RowEmitter::emitColumns(ValueRange first, int64_t count,
   }
   SmallVector<Chunk> rest;
   for (int64_t at = end; at < columns; at += step)
-    rest.push_back(makeChunk(math.add(own, math.constant(at)),
-                             at + step <= columns));
+    rest.push_back(
+        makeChunk(math.add(own, math.constant(at)), at + step <= columns));
   if (!rest.empty())
     carried = body(rest, carried);
   return carried;
@@ -581,16 +581,16 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
       isWithin = simt::broadcast(builder, isWithin, width);
     for (auto [value, before] :
          llvm::zip_equal(body.getTerminator()->getOperands(), carried)) {
-      next.push_back(simt::broadcast(
-          builder, mapping.lookupOrDefault(value), width));
+      next.push_back(
+          simt::broadcast(builder, mapping.lookupOrDefault(value), width));
       if (isWithin)
-        next.back() = arith::SelectOp::create(builder, isWithin, next.back(),
-                                              before);
+        next.back() =
+            arith::SelectOp::create(builder, isWithin, next.back(), before);
     }
     return next;
   };
-  int64_t parts = std::clamp<int64_t>(group.columns / (team * width), 1,
-                                      accumulators);
+  int64_t parts =
+      std::clamp<int64_t>(group.columns / (team * width), 1, accumulators);
   size_t n = first.size();
   first.reserve(n * parts);
   for (size_t i = n; i < n * parts; ++i)
@@ -609,9 +609,8 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
       });
   for (int64_t part = 1; part < parts; ++part)
     for (size_t i = 0; i < n; ++i)
-      partial[i] =
-          vector::makeArithReduction(builder, op.getLoc(), kinds[i], partial[i],
-                                     partial[part * n + i]);
+      partial[i] = vector::makeArithReduction(
+          builder, op.getLoc(), kinds[i], partial[i], partial[part * n + i]);
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     Value sum = partial[i];
     if (width > 1) {
@@ -696,8 +695,8 @@ void RowEmitter::emitElements(linalg::LinalgOp op) {
     }
   };
   emitColumns({}, 1, [&](MutableArrayRef<Chunk> some, ValueRange) {
-    // What remains to be loaded to registers is in a cache, and would take more
-    // of them if it were loaded together.
+    // The remaining loads hit a cache, and would take more registers if all of
+    // them preceded the first use.
     if (keep == Keep::Registers)
       for (Chunk &chunk : some)
         emitChunks(chunk);
@@ -721,8 +720,7 @@ void RowEmitter::emitRow(Value linear) {
       sizes.push_back(math.constant(extent));
     Position &position = positions[op];
     position.index.assign(sizes.size(), math.constant(0));
-    position.along =
-        loops.column.value_or(static_cast<unsigned>(sizes.size()));
+    position.along = loops.column.value_or(static_cast<unsigned>(sizes.size()));
     math.delinearize(row, sizes, loops.rows, position.index);
   }
   if (keep == Keep::Registers) {
@@ -732,8 +730,8 @@ void RowEmitter::emitRow(Value linear) {
           makeChunk(math.add(math.mul(lane, width), math.constant(at)),
                     at + step <= group.columns));
   }
-  // Elements that an op stores are loaded before. What all rows read is in a
-  // cache, and would take registers from here on.
+  // Elements that an op stores are loaded before. Operands that all rows read
+  // hit a cache, and would take registers from here on.
   if (keep != Keep::Memory)
     for (linalg::LinalgOp op : group.ops) {
       load(op, nullptr, /*all=*/false);

@@ -10,6 +10,7 @@
 #include "Driver/EntrySignature.h"
 #include "Reference/Verify.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -130,8 +131,9 @@ LogicalResult KernelChecks::attach(mlir::MLIRContext &context, Report &report) {
     } else {
       step->function = function;
       step->op = &function.getBody().front().front();
-      while (step->op->hasTrait<mlir::OpTrait::ConstantLike>() ||
-             mlir::isa<mlir::ViewLikeOpInterface>(step->op))
+      while (
+          step->op->hasTrait<mlir::OpTrait::ConstantLike>() ||
+          mlir::isa<mlir::ViewLikeOpInterface, mlir::memref::AllocOp>(step->op))
         step->op = step->op->getNextNode();
       result.op = step->op->getName().getStringRef().str();
       for (mlir::BlockArgument argument : function.getArguments())

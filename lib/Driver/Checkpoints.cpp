@@ -68,7 +68,11 @@ static bool isStep(Operation *op) {
 
 /// The ops of a step, in their order: one, or those on rows that one kernel
 /// computes, with the fills of their outputs that become part of the kernel.
-using Step = SmallVector<Operation *, 2>;
+struct Step {
+  SmallVector<Operation *, 2> ops;
+  /// Memory that the kernel need not write.
+  SmallVector<Value> inner;
+};
 
 /// The steps of host code; none if the program has kernels of its own. Fills
 /// that are part of a step are moved ahead of its op.
@@ -98,7 +102,7 @@ static SmallVector<Step> findSteps(ModuleOp module) {
         isInner.insert(op);
       groups[group.ops.back()] = group;
     }
-  DenseMap<Operation *, Step> fills;
+  DenseMap<Operation *, SmallVector<Operation *, 2>> fills;
   DenseSet<Operation *> isPart;
   for (Operation *op : steps)
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
@@ -112,7 +116,8 @@ static SmallVector<Step> findSteps(ModuleOp module) {
   for (Operation *op : steps) {
     if (isPart.contains(op) || isInner.contains(op))
       continue;
-    Step &step = result.emplace_back();
+    SmallVector<Operation *, 2> &step = result.emplace_back().ops;
+    result.back().inner = groups.lookup(op).inner;
     SmallVector<linalg::LinalgOp> members = groups.lookup(op).ops;
     for (linalg::LinalgOp member :
          ArrayRef(members).drop_back(!members.empty())) {
@@ -169,12 +174,14 @@ static void cloneDefinition(Value value, OpBuilder &builder,
   builder.clone(*op, mapping);
 }
 
-/// The same without constants: each step has its own.
-static SmallVector<Value> findArguments(ArrayRef<Operation *> step) {
+/// The same without constants and memory that only the kernel accesses: each
+/// step has its own.
+static SmallVector<Value> findArguments(const Step &step) {
   SmallVector<Value> arguments;
-  for (Value value : findUsedValues(step)) {
+  for (Value value : findUsedValues(step.ops)) {
     Operation *producer = value.getDefiningOp();
-    if (!producer || !producer->hasTrait<OpTrait::ConstantLike>())
+    if ((!producer || !producer->hasTrait<OpTrait::ConstantLike>()) &&
+        !llvm::is_contained(step.inner, value))
       arguments.push_back(value);
   }
   return arguments;
@@ -303,10 +310,11 @@ struct FindSteps : public PassWrapper<FindSteps, OperationPass<ModuleOp>> {
     OpBuilder functionBuilder(functions->getBodyRegion());
     functionBuilder.setInsertionPointToEnd(functions->getBody());
     for (auto [number, step] : llvm::enumerate(steps)) {
-      Operation *op = step.back();
+      Operation *op = step.ops.back();
       SmallVector<Value> arguments = findArguments(step);
-      bool isDefined = addFunction(step, number, arguments, functionBuilder);
-      builder.setInsertionPoint(step.front());
+      bool isDefined =
+          addFunction(step.ops, number, arguments, functionBuilder);
+      builder.setInsertionPoint(step.ops.front());
       if (isDefined)
         for (Value value : arguments)
           passValue(value, builder);

@@ -8,6 +8,7 @@
 #define CONVERSION_LINALGTOGPU_ROWGROUPS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
 
 namespace mlir::tessera {
 
@@ -26,18 +27,25 @@ enum class RowAccess {
 /// an example:
 ///
 ///   max over n --> exp(x - max) --> sum over n --> e / sum
+///
+/// An op may also compute one element for each row, as a mean or a conversion
+/// does from a sum.
 struct RowGroup {
   /// In their order, at least two and one of them a reduction. Ops between them
   /// compute nothing, except the fills of their outputs.
   SmallVector<linalg::LinalgOp> ops;
   int64_t rows = 1, columns = 1;
+  /// Allocations that only ops of the group access, and read only what these
+  /// wrote: a kernel may keep their elements in registers.
+  SmallVector<Value> inner;
 };
 
 /// An op of a group: the loops over its rows, from the outermost on and without
-/// those of one iteration, and the loop over the columns.
+/// those of one iteration, and the loop over the columns: none if the op
+/// computes elements of rows from elements of rows.
 struct RowLoops {
   SmallVector<unsigned> rows;
-  unsigned column = 0;
+  std::optional<unsigned> column;
 };
 RowLoops getRowLoops(linalg::LinalgOp op, const RowGroup &group);
 

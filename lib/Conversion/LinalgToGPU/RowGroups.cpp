@@ -21,8 +21,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 /// A single workgroup computes at most so many columns of a row, unless there
-/// are so many rows.
-static constexpr int64_t mostColumns = 8192, manyRows = 256;
+/// are so many rows: nearly as many as a large GPU has SMs.
+static constexpr int64_t mostColumns = 8192, manyRows = 96;
 
 Value mlir::tessera::getMemoryRoot(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
@@ -63,7 +63,11 @@ RowLoops mlir::tessera::getRowLoops(linalg::LinalgOp op,
                                     const RowGroup &group) {
   RowLoops loops;
   loops.rows = *getLongLoops(op);
-  if (!loops.rows.empty())
+  int64_t points = 1;
+  for (unsigned loop : loops.rows)
+    points *= op.getStaticLoopRanges()[loop];
+  // Rows have several columns.
+  if (points != group.rows)
     loops.column = loops.rows.pop_back_val();
   return loops;
 }
@@ -87,7 +91,7 @@ RowAccess mlir::tessera::getRowAccess(OpOperand &operand,
   }
   if (used == loops.rows)
     return RowAccess::Row;
-  if (!used.empty() && used.back() == loops.column &&
+  if (loops.column && !used.empty() && used.back() == *loops.column &&
       ArrayRef(used).drop_back() == ArrayRef(loops.rows))
     return RowAccess::Element;
   return RowAccess::Other;
@@ -154,16 +158,25 @@ bool Search::start(linalg::LinalgOp op) {
 
 bool Search::mayJoin(linalg::LinalgOp op) {
   std::optional<SmallVector<unsigned>> loops = getLongLoops(op);
-  if (!isPlainBody(op) || !loops || loops->size() != rowExtents.size() + 1)
+  if (!isPlainBody(op) || !loops)
+    return false;
+  bool isOfRows = loops->size() == rowExtents.size();
+  if (!isOfRows && loops->size() != rowExtents.size() + 1)
     return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   for (auto [loop, extent] : llvm::zip(*loops, rowExtents))
     if (extents[loop] != extent || kinds[loop] != utils::IteratorType::parallel)
       return false;
-  if (extents[loops->back()] != group.columns)
+  if (!isOfRows && extents[loops->back()] != group.columns)
     return false;
-  bool reduces = kinds[loops->back()] == utils::IteratorType::reduction;
+  // Other threads share reductions whose rows are not contiguous better.
+  if (isOfRows && llvm::none_of(read, [](const auto &memory) {
+        return llvm::is_contained(memory.second, RowAccess::Element);
+      }))
+    return false;
+  bool reduces =
+      !isOfRows && kinds[loops->back()] == utils::IteratorType::reduction;
   if (!reduces && op.getNumReductionLoops() != 0)
     return false;
 
@@ -172,16 +185,23 @@ bool Search::mayJoin(linalg::LinalgOp op) {
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     Value root = getMemoryRoot(output.get());
     RowAccess access = getRowAccess(output, where);
-    if (access != (reduces ? RowAccess::Row : RowAccess::Element) ||
+    bool isOneOfRow = reduces || isOfRows;
+    if (access != (isOneOfRow ? RowAccess::Row : RowAccess::Element) ||
         !root.getDefiningOp<memref::AllocOp>() ||
         isPacked(getElementTypeOrSelf(root.getType())))
       return false;
     // Elements may lie elsewhere in a part of the memory.
     if (cast<MemRefType>(root.getType()).getNumElements() !=
-        (reduces ? group.rows : group.rows * group.columns))
+        (isOneOfRow ? group.rows : group.rows * group.columns))
       return false;
     auto before = written.find(root);
     if (before != written.end() && before->second != access)
+      return false;
+    // One thread of a team stores an element of the row, while others may still
+    // read the element before.
+    if (isOfRows && before == written.end() &&
+        (read.contains(root) ||
+         !op.getMatchingBlockArgument(&output).use_empty()))
       return false;
     if (llvm::any_of(read.lookup(root),
                      [&](RowAccess other) { return other != access; }))
@@ -203,7 +223,8 @@ bool Search::mayJoin(linalg::LinalgOp op) {
     RowAccess access = getRowAccess(*input, where);
     if (before != written.end() && before->second != access)
       return false;
-    if (isOutput && access != RowAccess::Element)
+    if (isOutput && access != RowAccess::Element &&
+        !(isOfRows && before != written.end()))
       return false;
   }
   return true;
@@ -277,6 +298,50 @@ static void gather(const RowGroup &group, const DenseSet<Operation *> &fills) {
   }
 }
 
+/// Whether all accesses of `memory`, also through views, are by `members`.
+static bool isAccessedOnlyBy(Value memory,
+                             const DenseSet<Operation *> &members) {
+  return llvm::all_of(memory.getUsers(), [&](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user))
+      return llvm::all_of(user->getResults(), [&](Value view) {
+        return isAccessedOnlyBy(view, members);
+      });
+    return isa<memref::DeallocOp>(user) || members.contains(user);
+  });
+}
+
+/// The memory that only ops of the group, and the fills of their outputs,
+/// access, and that none of them reads before another one wrote it.
+static SmallVector<Value> findInner(const RowGroup &group) {
+  DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> written;
+  DenseSet<Value> readFirst;
+  for (linalg::LinalgOp op : group.ops) {
+    bool reduces = op.getNumReductionLoops() != 0;
+    auto noteRead = [&](Value memory) {
+      if (!written.contains(memory))
+        readFirst.insert(memory);
+    };
+    for (OpOperand *input : op.getDpsInputOperands())
+      noteRead(getMemoryRoot(input->get()));
+    for (OpOperand &output : op.getDpsInitsMutable()) {
+      linalg::FillOp fill = reduces ? findInitialFill(op, output) : nullptr;
+      if (fill)
+        members.insert(fill);
+      else if (!op.getMatchingBlockArgument(&output).use_empty())
+        noteRead(getMemoryRoot(output.get()));
+    }
+    for (Value output : op.getDpsInits())
+      written.insert(getMemoryRoot(output));
+  }
+  SmallVector<Value> inner;
+  for (Value memory : written)
+    if (memory.getDefiningOp<memref::AllocOp>() &&
+        !readFirst.contains(memory) && isAccessedOnlyBy(memory, members))
+      inner.push_back(memory);
+  return inner;
+}
+
 SmallVector<RowGroup> mlir::tessera::gatherRowGroups(Block &block) {
   // Fills that are part of the kernel of a reduction.
   DenseSet<Operation *> fills;
@@ -302,6 +367,7 @@ SmallVector<RowGroup> mlir::tessera::gatherRowGroups(Block &block) {
       continue;
     members.insert(group.ops.begin(), group.ops.end());
     groups.push_back(group);
+    groups.back().inner = findInner(group);
   }
   for (const RowGroup &group : groups)
     gather(group, fills);

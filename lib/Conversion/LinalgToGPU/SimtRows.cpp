@@ -5,27 +5,76 @@
 //===----------------------------------------------------------------------===//
 //
 // A team of threads computes each row. A thread has the same columns in every
-// op of the group, so that it reads back what it wrote itself:
+// op of the group:
 //
 //      columns ->   lane 0 | lane 1 | ... | lane 0 | lane 1 | ...
+//                   '---- chunk 0 ----'     '---- chunk 1 ----'
 //
-// The result of a reduction is in a register of every thread of the team.
+// The result of a reduction is in a register of every thread of the team, and
+// so is what an op computes for each row. The elements between the ops are kept
+// in one of three ways:
+//
+//   registers  The chunks are unrolled, and all loads precede the first op.
+//              Where the team and its vectors make a thread's share small.
+//   again      Each reduction, and each element-wise op that stores, is a loop
+//              over the chunks, which computes the elements that it needs anew.
+//              Where rows are longer than that.
+//   memory     Each op is a loop over the chunks, and stores its results: a
+//              thread reads back what it wrote itself. On chips whose threads
+//              compute whole rows, and where computing anew would read elements
+//              that the kernel has overwritten.
+//
+// In the first two, memory that no other op reads is not written.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Simt.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::simt;
 
+/// The most elements of 4 bytes of one row that a thread keeps in registers,
+/// and where the team has several subgroups, which then wait for each other.
+static constexpr int64_t mostElements = 32, mostSharedElements = 16;
+
+/// The most threads of a team: workgroups of more have too few registers.
+static constexpr int64_t mostThreads = 1024;
+
+/// Elements that a thread loads before it uses the first, where it computes
+/// elements anew.
+static constexpr int64_t elementsInFlight = 16;
+
+/// Chunks of a reduction that a thread accumulates side by side, so that an
+/// accumulation does not wait for the one before.
+static constexpr int64_t accumulators = 4;
+
+static bool reduces(Operation *op) {
+  return cast<linalg::LinalgOp>(op).getNumReductionLoops() != 0;
+}
+
 namespace {
+/// A vector of columns of one thread.
+struct Chunk {
+  Value column;
+  /// Whether the vector is within the row; null if it is for all threads.
+  /// `column` is within it in any case.
+  Value isWithin;
+  /// The values loaded and computed at these columns: by memory and the map of
+  /// the access (null for the element of the row and the column), and by op.
+  DenseMap<std::pair<Value, AffineMap>, Value> loads;
+  DenseMap<Operation *, SmallVector<Value>> results;
+};
+
 class RowEmitter {
 public:
   RowEmitter(const RowGroup &group, ReductionStarts starts, const Chip &chip)
@@ -35,47 +84,86 @@ public:
   void run();
 
 private:
+  enum class Keep { Registers, Again, Memory };
+  using ChunkFn =
+      function_ref<SmallVector<Value>(MutableArrayRef<Chunk>, ValueRange)>;
+
   static Location makeLoc(const RowGroup &group) {
     SmallVector<Location> locs;
     for (linalg::LinalgOp op : group.ops)
       locs.push_back(op.getLoc());
     return FusedLoc::get(group.ops.front()->getContext(), locs);
   }
+  void findSources();
+  /// Whether `op` computes one element for each row.
+  bool isOfRow(Operation *op) {
+    return reduces(op) ||
+           !getRowLoops(cast<linalg::LinalgOp>(op), group).column;
+  }
+  /// Whether computing `op` reads elements of `memory` that an op before the
+  /// group wrote.
+  bool readsInitial(linalg::LinalgOp op, Value memory);
+  /// Whether elements can be computed anew wherever an op reads them.
+  bool canComputeAgain();
+  bool isStored(linalg::LinalgOp op, unsigned output);
   void viewMemory();
   void chooseWidth();
   void chooseTeam();
   void emitRow(Value row);
-  void emitReduction(linalg::LinalgOp op, const Position &position,
-                     const RowLoops &loops);
-  void emitElements(linalg::LinalgOp op, const Position &position,
-                    const RowLoops &loops);
-  /// Runs `body` at the columns of this thread.
-  SmallVector<Value>
-  emitColumns(Position position, ValueRange first,
-              function_ref<SmallVector<Value>(const Position &, ValueRange)>);
+  void emitReduction(linalg::LinalgOp op);
+  void emitElements(linalg::LinalgOp op);
+  void emitElementOfRow(linalg::LinalgOp op);
+  /// Stores an element of the row.
+  void storeOfRow(OpOperand &output, Value value);
+  /// Runs `body` at the columns of this thread, at `count` chunks at a time
+  /// where elements are in memory.
+  SmallVector<Value> emitColumns(ValueRange first, int64_t count, ChunkFn body);
+  Chunk makeChunk(Value column, bool isFull);
+  /// The operands whose elements `op` reads at each column.
+  SmallVector<OpOperand *> getReadOperands(linalg::LinalgOp op);
+  /// Loads what `op` needs, also to compute what it reads: at `chunk`, or the
+  /// elements of rows. Without `all`, leaves out what other rows read as well,
+  /// such as a scale for each column.
+  void load(linalg::LinalgOp op, Chunk *chunk, bool all = true);
+  /// The element of the operand.
+  Value read(OpOperand &operand, Chunk &chunk);
+  Value readMemory(OpOperand &operand, Chunk *chunk);
+  SmallVector<Value> &compute(linalg::LinalgOp op, Chunk &chunk);
   /// The operand as it is accessed: written memory by one view of it for all
   /// ops, so that no two arguments of the kernel are the same memory.
-  Operand getOperand(OpOperand &operand, const RowLoops &loops);
-  /// The element of the operand at `position`.
-  Value read(OpOperand &operand, const Position &position,
-             const RowLoops &loops);
-  /// The position in the view of written memory.
-  Position getOwnPosition(const Position &position, const RowLoops &loops);
-  void store(OpOperand &output, Value value, const Position &position,
-             const RowLoops &loops);
+  Operand getOperand(OpOperand &operand);
+  /// The position of `column` in the operand.
+  Position getPosition(OpOperand &operand, Value column, int64_t points);
+  void store(OpOperand &output, Value value, Value column, int64_t points);
+  /// Inserts into the branch for threads that have a row, and `condition`.
+  void insertWithin(Value condition);
   /// The combination of a value of each thread of the team, in all of them.
   Value combineTeam(Value value, vector::CombiningKind kind);
+  /// Erases memory that is no longer accessed.
+  static void eraseUnused(Value memory);
 
   const RowGroup &group;
   ReductionStarts starts;
   const Chip &chip;
   ImplicitLocOpBuilder builder;
   IndexMath math;
+  Keep keep = Keep::Memory;
 
+  /// The op of the group that wrote what an operand reads, and its output; null
+  /// where that was written before.
+  DenseMap<OpOperand *, std::pair<Operation *, unsigned>> sources;
+  /// The op of the group that writes memory last.
+  DenseMap<Value, Operation *> lastWriters;
   /// Written memory as rows and columns, or as rows alone.
   DenseMap<Value, Operand> views;
-  /// The elements of rows that are in registers.
-  DenseMap<Value, Value> registers;
+  /// The results of reductions and of ops on elements of rows.
+  DenseMap<Operation *, SmallVector<Value>> sums;
+  /// Elements of rows that were loaded.
+  DenseMap<std::pair<Value, AffineMap>, Value> rowLoads;
+  /// The chunks of a row, where elements are in registers.
+  SmallVector<Chunk> chunks;
+  /// The position of the row in each op.
+  DenseMap<Operation *, Position> positions;
   int64_t width = 1, team = 1, threads = 1, lanes = 1;
   gpu::LaunchOp launch;
   Value thread, lane, row, inside;
@@ -86,37 +174,85 @@ private:
 // Memory
 //===----------------------------------------------------------------------===//
 
-void RowEmitter::viewMemory() {
-  for (linalg::LinalgOp op : group.ops)
-    for (Value output : op.getDpsInits()) {
-      Value root = getMemoryRoot(output);
-      if (views.contains(root))
-        continue;
-      Value view = root;
-      int64_t rank = cast<MemRefType>(root.getType()).getRank();
-      if (rank > 1) {
-        ReassociationIndices all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-        view = memref::CollapseShapeOp::create(
-            builder, view, ArrayRef<ReassociationIndices>{all});
-      }
-      if (cast<MemRefType>(root.getType()).getNumElements() != group.rows) {
-        auto type =
-            MemRefType::get({group.rows, group.columns},
-                            cast<MemRefType>(root.getType()).getElementType());
-        view = memref::ExpandShapeOp::create(
-            builder, type, view,
-            ArrayRef<ReassociationIndices>{ReassociationIndices{0, 1}});
-      }
-      int64_t viewRank = cast<MemRefType>(view.getType()).getRank();
-      // The view has two indices, one, or none.
-      SmallVector<AffineExpr> indices;
-      for (int64_t d = 0; d < viewRank; ++d)
-        indices.push_back(builder.getAffineDimExpr(static_cast<unsigned>(d)));
-      views[root] = {view, AffineMap::get(2, 0, indices, op.getContext())};
-    }
+SmallVector<OpOperand *> RowEmitter::getReadOperands(linalg::LinalgOp op) {
+  SmallVector<OpOperand *> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    if (!op.getMatchingBlockArgument(&operand).use_empty() &&
+        !(reduces(op) && op.isDpsInit(&operand)))
+      operands.push_back(&operand);
+  return operands;
 }
 
-Operand RowEmitter::getOperand(OpOperand &operand, const RowLoops &loops) {
+void RowEmitter::findSources() {
+  DenseMap<Value, std::pair<Operation *, unsigned>> writers;
+  for (linalg::LinalgOp op : group.ops) {
+    for (OpOperand &operand : op->getOpOperands())
+      sources[&operand] = writers.lookup(getMemoryRoot(operand.get()));
+    for (auto [i, output] : llvm::enumerate(op.getDpsInits())) {
+      writers[getMemoryRoot(output)] = {op, static_cast<unsigned>(i)};
+      lastWriters[getMemoryRoot(output)] = op;
+    }
+  }
+}
+
+bool RowEmitter::readsInitial(linalg::LinalgOp op, Value memory) {
+  return llvm::any_of(getReadOperands(op), [&](OpOperand *operand) {
+    Operation *source = sources.lookup(operand).first;
+    if (!source)
+      return getMemoryRoot(operand->get()) == memory;
+    return !isOfRow(source) &&
+           readsInitial(cast<linalg::LinalgOp>(source), memory);
+  });
+}
+
+bool RowEmitter::canComputeAgain() {
+  for (auto [memory, writer] : lastWriters) {
+    // An op after the one that stores would read what that wrote.
+    bool isWritten = false;
+    for (linalg::LinalgOp op : group.ops) {
+      if (isWritten && readsInitial(op, memory))
+        return false;
+      isWritten |= op == writer;
+    }
+  }
+  return true;
+}
+
+bool RowEmitter::isStored(linalg::LinalgOp op, unsigned output) {
+  Value memory = getMemoryRoot(op.getDpsInits()[output]);
+  return keep == Keep::Memory || (lastWriters.lookup(memory) == op &&
+                                  !llvm::is_contained(group.inner, memory));
+}
+
+void RowEmitter::viewMemory() {
+  for (auto [memory, writer] : lastWriters) {
+    if (keep != Keep::Memory && llvm::is_contained(group.inner, memory))
+      continue;
+    Value view = memory;
+    int64_t rank = cast<MemRefType>(memory.getType()).getRank();
+    if (rank > 1) {
+      ReassociationIndices all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+      view = memref::CollapseShapeOp::create(
+          builder, view, ArrayRef<ReassociationIndices>{all});
+    }
+    if (cast<MemRefType>(memory.getType()).getNumElements() != group.rows) {
+      auto type =
+          MemRefType::get({group.rows, group.columns},
+                          cast<MemRefType>(memory.getType()).getElementType());
+      view = memref::ExpandShapeOp::create(
+          builder, type, view,
+          ArrayRef<ReassociationIndices>{ReassociationIndices{0, 1}});
+    }
+    int64_t viewRank = cast<MemRefType>(view.getType()).getRank();
+    // The view has two indices, one, or none.
+    SmallVector<AffineExpr> indices;
+    for (int64_t d = 0; d < viewRank; ++d)
+      indices.push_back(builder.getAffineDimExpr(static_cast<unsigned>(d)));
+    views[memory] = {view, AffineMap::get(2, 0, indices, builder.getContext())};
+  }
+}
+
+Operand RowEmitter::getOperand(OpOperand &operand) {
   auto view = views.find(getMemoryRoot(operand.get()));
   if (view != views.end())
     return view->second;
@@ -124,30 +260,94 @@ Operand RowEmitter::getOperand(OpOperand &operand, const RowLoops &loops) {
   return {operand.get(), op.getMatchingIndexingMap(&operand)};
 }
 
-Position RowEmitter::getOwnPosition(const Position &position,
-                                    const RowLoops &loops) {
-  Position own;
-  own.index = {row, position.index[loops.column]};
-  own.along = 1;
-  own.width = position.width;
-  return own;
+Position RowEmitter::getPosition(OpOperand &operand, Value column,
+                                 int64_t points) {
+  if (!views.contains(getMemoryRoot(operand.get()))) {
+    Position position = positions.lookup(operand.getOwner());
+    if (position.along < position.index.size())
+      position.index[position.along] = column;
+    position.width = points;
+    return position;
+  }
+  return Position{{row, column}, 1, points};
 }
 
-Value RowEmitter::read(OpOperand &operand, const Position &position,
-                       const RowLoops &loops) {
-  Value root = getMemoryRoot(operand.get());
-  if (Value known = registers.lookup(root))
-    return simt::broadcast(builder, known, position.width);
-  Operand where = getOperand(operand, loops);
-  return emitLoad(builder, where,
-                  views.contains(root) ? getOwnPosition(position, loops)
-                                       : position);
+Value RowEmitter::readMemory(OpOperand &operand, Chunk *chunk) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  Value memory = operand.get();
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  RowLoops loops = getRowLoops(op, group);
+  RowAccess access = getRowAccess(operand, loops);
+  // Ops of the group may have different loops of one iteration.
+  if (access != RowAccess::Other) {
+    map = AffineMap();
+    while (isa_and_present<memref::ExpandShapeOp, memref::CollapseShapeOp>(
+        memory.getDefiningOp()))
+      memory = memory.getDefiningOp<ViewLikeOpInterface>().getViewSource();
+  }
+  bool isSame = !isa<MemRefType>(memory.getType()) ||
+                access == RowAccess::Row || !loops.column;
+  if (isSame && keep != Keep::Memory) {
+    Value &value = rowLoads[{memory, map}];
+    if (!value)
+      value = emitLoad(builder, getOperand(operand),
+                       getPosition(operand, math.constant(0), 1));
+    return value;
+  }
+  if (!chunk)
+    return {};
+  Value &value = chunk->loads[{memory, map}];
+  if (!value)
+    value = emitLoad(builder, getOperand(operand),
+                     getPosition(operand, chunk->column, width));
+  return value;
 }
 
-void RowEmitter::store(OpOperand &output, Value value, const Position &position,
-                       const RowLoops &loops) {
-  emitStore(builder, simt::broadcast(builder, value, position.width),
-            getOperand(output, loops), getOwnPosition(position, loops));
+Value RowEmitter::read(OpOperand &operand, Chunk &chunk) {
+  auto [source, output] = sources.lookup(&operand);
+  Value value;
+  if (source && isOfRow(source))
+    value = sums[source][output];
+  else if (source && keep != Keep::Memory)
+    value = compute(cast<linalg::LinalgOp>(source), chunk)[output];
+  else
+    value = readMemory(operand, &chunk);
+  return simt::broadcast(builder, value, width);
+}
+
+void RowEmitter::load(linalg::LinalgOp op, Chunk *chunk, bool all) {
+  if (chunk && chunk->results.contains(op))
+    return;
+  for (OpOperand *operand : getReadOperands(op)) {
+    Operation *source = sources.lookup(operand).first;
+    if (source && (keep != Keep::Memory || isOfRow(source))) {
+      if (!isOfRow(source))
+        load(cast<linalg::LinalgOp>(source), chunk, all);
+    } else if (all || getRowAccess(*operand, getRowLoops(op, group)) !=
+                          RowAccess::Other) {
+      readMemory(*operand, chunk);
+    }
+  }
+}
+
+void RowEmitter::store(OpOperand &output, Value value, Value column,
+                       int64_t points) {
+  emitStore(builder, simt::broadcast(builder, value, points),
+            getOperand(output), getPosition(output, column, points));
+}
+
+void RowEmitter::eraseUnused(Value memory) {
+  for (Operation *user : llvm::make_early_inc_range(memory.getUsers()))
+    if (isa<ViewLikeOpInterface>(user)) {
+      for (Value view : user->getResults())
+        eraseUnused(view);
+      user->erase();
+    }
+  if (!memory.getDefiningOp<memref::AllocOp>())
+    return;
+  for (Operation *user : llvm::make_early_inc_range(memory.getUsers()))
+    user->erase();
+  memory.getDefiningOp()->erase();
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,17 +359,21 @@ void RowEmitter::chooseWidth() {
   std::optional<int64_t> most;
   for (linalg::LinalgOp op : group.ops) {
     RowLoops loops = getRowLoops(op, group);
+    if (!loops.column)
+      continue;
     if (!canVectorize(*op.getBlock())) {
       width = 1;
       return;
     }
     SmallVector<Operand> own, others;
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<MemRefType>(operand.get().getType()))
+      Value memory = getMemoryRoot(operand.get());
+      if (!isa<MemRefType>(operand.get().getType()) ||
+          (keep != Keep::Memory && llvm::is_contained(group.inner, memory)))
         continue;
-      Operand where = getOperand(operand, loops);
-      bool isOwn = views.contains(getMemoryRoot(operand.get()));
-      unsigned along = isOwn ? 1 : loops.column;
+      Operand where = getOperand(operand);
+      bool isOwn = views.contains(memory);
+      unsigned along = isOwn ? 1 : *loops.column;
       if (getMovement(where, along) == Movement::Strided) {
         width = 1;
         return;
@@ -178,7 +382,7 @@ void RowEmitter::chooseWidth() {
         (isOwn ? own : others).push_back(where);
     }
     for (auto &[operands, along] :
-         {std::pair(own, 1U), std::pair(others, loops.column)})
+         {std::pair(own, 1U), std::pair(others, *loops.column)})
       if (!operands.empty())
         most = std::min(most.value_or(chip.policy.simt.threads * 64),
                         getVectorWidth(operands, along, chip));
@@ -191,33 +395,92 @@ void RowEmitter::chooseWidth() {
 void RowEmitter::chooseTeam() {
   threads = std::min(chip.policy.simt.threads, chip.maxThreads);
   lanes = std::min(chip.subgroupSize, threads);
-  int64_t steps = group.columns / width;
+  team = 1;
+  int64_t steps = group.columns / width, most = threads;
+  // Words of 4 bytes for each column that are live from one op to the next.
+  int64_t words = 0;
+  DenseSet<Value> seen;
+  for (linalg::LinalgOp op : group.ops)
+    for (OpOperand *operand : getReadOperands(op))
+      if (!sources.lookup(operand).first &&
+          getRowAccess(*operand, getRowLoops(op, group)) ==
+              RowAccess::Element &&
+          seen.insert(getMemoryRoot(operand->get())).second)
+        words += std::max<int64_t>(
+            1, getElementBits(getElementTypeOrSelf(operand->get().getType())) /
+                   32);
+  auto getElements = [&] {
+    return llvm::divideCeil(steps, team) * width * std::max<int64_t>(1, words);
+  };
+  if (keep != Keep::Memory)
+    most = std::max(most, std::min(mostThreads, chip.maxThreads));
   while (team < lanes && team < steps)
     team *= 2;
-  // Several subgroups, unless there are rows for all of them.
+  // Several subgroups, unless there are rows for all of them,
   while (team >= lanes && lanes > 1 && team < threads && team < steps &&
          group.rows * team < chip.policy.simt.workgroups * threads)
     team *= 2;
+  // or unless one has registers for the row.
+  while (keep != Keep::Memory && team >= lanes && lanes > 1 && team < most &&
+         team < steps &&
+         getElements() > (team == lanes || team >= threads
+                              ? mostElements
+                              : mostSharedElements))
+    team *= 2;
+  if (keep == Keep::Again && getElements() <= mostElements)
+    keep = Keep::Registers;
+  threads = std::max(threads, team);
 }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> RowEmitter::emitColumns(
-    Position position, ValueRange first,
-    function_ref<SmallVector<Value>(const Position &, ValueRange)> body) {
-  auto loop = scf::ForOp::create(builder, math.mul(lane, width),
-                                 math.constant(group.columns),
-                                 math.constant(team * width), first);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  position.index[position.along] = loop.getInductionVar();
-  position.width = width;
-  SmallVector<Value> next = body(position, loop.getRegionIterArgs());
-  if (!first.empty())
-    scf::YieldOp::create(builder, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
+Chunk RowEmitter::makeChunk(Value column, bool isFull) {
+  Chunk chunk;
+  chunk.column = column;
+  if (isFull)
+    return chunk;
+  chunk.isWithin = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                         column, math.constant(group.columns));
+  chunk.column = math.min(column, math.constant(group.columns - width));
+  return chunk;
+}
+
+SmallVector<Value> RowEmitter::emitColumns(ValueRange first, int64_t count,
+                                           ChunkFn body) {
+  if (keep == Keep::Registers)
+    return body(chunks, first);
+  int64_t columns = group.columns, step = team * width;
+  if (keep == Keep::Again)
+    count = std::max(chip.policy.simt.unroll, elementsInFlight / width);
+  count = std::max<int64_t>(1, std::min(count, columns / step));
+  int64_t block = count * step, end = columns / block * block;
+  Value own = math.mul(lane, width);
+  SmallVector<Value> carried(first);
+  if (end > 0) {
+    auto loop =
+        scf::ForOp::create(builder, math.constant(0), math.constant(end),
+                           math.constant(block), carried);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Chunk> some;
+    for (int64_t i = 0; i < count; ++i)
+      some.push_back(makeChunk(math.add(math.add(loop.getInductionVar(), own),
+                                        math.constant(i * step)),
+                               /*isFull=*/true));
+    SmallVector<Value> next = body(some, loop.getRegionIterArgs());
+    if (!first.empty())
+      scf::YieldOp::create(builder, next);
+    carried.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  SmallVector<Chunk> rest;
+  for (int64_t at = end; at < columns; at += step)
+    rest.push_back(
+        makeChunk(math.add(own, math.constant(at)), at + step <= columns));
+  if (!rest.empty())
+    carried = body(rest, carried);
+  return carried;
 }
 
 Value RowEmitter::combineTeam(Value value, vector::CombiningKind kind) {
@@ -248,6 +511,13 @@ Value RowEmitter::combineTeam(Value value, vector::CombiningKind kind) {
   // The team's first subgroup.
   int64_t count = team / lanes;
   Value from = math.mul(math.div(subgroup, math.constant(count)), count);
+  if (count > 4 && count <= lanes) {
+    Value own = math.add(from, math.rem(thread, math.constant(count)));
+    value = memref::LoadOp::create(builder, buffer, own);
+    return gpu::SubgroupReduceOp::create(
+        builder, value, toAllReduce(kind), /*uniform=*/true,
+        count < lanes ? std::optional<uint32_t>(count) : std::nullopt);
+  }
   value = memref::LoadOp::create(builder, buffer, from);
   for (int64_t i = 1; i < count; ++i)
     value = vector::makeArithReduction(
@@ -257,8 +527,33 @@ Value RowEmitter::combineTeam(Value value, vector::CombiningKind kind) {
   return value;
 }
 
-void RowEmitter::emitReduction(linalg::LinalgOp op, const Position &position,
-                               const RowLoops &loops) {
+SmallVector<Value> &RowEmitter::compute(linalg::LinalgOp op, Chunk &chunk) {
+  if (auto known = chunk.results.find(op); known != chunk.results.end())
+    return known->second;
+  IRMapping mapping;
+  for (OpOperand *operand : getReadOperands(op))
+    mapping.map(op.getMatchingBlockArgument(operand), read(*operand, chunk));
+  Block &body = *op.getBlock();
+  Position position = positions.lookup(op);
+  position.index[position.along] = chunk.column;
+  position.width = width;
+  cloneBody(builder, body, position, mapping);
+  SmallVector<Value> values;
+  for (Value value : body.getTerminator()->getOperands())
+    values.push_back(mapping.lookupOrDefault(value));
+  return chunk.results[op] = values;
+}
+
+void RowEmitter::insertWithin(Value condition) {
+  Value all = inside;
+  if (condition)
+    all = all ? arith::AndIOp::create(builder, condition, all) : condition;
+  if (all)
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, all, /*withElseRegion=*/false).thenBlock());
+}
+
+void RowEmitter::emitReduction(linalg::LinalgOp op) {
   Block &body = *op.getBlock();
   SmallVector<Value> first;
   SmallVector<vector::CombiningKind> kinds;
@@ -271,26 +566,53 @@ void RowEmitter::emitReduction(linalg::LinalgOp op, const Position &position,
           VectorType::get(width, combiner->getResult(0).getType()), identity);
     first.push_back(arith::ConstantOp::create(builder, identity));
   }
-  SmallVector<Value> sums =
-      emitColumns(position, first, [&](const Position &at, ValueRange carried) {
-        IRMapping mapping;
-        for (OpOperand *input : op.getDpsInputOperands()) {
-          BlockArgument argument = op.getMatchingBlockArgument(input);
-          if (!argument.use_empty())
-            mapping.map(argument, read(*input, at, loops));
+  auto accumulate = [&](Chunk &chunk, ValueRange carried) {
+    IRMapping mapping;
+    for (OpOperand *operand : getReadOperands(op))
+      mapping.map(op.getMatchingBlockArgument(operand), read(*operand, chunk));
+    mapping.map(op.getRegionOutputArgs(), carried);
+    Position position = positions.lookup(op);
+    position.index[position.along] = chunk.column;
+    position.width = width;
+    cloneBody(builder, body, position, mapping);
+    SmallVector<Value> next;
+    Value isWithin = chunk.isWithin;
+    if (isWithin && width > 1)
+      isWithin = simt::broadcast(builder, isWithin, width);
+    for (auto [value, before] :
+         llvm::zip_equal(body.getTerminator()->getOperands(), carried)) {
+      next.push_back(
+          simt::broadcast(builder, mapping.lookupOrDefault(value), width));
+      if (isWithin)
+        next.back() =
+            arith::SelectOp::create(builder, isWithin, next.back(), before);
+    }
+    return next;
+  };
+  int64_t parts =
+      std::clamp<int64_t>(group.columns / (team * width), 1, accumulators);
+  size_t n = first.size();
+  first.reserve(n * parts);
+  for (size_t i = n; i < n * parts; ++i)
+    first.push_back(Value(first[i - n]));
+  SmallVector<Value> partial = emitColumns(
+      first, parts, [&](MutableArrayRef<Chunk> some, ValueRange carried) {
+        for (Chunk &chunk : some)
+          load(op, &chunk);
+        SmallVector<Value> next(carried);
+        for (auto [i, chunk] : llvm::enumerate(some)) {
+          size_t begin = i % parts * n;
+          llvm::copy(accumulate(chunk, ValueRange(next).slice(begin, n)),
+                     next.begin() + begin);
         }
-        for (auto [argument, value] :
-             llvm::zip_equal(op.getRegionOutputArgs(), carried))
-          mapping.map(argument, value);
-        cloneBody(builder, body, at, mapping);
-        SmallVector<Value> next;
-        for (Value value : body.getTerminator()->getOperands())
-          next.push_back(simt::broadcast(
-              builder, mapping.lookupOrDefault(value), at.width));
         return next;
       });
+  for (int64_t part = 1; part < parts; ++part)
+    for (size_t i = 0; i < n; ++i)
+      partial[i] = vector::makeArithReduction(
+          builder, op.getLoc(), kinds[i], partial[i], partial[part * n + i]);
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
-    Value sum = sums[i];
+    Value sum = partial[i];
     if (width > 1) {
       Value vector = sum;
       sum = vector::ExtractOp::create(builder, vector, 0);
@@ -301,51 +623,85 @@ void RowEmitter::emitReduction(linalg::LinalgOp op, const Position &position,
     }
     // All threads read the start before the barrier, and one of them writes
     // after it.
-    Position at = position;
-    at.index[loops.column] = math.constant(0);
     Value start = starts.lookup(op)[i];
+    if (auto [source, number] = sources.lookup(&output); !start && source)
+      start = sums[source][number];
     if (!start)
-      start = read(output, at, loops);
+      start = emitLoad(builder, getOperand(output),
+                       getPosition(output, math.constant(0), 1));
     sum = combineTeam(sum, kinds[i]);
     sum =
         vector::makeArithReduction(builder, op.getLoc(), kinds[i], start, sum);
-    registers[getMemoryRoot(output.get())] = sum;
-
-    Value stores = inside;
-    if (team > 1) {
-      stores = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane,
-                                     math.constant(0));
-      if (inside)
-        stores = arith::AndIOp::create(builder, stores, inside);
-    }
-    OpBuilder::InsertionGuard guard(builder);
-    if (stores)
-      builder.setInsertionPointToStart(
-          scf::IfOp::create(builder, stores, /*withElseRegion=*/false)
-              .thenBlock());
-    store(output, sum, at, loops);
+    sums[op].push_back(sum);
+    if (isStored(op, i))
+      storeOfRow(output, sum);
   }
 }
 
-void RowEmitter::emitElements(linalg::LinalgOp op, const Position &position,
-                              const RowLoops &loops) {
+void RowEmitter::storeOfRow(OpOperand &output, Value value) {
   OpBuilder::InsertionGuard guard(builder);
-  if (inside)
-    builder.setInsertionPointToStart(
-        scf::IfOp::create(builder, inside, /*withElseRegion=*/false)
-            .thenBlock());
-  emitColumns(position, {}, [&](const Position &at, ValueRange) {
-    IRMapping mapping;
-    for (OpOperand &operand : op->getOpOperands()) {
-      BlockArgument argument = op.getMatchingBlockArgument(&operand);
-      if (!argument.use_empty())
-        mapping.map(argument, read(operand, at, loops));
+  Value leads;
+  if (team > 1)
+    leads = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lane,
+                                  math.constant(0));
+  insertWithin(leads);
+  store(output, value, math.constant(0), 1);
+}
+
+void RowEmitter::emitElementOfRow(linalg::LinalgOp op) {
+  IRMapping mapping;
+  for (OpOperand *operand : getReadOperands(op)) {
+    auto [source, output] = sources.lookup(operand);
+    Value value;
+    if (source)
+      value = sums[source][output];
+    else if (keep == Keep::Memory)
+      value = emitLoad(builder, getOperand(*operand),
+                       getPosition(*operand, math.constant(0), 1));
+    else
+      value = readMemory(*operand, nullptr);
+    mapping.map(op.getMatchingBlockArgument(operand), value);
+  }
+  Block &body = *op.getBlock();
+  cloneBody(builder, body, positions.lookup(op), mapping);
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    sums[op].push_back(mapping.lookupOrDefault(value));
+    if (isStored(op, static_cast<unsigned>(i)))
+      storeOfRow(*op.getDpsInitOperand(i), sums[op].back());
+  }
+}
+
+void RowEmitter::emitElements(linalg::LinalgOp op) {
+  SmallVector<unsigned> stored;
+  for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
+    if (isStored(op, i))
+      stored.push_back(i);
+  if (keep == Keep::Again && stored.empty())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  auto emitChunks = [&](MutableArrayRef<Chunk> some) {
+    for (Chunk &chunk : some)
+      load(op, &chunk);
+    for (Chunk &chunk : some)
+      compute(op, chunk);
+    for (Chunk &chunk : some) {
+      if (stored.empty())
+        break;
+      OpBuilder::InsertionGuard guard(builder);
+      insertWithin(chunk.isWithin);
+      for (unsigned i : stored)
+        store(*op.getDpsInitOperand(i), chunk.results[op][i], chunk.column,
+              width);
     }
-    Block &body = *op.getBlock();
-    cloneBody(builder, body, at, mapping);
-    for (auto [value, output] : llvm::zip_equal(
-             body.getTerminator()->getOperands(), op.getDpsInitsMutable()))
-      store(output, mapping.lookupOrDefault(value), at, loops);
+  };
+  emitColumns({}, 1, [&](MutableArrayRef<Chunk> some, ValueRange) {
+    // The remaining loads hit a cache, and would take more registers if all of
+    // them preceded the first use.
+    if (keep == Keep::Registers)
+      for (Chunk &chunk : some)
+        emitChunks(chunk);
+    else
+      emitChunks(some);
     return SmallVector<Value>();
   });
 }
@@ -356,27 +712,55 @@ void RowEmitter::emitElements(linalg::LinalgOp op, const Position &position,
 
 void RowEmitter::emitRow(Value linear) {
   row = linear;
-  registers.clear();
+  sums.clear();
   for (linalg::LinalgOp op : group.ops) {
     RowLoops loops = getRowLoops(op, group);
     SmallVector<Value> sizes;
     for (int64_t extent : op.getStaticLoopRanges())
       sizes.push_back(math.constant(extent));
-    Position position;
+    Position &position = positions[op];
     position.index.assign(sizes.size(), math.constant(0));
-    position.along = loops.column;
+    position.along = loops.column.value_or(static_cast<unsigned>(sizes.size()));
     math.delinearize(row, sizes, loops.rows, position.index);
-    if (op.getNumReductionLoops() != 0)
-      emitReduction(op, position, loops);
-    else
-      emitElements(op, position, loops);
   }
+  if (keep == Keep::Registers) {
+    int64_t step = team * width;
+    for (int64_t at = 0; at < group.columns; at += step)
+      chunks.push_back(
+          makeChunk(math.add(math.mul(lane, width), math.constant(at)),
+                    at + step <= group.columns));
+  }
+  // Elements that an op stores are loaded before. Operands that all rows read
+  // hit a cache, and would take registers from here on.
+  if (keep != Keep::Memory)
+    for (linalg::LinalgOp op : group.ops) {
+      load(op, nullptr, /*all=*/false);
+      if (keep == Keep::Registers)
+        for (Chunk &chunk : chunks)
+          load(op, &chunk, /*all=*/false);
+    }
+  for (linalg::LinalgOp op : group.ops)
+    if (reduces(op))
+      emitReduction(op);
+    else if (isOfRow(op))
+      emitElementOfRow(op);
+    else
+      emitElements(op);
 }
 
 void RowEmitter::run() {
+  findSources();
+  if (chip.policy.simt.threads > 1)
+    keep = Keep::Again;
   viewMemory();
   chooseWidth();
   chooseTeam();
+  if (keep == Keep::Again && !canComputeAgain()) {
+    keep = Keep::Memory;
+    viewMemory();
+    chooseWidth();
+    chooseTeam();
+  }
   int64_t teams = threads / team;
   // A workgroup of one thread computes as many rows as make up its points.
   int64_t rowsEach =
@@ -414,6 +798,9 @@ void RowEmitter::run() {
   }
   for (linalg::LinalgOp op : group.ops)
     op->erase();
+  if (keep != Keep::Memory)
+    for (Value memory : group.inner)
+      eraseUnused(memory);
 }
 
 void simt::emitRowGroup(const RowGroup &group, ReductionStarts starts,

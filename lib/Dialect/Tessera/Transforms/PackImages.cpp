@@ -258,8 +258,26 @@ static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
   return ArrayAttr::get(context, maps);
 }
 
+double mlir::tessera::estimateSavedByRuns(ContractOp op, const MatrixForm &form,
+                                          const Chip &chip) {
+  // The tiles of a kernel that gathers the image; all processors take as long
+  // as those that have one.
+  constexpr int64_t tile = 64;
+  std::array<int64_t, 3> extents = getStaticExtents(op, form);
+  int64_t parts =
+              std::max<int64_t>(getDefaultSchedule(op, chip).getSplitK(), 1),
+          tiles = llvm::divideCeil(extents[0], tile) *
+                  llvm::divideCeil(extents[1], tile) * parts;
+  for (unsigned d : form.batch)
+    tiles *= getStaticExtent(op, d);
+  int64_t processors = std::max<int64_t>(chip.processors, 1);
+  return double(llvm::alignTo(tiles, processors)) * tile * tile *
+         double(llvm::divideCeil(extents[2], parts)) * chip.model.savedByRuns;
+}
+
 /// Whether the copies take less time than the matmul gains.
-static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
+static bool pays(ContractOp op, const MatrixForm &form, const ImagePlan &plan,
+                 const Chip &chip) {
   double multiplyAdds = 1, bytes = 0;
   for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d)
     multiplyAdds *= double(getStaticExtent(op, d));
@@ -276,13 +294,14 @@ static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
          wasted = multiplyAdds * (double(plan.run()) / window - 1) /
                   (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
          copies = 2 * rates.copyStart + bytes * (1 + more) / rates.copies;
-  return multiplyAdds * rates.savedByRuns > copies + wasted;
+  return estimateSavedByRuns(op, form, chip) > copies + wasted;
 }
 
-void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
-  std::optional<ImagePlan> plan = makePlan(op, getMatrixForm(op), chip);
-  if (!plan || !pays(op, *plan, chip))
-    return;
+bool mlir::tessera::packImage(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  std::optional<ImagePlan> plan = makePlan(op, form, chip);
+  if (!plan || !pays(op, form, *plan, chip))
+    return false;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Value image = op.getLhs(), filters = op.getRhs();
   auto type = cast<MemRefType>(image.getType());
@@ -309,7 +328,7 @@ void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
     for (Value value : {runs, rows, Value(newImage.getMemref()),
                         Value(newFilters.getMemref())})
       value.getDefiningOp()->erase();
-    return;
+    return false;
   }
   auto formatType = [](Value memory) {
     std::string text;
@@ -331,4 +350,5 @@ void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
   builder.setInsertionPointAfter(op);
   memref::DeallocOp::create(builder, newImage);
   memref::DeallocOp::create(builder, newFilters);
+  return true;
 }

@@ -8,6 +8,8 @@
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=point 2>&1 | FileCheck %s --check-prefixes=GROUP,POINT,VERIFIED
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=narrow 2>&1 | FileCheck %s --check-prefixes=NARROW,VERIFIED
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=groups 2>&1 | FileCheck %s --check-prefixes=COPIED,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=front 2>&1 | FileCheck %s --check-prefixes=GROUP,FRONT,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=fronts 2>&1 | FileCheck %s --check-prefixes=GROUP,FRONTS,BACK,VERIFIED
 // GROUP-DAG:  wgmma{{.*}}, emulated by its lane maps
 // COPIED-DAG: copies the image of a convolution, {{.*}} channels in the last dimension
 // COPIED-DAG: copies the filters of a convolution, {{.*}}, to rows of
@@ -15,6 +17,8 @@
 // ODD-DAG:    copies the image of a convolution, 1x15x17x27xbf16, to 32 channels in the last dimension
 // POINT-DAG:  copies the image of a convolution, 2x13x11x325xf16, to 352 channels in the last dimension
 // NARROW-DAG: copies the image of a convolution, 2x9x8x7xf16, to 16 channels in the last dimension
+// FRONT-DAG:  copies the image of a convolution, 1x21x19x3xf16, to 4 channels and a border
+// FRONTS-DAG: copies the image of a convolution, 2x13x12x5xf16, to 8 channels and a border
 // VERIFIED-DAG: {{^}}verified
 
 // Zeros around the image, a bias and a maximum in the epilogue.
@@ -88,4 +92,23 @@ func.func @groups(%a: tensor<4x34x16x5x5xf16>, %b: tensor<34x8x16x3x3xf16>) -> t
   %sums = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
       ins(%a, %b : tensor<4x34x16x5x5xf16>, tensor<34x8x16x3x3xf16>) outs(%init : tensor<4x34x8x3x3xf32>) -> tensor<4x34x8x3x3xf32>
   return %sums : tensor<4x34x8x3x3xf32>
+}
+
+// Three channels in front, of one image and of two.
+func.func @front(%a: tensor<1x3x21x19xf16>, %b: tensor<64x3x7x7xf16>) -> tensor<1x64x8x7xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x64x8x7xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x64x8x7xf32>) -> tensor<1x64x8x7xf32>
+  %sums = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%a, %b : tensor<1x3x21x19xf16>, tensor<64x3x7x7xf16>) outs(%init : tensor<1x64x8x7xf32>) -> tensor<1x64x8x7xf32>
+  return %sums : tensor<1x64x8x7xf32>
+}
+
+func.func @fronts(%a: tensor<2x5x13x12xf16>, %b: tensor<64x5x9x9xf16>) -> tensor<2x64x5x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<2x64x5x4xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x64x5x4xf32>) -> tensor<2x64x5x4xf32>
+  %sums = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%a, %b : tensor<2x5x13x12xf16>, tensor<64x5x9x9xf16>) outs(%init : tensor<2x64x5x4xf32>) -> tensor<2x64x5x4xf32>
+  return %sums : tensor<2x64x5x4xf32>
 }

@@ -50,18 +50,13 @@ struct ChannelPlan {
   SmallVector<int64_t> image, filters, output;
   /// The number of channels, and the number in the copies.
   int64_t count = 0, channels = 0;
+  /// Whether channels that are fewer than one access has are not last.
+  bool isFewInFront = false;
 
   bool isPadded() const { return channels != count; }
 };
 
 } // namespace
-
-/// Whether `memory` has static extents and is not a kernel's.
-static bool isPlainMemory(Value memory) {
-  auto type = dyn_cast<MemRefType>(memory.getType());
-  return type && type.hasStaticShape() && type.getNumElements() > 0 &&
-         !type.getMemorySpace() && !isPacked(type.getElementType());
-}
 
 /// The result of `map` that is the dimension `dim` alone, which no other result
 /// depends on.
@@ -108,6 +103,9 @@ makeChannelPlan(ContractOp op, const MatrixForm &form, const Chip &chip) {
   AffineMap map = op.getMap(0), filterMap = op.getMap(1);
   if (!filterMap.isProjectedPermutation())
     return std::nullopt;
+  for (unsigned d = 0; d < map.getNumDims(); ++d)
+    if (getStaticExtent(op, d) <= 0)
+      return std::nullopt;
   // The channels are the only dimension of K that no window moves over.
   ChannelPlan plan;
   std::optional<unsigned> channel;
@@ -123,7 +121,7 @@ makeChannelPlan(ContractOp op, const MatrixForm &form, const Chip &chip) {
     channel = d;
     at = *alone;
   }
-  if (!channel || getStaticExtent(op, *channel) <= 0)
+  if (!channel)
     return std::nullopt;
   Type element = getElementTypeOrSelf(image.getType());
   if (element != getElementTypeOrSelf(filters.getType()) ||
@@ -137,9 +135,7 @@ makeChannelPlan(ContractOp op, const MatrixForm &form, const Chip &chip) {
   bool isLast = at == rank - 1;
   if (isLast && !plan.isPadded())
     return std::nullopt;
-  // An image of few channels with the channels first is read in its order.
-  if (!isLast && plan.count < unit)
-    return std::nullopt;
+  plan.isFewInFront = !isLast && plan.count < unit;
   plan.image = moveLast(rank, at);
 
   // The filters of one output after each other, in the order of the image.
@@ -165,7 +161,7 @@ makeChannelPlan(ContractOp op, const MatrixForm &form, const Chip &chip) {
 }
 
 /// The order in which the rows of all images are one dimension of the output;
-/// empty if the output is not to be copied.
+/// empty if the output cannot be copied.
 static SmallVector<int64_t> orderOutput(ContractOp op, const MatrixForm &form) {
   AffineMap map = op.getMap(2);
   if (form.n.size() != 1 || op->getNumResults() != 0 ||
@@ -275,11 +271,105 @@ static std::string formatShape(Value memory) {
   return text;
 }
 
+/// Permutes the results of the map of `operand`.
+static void setMap(ContractOp op, unsigned operand, ArrayRef<int64_t> order) {
+  SmallVector<Attribute> maps(op.getMaps().getValue());
+  maps[operand] = AffineMapAttr::get(permuteResults(op.getMap(operand), order));
+  op.setMapsAttr(ArrayAttr::get(op.getContext(), maps));
+}
+
+/// Copies the result in `memory`, whose dimensions have this order, to
+/// `output`, and frees it.
+static void copyBack(ImplicitLocOpBuilder &builder, Value memory, Value output,
+                     ArrayRef<int64_t> order) {
+  emitOrderedCopy(builder, memory, output, invertPermutationVector(order))
+      ->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
+                builder.getStringAttr("copies the result of a convolution, "
+                                      "which has its channels last, to " +
+                                      formatShape(output)));
+  memref::DeallocOp::create(builder, memory);
+}
+
+/// A view of `memory` with its dimensions in that order; null if its strides
+/// are unknown.
+static memref::ReinterpretCastOp viewInOrder(ImplicitLocOpBuilder &builder,
+                                             Value memory,
+                                             ArrayRef<int64_t> order) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return nullptr;
+  SmallVector<int64_t> shape = applyPermutation(type.getShape(), order);
+  applyPermutationToVector(strides, order);
+  auto result = MemRefType::get(
+      shape, type.getElementType(),
+      StridedLayoutAttr::get(builder.getContext(), offset, strides));
+  return memref::ReinterpretCastOp::create(builder, result, memory, offset,
+                                           shape, strides);
+}
+
+/// Gives an image of few channels in front the copies of one with the channels
+/// last: they are made from a view of it.
+static bool packFewInFront(ContractOp op, const MatrixForm &form,
+                           ChannelPlan &plan, const Chip &chip) {
+  Value image = op.getLhs(), filters = op.getRhs(), output = op.getOutput();
+  double saved = estimateSavedByRuns(op, form, chip);
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  memref::ReinterpretCastOp imageView = viewInOrder(builder, image, plan.image),
+                            filterView =
+                                viewInOrder(builder, filters, plan.filters);
+  memref::AllocOp newOutput;
+  ArrayAttr before = op.getMaps();
+  auto pack = [&] {
+    if (!imageView || !filterView)
+      return false;
+    setMap(op, 0, plan.image);
+    setMap(op, 1, plan.filters);
+    op.getLhsMutable().assign(imageView);
+    op.getRhsMutable().assign(filterView);
+    MatrixForm viewForm = getMatrixForm(op);
+    if (!getWindow(op, viewForm, 0)) {
+      plan.output = orderOutput(op, viewForm);
+      if (plan.output.empty())
+        return false;
+      int64_t last =
+          cast<MemRefType>(output.getType()).getDimSize(plan.output.back());
+      newOutput = allocateInOrder(builder, output, plan.output, last, chip);
+      setMap(op, 2, plan.output);
+      op.getOutputMutable().assign(newOutput);
+      saved -= estimateOrderedCopy(output, 1, true, chip.model);
+    }
+    return packImage(op, chip, saved);
+  };
+  if (pack()) {
+    builder.setInsertionPointAfter(op);
+    if (newOutput)
+      copyBack(builder, newOutput, output, plan.output);
+    return true;
+  }
+  op.setMapsAttr(before);
+  op.getLhsMutable().assign(image);
+  op.getRhsMutable().assign(filters);
+  op.getOutputMutable().assign(output);
+  if (newOutput)
+    newOutput.erase();
+  if (imageView)
+    imageView.erase();
+  if (filterView)
+    filterView.erase();
+  return false;
+}
+
 bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::optional<ChannelPlan> plan = makeChannelPlan(op, form, chip);
   if (!plan)
     return false;
+  if (plan->isFewInFront)
+    return packFewInFront(op, form, *plan, chip);
   // The rows of the tiles of such instructions.
   constexpr int64_t largeTile = 128;
   const PerformanceModel &rates = chip.model;
@@ -315,14 +405,8 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
                                                plan->channels, chip),
                   newOutput;
   ArrayAttr before = op.getMaps();
-  auto setMap = [&](unsigned operand, ArrayRef<int64_t> order) {
-    SmallVector<Attribute> maps(op.getMaps().getValue());
-    maps[operand] =
-        AffineMapAttr::get(permuteResults(op.getMap(operand), order));
-    op.setMapsAttr(ArrayAttr::get(op.getContext(), maps));
-  };
-  setMap(0, plan->image);
-  setMap(1, plan->filters);
+  setMap(op, 0, plan->image);
+  setMap(op, 1, plan->filters);
   op.getLhsMutable().assign(newImage);
   op.getRhsMutable().assign(newFilters);
   // Bulk copies need a window; otherwise all threads copy a row's pieces of 16
@@ -343,7 +427,7 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
           cast<MemRefType>(output.getType()).getDimSize(plan->output.back());
       ArrayAttr maps = op.getMaps();
       newOutput = allocateInOrder(builder, output, plan->output, last, chip);
-      setMap(2, plan->output);
+      setMap(op, 2, plan->output);
       op.getOutputMutable().assign(newOutput);
       if (getWindow(op, getMatrixForm(op), 0) && usesGroup()) {
         good = true;
@@ -385,14 +469,8 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
           "copies the filters of a convolution, " + formatShape(filters) +
               ", to rows of " + channels);
   builder.setInsertionPointAfter(op);
-  if (newOutput) {
-    explain(emitOrderedCopy(builder, newOutput, output,
-                            invertPermutationVector(plan->output)),
-            "copies the result of a convolution, which has its channels last, "
-            "to " +
-                formatShape(output));
-    memref::DeallocOp::create(builder, newOutput);
-  }
+  if (newOutput)
+    copyBack(builder, newOutput, output, plan->output);
   memref::DeallocOp::create(builder, newImage);
   memref::DeallocOp::create(builder, newFilters);
   return true;

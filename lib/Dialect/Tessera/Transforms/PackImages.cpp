@@ -63,19 +63,18 @@ struct ImagePlan {
 
 } // namespace
 
-static bool isDenseMemory(Value memory) {
+bool mlir::tessera::isPlainMemory(Value memory) {
   auto type = dyn_cast<MemRefType>(memory.getType());
   return type && type.hasStaticShape() && type.getNumElements() > 0 &&
-         type.getLayout().isIdentity() && !type.getMemorySpace() &&
-         !isPacked(type.getElementType());
+         !type.getMemorySpace() && !isPacked(type.getElementType());
 }
 
 static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
                                          const Chip &chip) {
   Value image = op.getLhs(), filters = op.getRhs();
-  if (!form.gather[0] || form.gather[1] || !op.getProducer(0).empty() ||
-      !op.getProducer(1).empty() || !isDenseMemory(image) ||
-      !isDenseMemory(filters) || !getWindow(op, form, 0))
+  if (!form.gather[0] || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() || !isPlainMemory(image) ||
+      !isPlainMemory(filters) || !getWindow(op, form, 0))
     return std::nullopt;
   auto type = cast<MemRefType>(image.getType());
   AffineMap map = op.getMap(0), filterMap = op.getMap(1);
@@ -275,9 +274,9 @@ double mlir::tessera::estimateSavedByRuns(ContractOp op, const MatrixForm &form,
          double(llvm::divideCeil(extents[2], parts)) * chip.model.savedByRuns;
 }
 
-/// Whether the copies take less time than the matmul gains.
-static bool pays(ContractOp op, const MatrixForm &form, const ImagePlan &plan,
-                 const Chip &chip) {
+/// Whether the copies take less time than `saved`, in nanoseconds.
+static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip,
+                 double saved) {
   double multiplyAdds = 1, bytes = 0;
   for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d)
     multiplyAdds *= double(getStaticExtent(op, d));
@@ -294,13 +293,15 @@ static bool pays(ContractOp op, const MatrixForm &form, const ImagePlan &plan,
          wasted = multiplyAdds * (double(plan.run()) / window - 1) /
                   (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
          copies = 2 * rates.copyStart + bytes * (1 + more) / rates.copies;
-  return estimateSavedByRuns(op, form, chip) > copies + wasted;
+  return saved > copies + wasted;
 }
 
-bool mlir::tessera::packImage(ContractOp op, const Chip &chip) {
+bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
+                              std::optional<double> saved) {
   MatrixForm form = getMatrixForm(op);
   std::optional<ImagePlan> plan = makePlan(op, form, chip);
-  if (!plan || !pays(op, form, *plan, chip))
+  if (!plan || !pays(op, *plan, chip,
+                     saved ? *saved : estimateSavedByRuns(op, form, chip)))
     return false;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Value image = op.getLhs(), filters = op.getRhs();

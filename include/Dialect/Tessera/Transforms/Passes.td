@@ -164,7 +164,7 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     estimate they gain more, the output is computed with its channels last as well and copied
     afterwards. This is also done for matmuls of single subgroups, such as those
     of groups, if the gain is more than twice the cost. An image with fewer
-    channels in front than one access has is copied as one of few channels.
+    channels in front than one access has is copied as an image of few channels.
 
     Operands with dynamic extents, with a producer, of i4, or with several
     dimensions along the rows, and other images, are not changed. On chips

@@ -63,19 +63,18 @@ struct ImagePlan {
 
 } // namespace
 
-static bool isDenseMemory(Value memory) {
+bool mlir::tessera::isPlainMemory(Value memory) {
   auto type = dyn_cast<MemRefType>(memory.getType());
   return type && type.hasStaticShape() && type.getNumElements() > 0 &&
-         type.getLayout().isIdentity() && !type.getMemorySpace() &&
-         !isPacked(type.getElementType());
+         !type.getMemorySpace() && !isPacked(type.getElementType());
 }
 
 static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
                                          const Chip &chip) {
   Value image = op.getLhs(), filters = op.getRhs();
-  if (!form.gather[0] || form.gather[1] || !op.getProducer(0).empty() ||
-      !op.getProducer(1).empty() || !isDenseMemory(image) ||
-      !isDenseMemory(filters) || !getWindow(op, form, 0))
+  if (!form.gather[0] || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() || !isPlainMemory(image) ||
+      !isPlainMemory(filters) || !getWindow(op, form, 0))
     return std::nullopt;
   auto type = cast<MemRefType>(image.getType());
   AffineMap map = op.getMap(0), filterMap = op.getMap(1);
@@ -258,8 +257,26 @@ static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
   return ArrayAttr::get(context, maps);
 }
 
-/// Whether the copies take less time than the matmul gains.
-static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
+double mlir::tessera::estimateSavedByRuns(ContractOp op, const MatrixForm &form,
+                                          const Chip &chip) {
+  // The tiles of a kernel that gathers the image; all processors take as long
+  // as those that have one.
+  constexpr int64_t tile = 64;
+  std::array<int64_t, 3> extents = getStaticExtents(op, form);
+  int64_t parts =
+              std::max<int64_t>(getDefaultSchedule(op, chip).getSplitK(), 1),
+          tiles = llvm::divideCeil(extents[0], tile) *
+                  llvm::divideCeil(extents[1], tile) * parts;
+  for (unsigned d : form.batch)
+    tiles *= getStaticExtent(op, d);
+  int64_t processors = std::max<int64_t>(chip.processors, 1);
+  return double(llvm::alignTo(tiles, processors)) * tile * tile *
+         double(llvm::divideCeil(extents[2], parts)) * chip.model.savedByRuns;
+}
+
+/// Whether the copies take less time than `saved`, in nanoseconds.
+static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip,
+                 double saved) {
   double multiplyAdds = 1, bytes = 0;
   for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d)
     multiplyAdds *= double(getStaticExtent(op, d));
@@ -276,13 +293,16 @@ static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
          wasted = multiplyAdds * (double(plan.run()) / window - 1) /
                   (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
          copies = 2 * rates.copyStart + bytes * (1 + more) / rates.copies;
-  return multiplyAdds * rates.savedByRuns > copies + wasted;
+  return saved > copies + wasted;
 }
 
-void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
-  std::optional<ImagePlan> plan = makePlan(op, getMatrixForm(op), chip);
-  if (!plan || !pays(op, *plan, chip))
-    return;
+bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
+                              std::optional<double> saved) {
+  MatrixForm form = getMatrixForm(op);
+  std::optional<ImagePlan> plan = makePlan(op, form, chip);
+  if (!plan || !pays(op, *plan, chip,
+                     saved ? *saved : estimateSavedByRuns(op, form, chip)))
+    return false;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Value image = op.getLhs(), filters = op.getRhs();
   auto type = cast<MemRefType>(image.getType());
@@ -309,7 +329,7 @@ void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
     for (Value value : {runs, rows, Value(newImage.getMemref()),
                         Value(newFilters.getMemref())})
       value.getDefiningOp()->erase();
-    return;
+    return false;
   }
   auto formatType = [](Value memory) {
     std::string text;
@@ -331,4 +351,5 @@ void mlir::tessera::packImage(ContractOp op, const Chip &chip) {
   builder.setInsertionPointAfter(op);
   memref::DeallocOp::create(builder, newImage);
   memref::DeallocOp::create(builder, newFilters);
+  return true;
 }

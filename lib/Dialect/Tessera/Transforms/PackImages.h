@@ -8,6 +8,7 @@
 #define LIB_DIALECT_TESSERA_TRANSFORMS_PACKIMAGES_H
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "TargetInfo/Chip.h"
 
 namespace mlir::tessera {
@@ -16,7 +17,25 @@ namespace mlir::tessera {
 /// its filters that bulk copies can read, if that is beneficial and if the
 /// default schedule then uses instructions of several subgroups. `op` is on
 /// memrefs and has no schedule.
-void packImage(ContractOp op, const Chip &chip);
+/// `saved` is the time in nanoseconds that the op then takes less, if it is
+/// known. Returns whether it did.
+bool packImage(ContractOp op, const Chip &chip,
+               std::optional<double> saved = std::nullopt);
+
+/// Gives a convolution over an image whose channels are not the last dimension,
+/// or not whole rows, copies of the image and of its filters with the channels
+/// last, and if necessary an output with the channels last that is copied
+/// afterwards, under the same conditions. Returns whether it did.
+bool packChannels(ContractOp op, const Chip &chip);
+
+/// The time in nanoseconds that `op` takes longer with an image that is copied
+/// to workgroup memory element by element than with bulk copies. All extents
+/// are static.
+double estimateSavedByRuns(ContractOp op, const MatrixForm &form,
+                           const Chip &chip);
+
+/// Whether `memory` has static extents and is not a kernel's.
+bool isPlainMemory(Value memory);
 
 } // namespace mlir::tessera
 

@@ -373,8 +373,8 @@ void Packer::run(ContractOp op) {
     return;
   }
   if (form.gather[0] || form.gather[1]) {
-    if (!op.getScheduleAttr())
-      packImage(op, chip);
+    if (!op.getScheduleAttr() && !packImage(op, chip))
+      packChannels(op, chip);
     return;
   }
   std::array<std::optional<Plan>, 2> plans;

@@ -161,10 +161,11 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     zeros for added channels, and the filters to `(f, r, s, c)`. The output is
     written in its own order if that is possible; if bulk copies then do not
     apply, because a tile would have to end with an image, and if by the
-    estimate they gain more, the output is computed with its channels last as well and copied
-    afterwards. This is also done for matmuls of single subgroups, such as those
-    of groups, if the gain is more than twice the cost. An image with fewer
-    channels in front than one access has is copied as an image of few channels.
+    estimate they gain more, the output is computed with its channels last as
+    well and copied afterwards. This is also done for matmuls of single
+    subgroups, such as those of groups, if the gain is more than twice the cost.
+    An image with fewer channels in front than one access has is copied as an
+    image of few channels.
 
     Operands with dynamic extents, with a producer, of i4, or with several
     dimensions along the rows, and other images, are not changed. On chips

@@ -272,7 +272,7 @@ private:
   FakeExec *exec;
 };
 
-CUresult changeNode(CUgraphExec handle, CUgraphNode node, Executed step,
+CUresult changeNode(CUgraphExec handle, CUgraphNode node, const Executed &step,
                     FakeFunction *function) {
   Use exec(handle);
   ++graphs->updates;

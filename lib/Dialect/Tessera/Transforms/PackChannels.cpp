@@ -475,5 +475,3 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
   memref::DeallocOp::create(builder, newFilters);
   return true;
 }
-
-#undef DEBUG_TYPE

@@ -15,10 +15,10 @@
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<1x128x28x28xf16>, %[[B:[a-z0-9]+]]: memref<128x128x3x3xf16>, %[[C:[a-z0-9]+]]: memref
 // CHECK-DAG:     %[[IMAGE:.+]] = memref.alloc() {alignment = 16 : i64} : memref<1x28x28x128xf16>
 // CHECK-DAG:     %[[FILTERS:.+]] = memref.alloc() {alignment = 16 : i64} : memref<128x3x3x128xf16>
-// CHECK:         linalg.generic {{.*}} ins(%[[A]] : {{.*}}) outs(%[[IMAGE]] : {{.*}}) attrs = {tessera.packing = "copies the image of a convolution, 1x128x28x28xf16, to 128 channels in the last dimension, whose rows are aligned to 16 bytes"}
-// CHECK:         linalg.generic {{.*}} ins(%[[B]] : {{.*}}) outs(%[[FILTERS]] : {{.*}}) attrs = {tessera.packing = "copies the filters of a convolution, 128x128x3x3xf16, to rows of 128 channels"}
+// CHECK:         linalg.transpose ins(%[[A]] : {{.*}}) outs(%[[IMAGE]] : {{.*}}) permutation = [0, 2, 3, 1] {tessera.packing = "copies the image of a convolution, 1x128x28x28xf16, to 128 channels in the last dimension, whose rows are aligned to 16 bytes"}
+// CHECK:         linalg.transpose ins(%[[B]] : {{.*}}) outs(%[[FILTERS]] : {{.*}}) permutation = [0, 2, 3, 1] {tessera.packing = "copies the filters of a convolution, 128x128x3x3xf16, to rows of 128 channels"}
 // CHECK:         tessera.contract ins(%[[IMAGE]], %[[FILTERS]] : {{.*}}) outs(%[[C]] : {{.*}}) maps [#[[IMAGE_MAP]], #[[FILTER_MAP]], #[[OUT_MAP]]]
-// CHECK-NOT:     linalg.generic
+// CHECK-NOT:     linalg.
 // CHECK-DAG:     memref.dealloc %[[IMAGE]]
 // CHECK-DAG:     memref.dealloc %[[FILTERS]]
 func.func @one(%a: memref<1x128x28x28xf16>, %b: memref<128x128x3x3xf16>, %c: memref<1x128x28x28xf16>) {
@@ -39,16 +39,13 @@ func.func @one(%a: memref<1x128x28x28xf16>, %b: memref<128x128x3x3xf16>, %c: mem
 #fchw = affine_map<(n, h, w, f, r, s, c) -> (f, c, r, s)>
 #nfhw = affine_map<(n, h, w, f, r, s, c) -> (n, f, h, w)>
 
-// CHECK-DAG:   #[[FIRST:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
-// CHECK-DAG:   #[[SAME:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
-// CHECK-DAG:   #[[LAST:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
 // CHECK-DAG:   #[[OUT_MAP:.+]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: func @several
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<32x256x14x14xf16>, %{{[a-z0-9]+}}: memref<192x256x3x3xf16>, %[[C:[a-z0-9]+]]: memref
 // CHECK-DAG:     %[[OUT:.+]] = memref.alloc() {alignment = 16 : i64} : memref<32x14x14x192xf16>
-// CHECK:         linalg.generic {indexing_maps = [#[[FIRST]], #[[SAME]]]{{.*}} ins(%[[A]] :
+// CHECK:         linalg.transpose ins(%[[A]] : {{.*}} permutation = [0, 2, 3, 1]
 // CHECK:         tessera.contract {{.*}} outs(%[[OUT]] : {{.*}}) maps [{{.*}}, #[[OUT_MAP]]]
-// CHECK:         linalg.generic {indexing_maps = [#[[LAST]], #[[SAME]]]{{.*}} ins(%[[OUT]] : {{.*}}) outs(%[[C]] : {{.*}}) attrs = {tessera.packing = "copies the result of a convolution, which has its channels last, to 32x192x14x14xf16"}
+// CHECK:         linalg.transpose ins(%[[OUT]] : {{.*}}) outs(%[[C]] : {{.*}}) permutation = [0, 3, 1, 2] {tessera.packing = "copies the result of a convolution, which has its channels last, to 32x192x14x14xf16"}
 // CHECK:         memref.dealloc %[[OUT]]
 func.func @several(%a: memref<32x256x14x14xf16>, %b: memref<192x256x3x3xf16>, %c: memref<32x192x14x14xf16>) {
   tessera.contract ins(%a, %b : memref<32x256x14x14xf16>, memref<192x256x3x3xf16>) outs(%c : memref<32x192x14x14xf16>)
@@ -172,7 +169,7 @@ func.func @groups(%a: memref<32x32x8x30x30xf16>, %b: memref<32x8x8x3x3xf16>, %c:
 // CHECK:           memref.load %[[IMAGE_VIEW]]
 // CHECK:           memref.load %[[FILTER_VIEW]]
 // CHECK:         tessera.contract {{.*}} outs(%[[OUT]] :
-// CHECK:         linalg.generic {{.*}} ins(%[[OUT]] : {{.*}}) outs(%[[C]] :
+// CHECK:         linalg.transpose ins(%[[OUT]] : {{.*}}) outs(%[[C]] :
 func.func @front(%a: memref<32x3x224x224xf16>, %b: memref<64x3x3x3xf16>, %c: memref<32x64x224x224xf16>) {
   tessera.contract ins(%a, %b : memref<32x3x224x224xf16>, memref<64x3x3x3xf16>) outs(%c : memref<32x64x224x224xf16>)
       maps [#nchw, #fchw, #nfhw] accumulate f32 {

@@ -202,30 +202,12 @@ static memref::AllocOp allocateInOrder(ImplicitLocOpBuilder &builder,
                                  builder.getI64IntegerAttr(chip.accessBytes));
 }
 
-/// Copies `from` to `to`: dimension `d` of `to` is `order[d]` of `from`.
-static linalg::GenericOp emitOrderedCopy(ImplicitLocOpBuilder &builder,
-                                         Value from, Value to,
-                                         ArrayRef<int64_t> order) {
-  auto rank = static_cast<unsigned>(order.size());
-  AffineMap source = inversePermutation(
-                AffineMap::getPermutationMap(order, builder.getContext())),
-            target = builder.getMultiDimIdentityMap(rank);
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-      builder, ValueRange{from}, ValueRange{to},
-      ArrayRef<AffineMap>{source, target}, iterators,
-      [](OpBuilder &nested, Location loc, ValueRange arguments) {
-        linalg::YieldOp::create(nested, loc, arguments[0]);
-      });
-}
-
-/// The same, with zeros from `count` on along the last dimension of `to`.
+/// Copies `from` to `to`, whose dimension `d` is `order[d]` of `from`, with
+/// zeros from `count` on along the last dimension of `to`.
 static linalg::GenericOp emitPaddedCopy(ImplicitLocOpBuilder &builder,
                                         Value from, Value to,
                                         ArrayRef<int64_t> order,
                                         int64_t count) {
-  auto type = cast<MemRefType>(from.getType());
   auto rank = static_cast<unsigned>(order.size());
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
@@ -240,26 +222,8 @@ static linalg::GenericOp emitPaddedCopy(ImplicitLocOpBuilder &builder,
         Value inside = arith::CmpIOp::create(
             body, arith::CmpIPredicate::ult, indices[order.back()],
             arith::ConstantIndexOp::create(body, count));
-        auto branch = scf::IfOp::create(body, type.getElementType(), inside,
-                                        /*withElseRegion=*/true);
-        OpBuilder then = branch.getThenBodyBuilder(),
-                  otherwise = branch.getElseBodyBuilder();
-        scf::YieldOp::create(
-            then, loc,
-            memref::LoadOp::create(then, loc, from, indices).getResult());
-        scf::YieldOp::create(
-            otherwise, loc,
-            arith::ConstantOp::create(
-                otherwise, loc, builder.getZeroAttr(type.getElementType()))
-                .getResult());
-        linalg::YieldOp::create(body, branch.getResults());
+        yieldElementOrZero(body, inside, from, indices);
       });
-}
-
-static AffineMap permuteResults(AffineMap map, ArrayRef<int64_t> order) {
-  return AffineMap::get(map.getNumDims(), map.getNumSymbols(),
-                        applyPermutation(map.getResults(), order),
-                        map.getContext());
 }
 
 static std::string formatShape(Value memory) {
@@ -271,18 +235,46 @@ static std::string formatShape(Value memory) {
   return text;
 }
 
-/// Permutes the results of the map of `operand`.
-static void setMap(ContractOp op, unsigned operand, ArrayRef<int64_t> order) {
-  SmallVector<Attribute> maps(op.getMaps().getValue());
-  maps[operand] = AffineMapAttr::get(permuteResults(op.getMap(operand), order));
-  op.setMapsAttr(ArrayAttr::get(op.getContext(), maps));
+namespace {
+/// The operands and maps of an op, to be restored.
+class TentativeOperands {
+public:
+  explicit TentativeOperands(ContractOp op)
+      : op(op), maps(op.getMaps()), lhs(op.getLhs()), rhs(op.getRhs()),
+        output(op.getOutput()) {}
+
+  void restore() {
+    op.setMapsAttr(maps);
+    op.getLhsMutable().assign(lhs);
+    op.getRhsMutable().assign(rhs);
+    op.getOutputMutable().assign(output);
+  }
+
+private:
+  ContractOp op;
+  ArrayAttr maps;
+  Value lhs, rhs, output;
+};
+} // namespace
+
+/// Makes `op` compute its output in that order, in memory of its own.
+static memref::AllocOp useOutputInOrder(ImplicitLocOpBuilder &builder,
+                                        ContractOp op, ArrayRef<int64_t> order,
+                                        const Chip &chip) {
+  Value output = op.getOutput();
+  memref::AllocOp memory = allocateInOrder(
+      builder, output, order,
+      cast<MemRefType>(output.getType()).getDimSize(order.back()), chip);
+  setOperand(op, 2, memory, order);
+  return memory;
 }
 
 /// Copies the result in `memory`, whose dimensions have this order, to
 /// `output`, and frees it.
 static void copyBack(ImplicitLocOpBuilder &builder, Value memory, Value output,
                      ArrayRef<int64_t> order) {
-  emitOrderedCopy(builder, memory, output, invertPermutationVector(order))
+  linalg::TransposeOp::create(builder, memory, output,
+                              invertPermutationVector(order))
       ->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
                 builder.getStringAttr("copies the result of a convolution, "
                                       "which has its channels last, to " +
@@ -291,7 +283,8 @@ static void copyBack(ImplicitLocOpBuilder &builder, Value memory, Value output,
 }
 
 /// A view of `memory` with its dimensions in that order; null if its strides
-/// are unknown.
+/// are unknown. memref.transpose is not an op like a view
+/// (`ViewLikeOpInterface`), through which the memory could be found.
 static memref::ReinterpretCastOp viewInOrder(ImplicitLocOpBuilder &builder,
                                              Value memory,
                                              ArrayRef<int64_t> order) {
@@ -322,24 +315,18 @@ static bool packFewInFront(ContractOp op, const MatrixForm &form,
                             filterView =
                                 viewInOrder(builder, filters, plan.filters);
   memref::AllocOp newOutput;
-  ArrayAttr before = op.getMaps();
+  TentativeOperands before(op);
   auto pack = [&] {
     if (!imageView || !filterView)
       return false;
-    setMap(op, 0, plan.image);
-    setMap(op, 1, plan.filters);
-    op.getLhsMutable().assign(imageView);
-    op.getRhsMutable().assign(filterView);
+    setOperand(op, 0, imageView, plan.image);
+    setOperand(op, 1, filterView, plan.filters);
     MatrixForm viewForm = getMatrixForm(op);
     if (!getWindow(op, viewForm, 0)) {
       plan.output = orderOutput(op, viewForm);
       if (plan.output.empty())
         return false;
-      int64_t last =
-          cast<MemRefType>(output.getType()).getDimSize(plan.output.back());
-      newOutput = allocateInOrder(builder, output, plan.output, last, chip);
-      setMap(op, 2, plan.output);
-      op.getOutputMutable().assign(newOutput);
+      newOutput = useOutputInOrder(builder, op, plan.output, chip);
       saved -= estimateOrderedCopy(output, 1, true, chip.model);
     }
     return packImage(op, chip, saved);
@@ -350,10 +337,7 @@ static bool packFewInFront(ContractOp op, const MatrixForm &form,
       copyBack(builder, newOutput, output, plan.output);
     return true;
   }
-  op.setMapsAttr(before);
-  op.getLhsMutable().assign(image);
-  op.getRhsMutable().assign(filters);
-  op.getOutputMutable().assign(output);
+  before.restore();
   if (newOutput)
     newOutput.erase();
   if (imageView)
@@ -404,11 +388,9 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
                   newFilters = allocateInOrder(builder, filters, plan->filters,
                                                plan->channels, chip),
                   newOutput;
-  ArrayAttr before = op.getMaps();
-  setMap(op, 0, plan->image);
-  setMap(op, 1, plan->filters);
-  op.getLhsMutable().assign(newImage);
-  op.getRhsMutable().assign(newFilters);
+  TentativeOperands before(op);
+  setOperand(op, 0, newImage, plan->image);
+  setOperand(op, 1, newFilters, plan->filters);
   // Bulk copies need a window; otherwise all threads copy a row's pieces of 16
   // bytes, by instructions for which a tile of one image ends with it.
   auto usesGroup = [&] {
@@ -423,17 +405,12 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
            wasted = double(llvm::alignTo(rows, largeTile)) / double(rows) - 1,
            gained = good ? ideal * factor * (1 + 2 * wasted) : saved - cost;
     if (gained > copyTime) {
-      int64_t last =
-          cast<MemRefType>(output.getType()).getDimSize(plan->output.back());
-      ArrayAttr maps = op.getMaps();
-      newOutput = allocateInOrder(builder, output, plan->output, last, chip);
-      setMap(op, 2, plan->output);
-      op.getOutputMutable().assign(newOutput);
+      TentativeOperands inOwnOrder(op);
+      newOutput = useOutputInOrder(builder, op, plan->output, chip);
       if (getWindow(op, getMatrixForm(op), 0) && usesGroup()) {
         good = true;
       } else {
-        op.setMapsAttr(maps);
-        op.getOutputMutable().assign(output);
+        inOwnOrder.restore();
         newOutput.erase();
         newOutput = nullptr;
       }
@@ -443,31 +420,29 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
   if (!good && hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip))
     good = saved > 2 * cost;
   if (!good) {
-    op.setMapsAttr(before);
-    op.getLhsMutable().assign(image);
-    op.getRhsMutable().assign(filters);
+    before.restore();
     newImage.erase();
     newFilters.erase();
     return false;
   }
 
-  auto copy = [&](Value from, Value to, ArrayRef<int64_t> order) {
-    return plan->isPadded()
-               ? emitPaddedCopy(builder, from, to, order, plan->count)
-               : emitOrderedCopy(builder, from, to, order);
-  };
-  auto explain = [&](linalg::GenericOp copy, const std::string &why) {
-    copy->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
+  auto copy = [&](Value from, Value to, ArrayRef<int64_t> order,
+                  const std::string &why) {
+    Operation *made =
+        plan->isPadded() ? emitPaddedCopy(builder, from, to, order, plan->count)
+                         : linalg::TransposeOp::create(builder, from, to, order)
+                               .getOperation();
+    made->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
                   builder.getStringAttr(why));
   };
   std::string channels = std::to_string(plan->channels) + " channels";
-  explain(copy(image, newImage, plan->image),
-          "copies the image of a convolution, " + formatShape(image) + ", to " +
-              channels + " in the last dimension, whose rows are aligned to " +
-              std::to_string(chip.accessBytes) + " bytes");
-  explain(copy(filters, newFilters, plan->filters),
-          "copies the filters of a convolution, " + formatShape(filters) +
-              ", to rows of " + channels);
+  copy(image, newImage, plan->image,
+       "copies the image of a convolution, " + formatShape(image) + ", to " +
+           channels + " in the last dimension, whose rows are aligned to " +
+           std::to_string(chip.accessBytes) + " bytes");
+  copy(filters, newFilters, plan->filters,
+       "copies the filters of a convolution, " + formatShape(filters) +
+           ", to rows of " + channels);
   builder.setInsertionPointAfter(op);
   if (newOutput)
     copyBack(builder, newOutput, output, plan->output);

@@ -63,6 +63,24 @@ struct ImagePlan {
 
 } // namespace
 
+void mlir::tessera::yieldElementOrZero(ImplicitLocOpBuilder &body, Value inside,
+                                       Value memory, ValueRange indices) {
+  Type element = getElementTypeOrSelf(memory.getType());
+  auto branch =
+      scf::IfOp::create(body, element, inside, /*withElseRegion=*/true);
+  OpBuilder then = branch.getThenBodyBuilder(),
+            otherwise = branch.getElseBodyBuilder();
+  Location loc = body.getLoc();
+  scf::YieldOp::create(
+      then, loc,
+      memref::LoadOp::create(then, loc, memory, indices).getResult());
+  scf::YieldOp::create(
+      otherwise, loc,
+      arith::ConstantOp::create(otherwise, loc, body.getZeroAttr(element))
+          .getResult());
+  linalg::YieldOp::create(body, branch.getResults());
+}
+
 bool mlir::tessera::isPlainMemory(Value memory) {
   auto type = dyn_cast<MemRefType>(memory.getType());
   return type && type.hasStaticShape() && type.getNumElements() > 0 &&
@@ -178,19 +196,7 @@ static void emitCopy(ImplicitLocOpBuilder &builder, Value source, Value memory,
               arith::ConstantIndexOp::create(body, type.getDimSize(d)));
           inside = inside ? arith::AndIOp::create(body, inside, below) : below;
         }
-        auto branch = scf::IfOp::create(body, type.getElementType(), inside,
-                                        /*withElseRegion=*/true);
-        OpBuilder then = branch.getThenBodyBuilder(),
-                  otherwise = branch.getElseBodyBuilder();
-        scf::YieldOp::create(
-            then, loc,
-            memref::LoadOp::create(then, loc, source, indices).getResult());
-        scf::YieldOp::create(
-            otherwise, loc,
-            arith::ConstantOp::create(
-                otherwise, loc, builder.getZeroAttr(type.getElementType()))
-                .getResult());
-        linalg::YieldOp::create(body, branch.getResults());
+        yieldElementOrZero(body, inside, source, indices);
       });
   copy->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
                 builder.getStringAttr(why));

@@ -11,6 +11,8 @@
 #include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "TargetInfo/Chip.h"
 
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
 namespace mlir::tessera {
 
 /// Gives a convolution over an image of few channels copies of the image and of
@@ -33,6 +35,16 @@ bool packChannels(ContractOp op, const Chip &chip);
 /// are static.
 double estimateSavedByRuns(ContractOp op, const MatrixForm &form,
                            const Chip &chip);
+
+/// Gives lhs (0), rhs (1) or the output (2) of `op` the operand `memory`, whose
+/// dimensions are those of the one before in this order.
+void setOperand(ContractOp op, unsigned operand, Value memory,
+                ArrayRef<int64_t> order);
+
+/// Yields the element of `memory` at `indices`, or zero where these are not
+/// `inside`, from the body of a linalg op.
+void yieldElementOrZero(ImplicitLocOpBuilder &body, Value inside, Value memory,
+                        ValueRange indices);
 
 /// Whether `memory` has static extents and is not a kernel's.
 bool isPlainMemory(Value memory);

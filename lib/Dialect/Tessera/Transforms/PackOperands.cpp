@@ -37,6 +37,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -284,19 +285,18 @@ static linalg::GenericOp emitCopy(ImplicitLocOpBuilder &builder,
   return copy;
 }
 
-/// Gives lhs (0) or rhs (1) of `op` the operand `memory`, whose dimensions are
-/// those of the one before in this order.
-static void setOperand(ContractOp op, unsigned side, Value memory,
-                       ArrayRef<int64_t> order) {
-  AffineMap old = op.getMap(side);
-  SmallVector<AffineExpr> results;
-  for (int64_t r : order)
-    results.push_back(old.getResult(r));
+void mlir::tessera::setOperand(ContractOp op, unsigned operand, Value memory,
+                               ArrayRef<int64_t> order) {
+  AffineMap old = op.getMap(operand);
   SmallVector<Attribute> maps(op.getMaps().getValue());
-  maps[side] = AffineMapAttr::get(
-      AffineMap::get(old.getNumDims(), 0, results, op.getContext()));
+  maps[operand] = AffineMapAttr::get(AffineMap::get(
+      old.getNumDims(), 0, applyPermutation(old.getResults(), order),
+      op.getContext()));
   op.setMapsAttr(ArrayAttr::get(op.getContext(), maps));
-  (side ? op.getRhsMutable() : op.getLhsMutable()).assign(memory);
+  (operand == 0   ? op.getLhsMutable()
+   : operand == 1 ? op.getRhsMutable()
+                  : op.getOutputMutable())
+      .assign(memory);
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,7 @@
 #include "Target/NVIDIA/BulkCopies.h"
 #include "TargetInfo/Chip.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -207,38 +208,29 @@ void Pipeliner::startCopies(Step step, bool inBounds) {
 
 void Pipeliner::findVectors() {
   Block *body = loop.getBody();
-  // Whether a value of the body depends on the step's number alone.
-  auto isOfStep = [&](auto &self, Value value) -> bool {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return argument.getOwner() != body || value == loop.getInductionVar();
-    Operation *op = value.getDefiningOp();
-    return op->getBlock() != body ||
-           (isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
-            llvm::all_of(op->getOperands(),
-                         [&](Value operand) { return self(self, operand); }));
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) { return op->getBlock() == body; };
+  auto isCarried = [&](Value value) {
+    return llvm::is_contained(loop.getRegionIterArgs(), value);
   };
-  llvm::SmallPtrSet<Operation *, 16> wanted;
-  for (Operation &op : llvm::reverse(body->without_terminator())) {
-    auto vector = dyn_cast<BroadcastOp>(op);
-    auto memory = vector ? dyn_cast<MemRefType>(vector.getSource().getType())
-                         : MemRefType();
+  for (auto vector : body->getOps<BroadcastOp>()) {
     // Like the tiles' sources, vectors are not written by the kernel.
-    bool isVector = memory && !isWorkgroupMemory(memory) &&
-                    llvm::all_of(op.getOperands(), [&](Value operand) {
-                      return isOfStep(isOfStep, operand);
-                    });
-    if (!isVector && !wanted.contains(&op))
+    auto memory = dyn_cast<MemRefType>(vector.getSource().getType());
+    if (!memory || isWorkgroupMemory(memory))
       continue;
-    wanted.insert(&op);
-    for (Value operand : op.getOperands())
-      if (Operation *from = operand.getDefiningOp();
-          from && from->getBlock() == body)
-        wanted.insert(from);
+    llvm::SetVector<Operation *> slice;
+    Operation *read = vector;
+    bool isOfStep = succeeded(getBackwardSlice(read, &slice, options)) &&
+                    llvm::all_of(slice, [&](Operation *op) {
+                      return llvm::none_of(op->getOperands(), isCarried) &&
+                             (op == read || (isMemoryEffectFree(op) &&
+                                             op->getNumRegions() == 0));
+                    });
+    // Addresses are cloned with the tiles' as well.
+    if (isOfStep)
+      vectors.insert_range(slice);
   }
-  // Addresses are cloned with the tiles' as well.
-  for (Operation &op : body->without_terminator())
-    if (wanted.contains(&op))
-      vectors.insert(&op);
 }
 
 IRMapping Pipeliner::readVectors(Step step) {

@@ -620,6 +620,19 @@ Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)});
 }
 
+/// Sets the grid, the workgroups and their memory in a structure of the driver.
+template <typename Launch>
+static void setShape(Launch &launch, const LaunchRequest &request) {
+  auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
+  launch.gridX = dim(request.grid[0]);
+  launch.gridY = dim(request.grid[1]);
+  launch.gridZ = dim(request.grid[2]);
+  launch.blockX = dim(request.block[0]);
+  launch.blockY = dim(request.block[1]);
+  launch.blockZ = dim(request.block[2]);
+  launch.sharedBytes = dim(request.workgroupBytes);
+}
+
 DriverResult CudaDevice::launchIn(void *queue, void *function,
                                   const LaunchRequest &request) {
   auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
@@ -628,13 +641,7 @@ DriverResult CudaDevice::launchIn(void *queue, void *function,
     attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     attribute.value = 1;
     CUlaunchConfig config;
-    config.gridX = dim(request.grid[0]);
-    config.gridY = dim(request.grid[1]);
-    config.gridZ = dim(request.grid[2]);
-    config.blockX = dim(request.block[0]);
-    config.blockY = dim(request.block[1]);
-    config.blockZ = dim(request.block[2]);
-    config.sharedBytes = dim(request.workgroupBytes);
+    setShape(config, request);
     config.stream = static_cast<CUstream>(queue);
     config.attributes = &attribute;
     config.numAttributes = 1;
@@ -658,16 +665,9 @@ DriverResult CudaDevice::launchIn(void *queue, void *function,
 
 static CUDA_KERNEL_NODE_PARAMS_v2 makeNode(void *function,
                                            const LaunchRequest &request) {
-  auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
   CUDA_KERNEL_NODE_PARAMS_v2 node;
   node.function = static_cast<CUfunction>(function);
-  node.gridX = dim(request.grid[0]);
-  node.gridY = dim(request.grid[1]);
-  node.gridZ = dim(request.grid[2]);
-  node.blockX = dim(request.block[0]);
-  node.blockY = dim(request.block[1]);
-  node.blockZ = dim(request.block[2]);
-  node.sharedBytes = dim(request.workgroupBytes);
+  setShape(node, request);
   node.args = request.numArgs ? request.args : nullptr;
   return node;
 }

@@ -18,7 +18,7 @@ bool tessera::runtime::hasWaitingKernels(std::string_view image) {
   // A symbol of the string table, between two zeros.
   if (image.substr(0, elf.size()) == elf)
     return image.find('\0' + mark + '\0') != std::string_view::npos;
-  // ".visible .global .align 1 .b8 NAME[1];" or ".u8 NAME;". A kernel of
+  // ".visible .global .align 1 .b8 NAME;", or an array of them. A kernel of
   // that name has a list of parameters, or a body.
   mark.insert(0, " ");
   for (size_t found = image.find(mark); found != std::string_view::npos;

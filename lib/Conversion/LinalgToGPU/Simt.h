@@ -96,6 +96,10 @@ void cloneBody(ImplicitLocOpBuilder &builder, Block &body,
                const Position &position, IRMapping &mapping,
                Operation *except = nullptr);
 
+/// Clones an element-wise op on scalars for vectors of `width` elements.
+Operation *cloneWide(ImplicitLocOpBuilder &builder, Operation &op,
+                     ValueRange operands, int64_t width);
+
 /// The most points along `dim` for which `body` can be cloned although it has
 /// loops and reads memory by itself, as a window does: each load whose last
 /// index is that of the dimension becomes one access. Nothing if it depends on

@@ -355,6 +355,17 @@ Value simt::emitIndex(ImplicitLocOpBuilder &builder, const Position &position,
       builder, vector::BroadcastOp::create(builder, type, first), offsets);
 }
 
+Operation *simt::cloneWide(ImplicitLocOpBuilder &builder, Operation &op,
+                           ValueRange operands, int64_t width) {
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.push_back(VectorType::get(width, type));
+  OperationState state(op.getLoc(), op.getName(), operands, types,
+                       op.getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = op.getPropertiesAsAttribute();
+  return builder.create(state);
+}
+
 void simt::cloneBody(ImplicitLocOpBuilder &builder, Block &body,
                      const Position &position, IRMapping &mapping,
                      Operation *except) {
@@ -383,13 +394,7 @@ void simt::cloneBody(ImplicitLocOpBuilder &builder, Block &body,
     for (Value operand : op.getOperands())
       operands.push_back(
           broadcast(builder, mapping.lookupOrDefault(operand), position.width));
-    SmallVector<Type> types;
-    for (Type type : op.getResultTypes())
-      types.push_back(VectorType::get(position.width, type));
-    OperationState state(op.getLoc(), op.getName(), operands, types,
-                         op.getDiscardableAttrDictionary().getValue());
-    state.propertiesAttr = op.getPropertiesAsAttribute();
-    Operation *copy = builder.create(state);
-    mapping.map(op.getResults(), copy->getResults());
+    mapping.map(op.getResults(),
+                cloneWide(builder, op, operands, position.width)->getResults());
   }
 }

@@ -288,13 +288,8 @@ void LoopCloner::clone(Operation &op) {
     if (auto select = dyn_cast<arith::SelectOp>(op))
       if (Value condition = select.getCondition(); !values.contains(condition))
         operands[0] = getNarrow(condition, i);
-    SmallVector<Type> types;
-    for (Type type : op.getResultTypes())
-      types.push_back(VectorType::get(width, type));
-    OperationState state(op.getLoc(), op.getName(), operands, types,
-                         op.getDiscardableAttrDictionary().getValue());
-    state.propertiesAttr = op.getPropertiesAsAttribute();
-    mappings[i].map(op.getResults(), builder.create(state)->getResults());
+    mappings[i].map(op.getResults(),
+                    cloneWide(builder, op, operands, width)->getResults());
   }
 }
 

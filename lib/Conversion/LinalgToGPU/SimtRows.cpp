@@ -139,7 +139,7 @@ private:
   void insertWithin(Value condition);
   /// The combination of a value of each thread of the team, in all of them.
   Value combineTeam(Value value, vector::CombiningKind kind);
-  /// Erases memory that is no longer accessed.
+  /// Erases an allocation that no kernel uses, with its views.
   static void eraseUnused(Value memory);
 
   const RowGroup &group;

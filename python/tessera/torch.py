@@ -152,9 +152,12 @@ def _no_derivative(name: str) -> Callable[..., Any]:
 
 def _is_observed() -> bool:
     """Whether anything but autograd has to see the operators that run: a trace, a transform, a mode."""
-    return (torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_torch_function_mode_enabled()
-            or torch._C._functorch.maybe_current_level() is not None
-            or torch._C._get_tracing_state() is not None or torch.autograd._profiler_enabled())
+    try:
+        return (torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_torch_function_mode_enabled()
+                or torch._C._functorch.maybe_current_level() is not None
+                or torch._C._get_tracing_state() is not None or torch.autograd._profiler_enabled())
+    except AttributeError:  # They are not public: another version of PyTorch may lack one.
+        return True
 
 
 class Operator:
@@ -172,21 +175,15 @@ class Operator:
         self._derivative: Optional[Callable[..., Any]] = None
         if backward is None:
             return
-        own_backward, own_setup = backward, setup_context
 
-        class Derivative(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx: Any, *inputs: Any) -> Any:
-                output = run(*inputs)
-                if own_setup is not None:
-                    own_setup(ctx, inputs, output)
-                return output
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            output = run(*inputs)
+            if setup_context is not None:
+                setup_context(ctx, inputs, output)
+            return output
 
-            @staticmethod
-            def backward(ctx: Any, *gradients: Any) -> Any:
-                return own_backward(ctx, *gradients)
-
-        self._derivative = Derivative.apply
+        self._derivative = type("Derivative", (torch.autograd.Function,), {
+            "forward": staticmethod(forward), "backward": staticmethod(backward)}).apply
 
     def __repr__(self) -> str:
         return f"<tessera.torch.Operator {self.overload}>"

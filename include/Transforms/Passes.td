@@ -365,6 +365,41 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraConvertByAddition : Pass<"tessera-convert-by-addition"> {
+  let summary = "Convert between bytes and f32 by additions";
+  let description = [{
+    For devices on which a conversion or a rounding takes as long as several
+    additions. Expects `arith` and `math` on scalars and vectors. A number that
+    is rounded to the nearest integer, limited to constants, and truncated to
+    at most 16 bits, is limited first, and rounded by the addition of 1.5 *
+    2^23, whose sum has the integer in its low bits. A byte becomes a float as
+    the low bits of 2^23. All results are the same, except of NaN, whose
+    conversion to an integer has no defined result.
+
+    Before
+
+    ```mlir
+    %r = math.roundeven %x : f32
+    %a = arith.maximumf %r, %c-128 : f32
+    %b = arith.minimumf %a, %c127 : f32
+    %i = arith.fptosi %b : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    ```
+
+    After
+
+    ```mlir
+    %a = arith.maximumf %x, %c-128 : f32
+    %b = arith.minimumf %a, %c127 : f32
+    %s = arith.addf %b, %c12582912 : f32
+    %bits = arith.bitcast %s : f32 to i32
+    %i = arith.addi %bits, %c-1262485504 : i32
+    %y = arith.trunci %i : i32 to i8
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect"];
+}
+
 def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {
   let summary = "Canonicalize all ops except loops and branches";
   let description = [{

@@ -106,6 +106,8 @@ int64_t ScheduleBuilder::chooseSplitK() {
   int64_t extent = extents[2];
   if (!workgroups || chip.processors == 0 || ShapedType::isDynamic(extent))
     return 1;
+  if (usesMatrixUnit && chip.model.start > 0)
+    return estimateParts(*workgroups);
   int64_t all = llvm::divideCeil(extent, fields.k) * lengthened;
   if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
     return 1;

@@ -102,7 +102,7 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
 // These instructions support neither unaligned rows nor operands with a producer.
 
 // CHECK-LABEL: func @unaligned
-// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], raster = 8> {
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [32, 64], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], raster = 8> {
 func.func @unaligned(%a: memref<4096x4095xf16>, %b: memref<4095x4096xf16>, %c: memref<4096x4096xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<4096x4095xf16>, memref<4095x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf16>)

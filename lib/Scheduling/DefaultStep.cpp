@@ -121,3 +121,25 @@ void ScheduleBuilder::fitStages() {
         1, std::min<int64_t>(fields.stages,
                              llvm::divideCeil(extents[2], fields.k)));
 }
+
+void ScheduleBuilder::deepenStages() {
+  // All of a short K is in flight at once.
+  constexpr int64_t most = 8;
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  if (!usesMatrixUnit || !chip.asyncCopy || chip.model.start == 0 ||
+      hasWholeRows || form.gather[0] || form.gather[1] || isHeld(0) ||
+      isHeld(1) || fields.batches > 1 || fields.stages < 2 || !workgroups ||
+      *workgroups * fields.splitK > chip.processors ||
+      ShapedType::isDynamic(extents[2]))
+    return;
+  int64_t ofPart =
+      llvm::divideCeil(llvm::divideCeil(extents[2], fields.k), fields.splitK);
+  while (fields.stages < std::min(most, ofPart)) {
+    ++fields.stages;
+    if (getStagedTiles(op, form, make(), chip).bytes <=
+        chip.workgroupMemoryBytes)
+      continue;
+    --fields.stages;
+    return;
+  }
+}

@@ -48,3 +48,13 @@ func.func @bytes(%a: memref<16x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<16
     ins(%a, %b : memref<16x4096xi8>, memref<4096x4096xi8>) outs(%c : memref<16x4096xi32>)
   return
 }
+
+// Each workgroup has an SM of its own: all of K is in flight at once.
+
+// CHECK-LABEL: func @deep
+// CHECK:       k = 64, kFragment = 32, stages = 8, vthread = [1, 1]>
+func.func @deep(%a: memref<80x460xi8>, %b: memref<192x460xi8>, %c: memref<80x192xi32>) {
+  linalg.matmul indexing_maps = [#mk, #nk, #mn]
+    ins(%a, %b : memref<80x460xi8>, memref<192x460xi8>) outs(%c : memref<80x192xi32>)
+  return
+}

@@ -20,7 +20,7 @@ inline constexpr int64_t shiftedBytes = 16;
 /// of an element.
 bool canReadShifted(MemRefType source, const Chip &chip);
 
-/// What was read: two adjacent aligned accesses, and where the data begins.
+/// Two adjacent aligned accesses, and where the data begins in them.
 struct ShiftedWords {
   /// All 32 bytes, of type vector<8xi32>.
   Value words;

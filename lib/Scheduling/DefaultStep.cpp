@@ -126,9 +126,9 @@ void ScheduleBuilder::deepenStages() {
   // All of a short K is in flight at once.
   constexpr int64_t most = 8;
   std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
-  if (!usesMatrixUnit || !chip.asyncCopy || chip.model.start == 0 ||
-      hasWholeRows || form.gather[0] || form.gather[1] || isHeld(0) ||
-      isHeld(1) || fields.batches > 1 || fields.stages < 2 || !workgroups ||
+  if (!usesMatrixUnit || !chip.asyncCopy || !hasKnownLatency() ||
+      hasWholeRows || isHeld(0) || isHeld(1) || fields.batches > 1 ||
+      fields.stages < 2 || !workgroups ||
       *workgroups * fields.splitK > chip.processors ||
       ShapedType::isDynamic(extents[2]))
     return;

@@ -386,7 +386,7 @@ ScheduleAttr GroupTilings::choose() {
 static bool canCopyByThreads(ContractOp op, const MatrixForm &form,
                              unsigned side, const Chip &chip) {
   // The accumulators of tensor memory were not tried with such copies.
-  return !form.gather[side] && chip.asyncCopy &&
+  return !form.gather[0] && !form.gather[1] && chip.asyncCopy &&
          chip.tensorMemoryColumns == 0 &&
          hasRowsOfMultiple(op, side, chip.asyncCopyBytes);
 }

@@ -124,6 +124,9 @@ private:
   /// Whether each matrix of a batch is one tile of one subgroup, smaller than
   /// the default one.
   bool isSmall();
+  /// Whether the chip's rates are measured, and the steps load operands as they
+  /// are in memory: the latency of gathers and producers is not known.
+  bool hasKnownLatency();
   /// Whether a thread has registers for the accumulators of `matrices`, and for
   /// so many `fragments` of operands.
   bool mayHold(int64_t fragments, int64_t matrices);

@@ -40,13 +40,14 @@ void ScheduleBuilder::fitMemory() {
 /// are counted too, since they can be disabled for a run.
 int64_t ScheduleBuilder::estimateHeld() {
   ScheduleAttr schedule = make();
-  if (schedule.getStages() < 2)
+  if (schedule.getStages() < 1)
     return 0;
   StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize, held = 0;
   for (unsigned side : {0, 1}) {
     auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
-    if (!type || (chip.asyncCopy && !isHeld(side)))
+    if (!type ||
+        (!isHeld(side) && (chip.asyncCopy || schedule.getStages() < 2)))
       continue;
     int64_t elements = 1;
     for (int64_t extent : side == 0 ? tiles.a : tiles.b)
@@ -70,6 +71,17 @@ int64_t ScheduleBuilder::estimateHeld() {
       held += 2 * ofThread;
   }
   return held;
+}
+
+bool ScheduleBuilder::mayHoldAll() {
+  constexpr int64_t mostSteps = 4;
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  return hasKnownLatency() && limit == 0 && fields.batches == 1 &&
+         fields.stages > 0 && ShapedType::isStatic(extents[2]) &&
+         extents[2] > fields.k &&
+         llvm::divideCeil(extents[2], fields.k) <=
+             static_cast<uint64_t>(mostSteps) &&
+         workgroups && *workgroups <= chip.processors;
 }
 
 bool ScheduleBuilder::splitSubgroup() {
@@ -103,8 +115,25 @@ void ScheduleBuilder::fitRegisters() {
            chip.registersPerThread / 4 * 3;
   };
   // Data in flight is shared by more subgroups with fewer accumulators each.
-  while ((isHeld(0) || isHeld(1)) && isTight() && splitSubgroup())
-    continue;
+  bool held = isHeld(0) || isHeld(1);
+  auto share = [&] {
+    while (held && isTight() && splitSubgroup())
+      continue;
+  };
+  // A few steps would wait for memory one after the other: all of K is one.
+  ScheduleFields before = fields;
+  const MatrixInstruction *with = instruction;
+  if (held && mayHoldAll()) {
+    fields.k = llvm::alignTo(extents[2], fields.kFragment);
+    fields.stages = 1;
+    share();
+    if (!isTight() && getStagedTiles(op, form, make(), chip).bytes <=
+                          chip.workgroupMemoryBytes)
+      return;
+    fields = before;
+    instruction = with;
+  }
+  share();
   while (canHalveStep() && isTight())
     fields.k /= 2;
 }

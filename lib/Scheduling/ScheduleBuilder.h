@@ -131,6 +131,9 @@ private:
   /// so many `fragments` of operands.
   bool mayHold(int64_t fragments, int64_t matrices);
   int64_t estimateHeld();
+  /// Whether registers could hold all of K: it is a few steps of workgroups
+  /// that have an SM each.
+  bool mayHoldAll();
   /// Whether registers hold the rows of lhs or rhs on their way to workgroup
   /// memory, although the chip has asynchronous copies: the rows are aligned to
   /// less than these require.

@@ -28,16 +28,6 @@ func.func @many(%a: memref<32x768xbf16>, %b: memref<768x50257xbf16>, %c: memref<
   return
 }
 
-// With few steps, the kernel that adds up the parts would take longer.
-
-// CHECK-LABEL: func @short
-// CHECK:       k = 64, kFragment = 16, stages = 2, vthread = [1, 1]>
-func.func @short(%a: memref<32x127xbf16>, %b: memref<384x127xbf16>, %c: memref<32x384xf32>) {
-  linalg.matmul indexing_maps = [#mk, #nk, #mn]
-    ins(%a, %b : memref<32x127xbf16>, memref<384x127xbf16>) outs(%c : memref<32x384xf32>)
-  return
-}
-
 // Elements of one byte that are not stored along K are loaded one by one from
 // workgroup memory: more workgroups share this work.
 
@@ -56,5 +46,16 @@ func.func @bytes(%a: memref<16x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<16
 func.func @deep(%a: memref<80x460xi8>, %b: memref<192x460xi8>, %c: memref<80x192xi32>) {
   linalg.matmul indexing_maps = [#mk, #nk, #mn]
     ins(%a, %b : memref<80x460xi8>, memref<192x460xi8>) outs(%c : memref<80x192xi32>)
+  return
+}
+
+// Registers can hold all of a short K of rows that begin anywhere, if more
+// subgroups share it.
+
+// CHECK-LABEL: func @whole
+// CHECK:       workgroup = [64, 64], subgroup = [16, 32], k = 144, kFragment = 16, stages = 1, vthread = [1, 1]
+func.func @whole(%a: memref<129x33xf16>, %b: memref<129x65xf16>, %c: memref<33x65xf32>) {
+  linalg.matmul indexing_maps = [#km, #kn, #mn]
+    ins(%a, %b : memref<129x33xf16>, memref<129x65xf16>) outs(%c : memref<33x65xf32>)
   return
 }

@@ -40,18 +40,27 @@ void ScheduleBuilder::fitMemory() {
 /// are counted too, since they can be disabled for a run.
 int64_t ScheduleBuilder::estimateHeld() {
   ScheduleAttr schedule = make();
-  if (chip.asyncCopy || schedule.getStages() < 2)
+  if (schedule.getStages() < 1)
     return 0;
   StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize, held = 0;
   for (unsigned side : {0, 1}) {
     auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
-    if (!type)
+    if (!type ||
+        (!isHeld(side) && (chip.asyncCopy || schedule.getStages() < 2)))
       continue;
     int64_t elements = 1;
     for (int64_t extent : side == 0 ? tiles.a : tiles.b)
       elements *= extent;
     int64_t ofThread = llvm::divideCeil(elements, threads);
+    if (isHeld(side)) {
+      // Two aligned accesses for the bytes of one (ShiftedReads.h), and for
+      // each pair of them where the data begins, and how much of it is in
+      // bounds.
+      held += llvm::divideCeil(
+          5 * ofThread * getElementBits(type.getElementType()), 2 * 32);
+      continue;
+    }
     if (form.gather[side] && !hasRowsOfMultiple(type, 4))
       held += 3 * ofThread; // An index and a condition in addition.
     else if (type.hasStaticShape() || isPacked(type.getElementType()) ||
@@ -62,6 +71,36 @@ int64_t ScheduleBuilder::estimateHeld() {
       held += 2 * ofThread;
   }
   return held;
+}
+
+bool ScheduleBuilder::mayHoldAll() {
+  constexpr int64_t mostSteps = 4;
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  return hasKnownLatency() && limit == 0 && fields.batches == 1 &&
+         fields.stages > 0 && ShapedType::isStatic(extents[2]) &&
+         extents[2] > fields.k &&
+         llvm::divideCeil(extents[2], fields.k) <=
+             static_cast<uint64_t>(mostSteps) &&
+         workgroups && *workgroups <= chip.processors;
+}
+
+bool ScheduleBuilder::splitSubgroup() {
+  // As many threads as two of the default workgroups have.
+  constexpr int64_t most = 8;
+  Tile &subgroup = fields.subgroup;
+  for (unsigned d : {subgroup[0] >= subgroup[1] ? 0U : 1U,
+                     subgroup[0] >= subgroup[1] ? 1U : 0U}) {
+    Tile smaller = subgroup;
+    smaller[d] /= 2;
+    if (hasWholeRows || subgroup[d] % 2 ||
+        2 * make().getNumSubgroups() > most ||
+        !hasClass(smaller, fields.kFragment))
+      continue;
+    subgroup = smaller;
+    instruction = select(subgroup, fields.kFragment);
+    return true;
+  }
+  return false;
 }
 
 /// A quarter of the registers is reserved for addresses, of which block loads
@@ -75,6 +114,26 @@ void ScheduleBuilder::fitRegisters() {
     return needed.getTotal() + estimateHeld() >=
            chip.registersPerThread / 4 * 3;
   };
+  // Data in flight is shared by more subgroups with fewer accumulators each.
+  bool held = isHeld(0) || isHeld(1);
+  auto share = [&] {
+    while (held && isTight() && splitSubgroup())
+      continue;
+  };
+  // A few steps would wait for memory one after the other: all of K is one.
+  ScheduleFields before = fields;
+  const MatrixInstruction *with = instruction;
+  if (held && mayHoldAll()) {
+    fields.k = llvm::alignTo(extents[2], fields.kFragment);
+    fields.stages = 1;
+    share();
+    if (!isTight() && getStagedTiles(op, form, make(), chip).bytes <=
+                          chip.workgroupMemoryBytes)
+      return;
+    fields = before;
+    instruction = with;
+  }
+  share();
   while (canHalveStep() && isTight())
     fields.k /= 2;
 }

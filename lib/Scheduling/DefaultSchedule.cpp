@@ -99,6 +99,11 @@ bool ScheduleBuilder::finishBlocks() {
   return instruction && canLoadBlocks(*instruction);
 }
 
+bool ScheduleBuilder::hasKnownLatency() {
+  return chip.model.start > 0 && !form.gather[0] && !form.gather[1] &&
+         op.getProducer(0).empty() && op.getProducer(1).empty();
+}
+
 /// A long reduction of few tiles is split into parts, so that most SMs have
 /// work: each part keeps enough steps to pay for the final reduction.
 int64_t ScheduleBuilder::chooseSplitK() {
@@ -106,6 +111,8 @@ int64_t ScheduleBuilder::chooseSplitK() {
   int64_t extent = extents[2];
   if (!workgroups || chip.processors == 0 || ShapedType::isDynamic(extent))
     return 1;
+  if (usesMatrixUnit && hasKnownLatency())
+    return estimateParts(*workgroups);
   int64_t all = llvm::divideCeil(extent, fields.k) * lengthened;
   if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
     return 1;
@@ -138,6 +145,7 @@ void ScheduleBuilder::finish() {
                    canSwizzleTiles(op, getStagedTiles(op, form, make(), chip));
   if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
+  deepenStages();
   fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
                        fields.batches == 1;
   if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty()) {

@@ -51,7 +51,9 @@ int64_t ScheduleBuilder::chooseStepBytes() {
 
 void ScheduleBuilder::chooseStep() {
   // Without staging, a step is one fragment: no longer than the default.
-  int64_t bytes = chooseStepBytes(),
+  // Rows that registers hold are read in longer runs, for as many bytes in
+  // flight as the stages of asynchronous copies have.
+  int64_t bytes = chooseStepBytes() * (isHeld(0) || isHeld(1) ? 2 : 1),
           step = std::max(8 * bytes / operandBits, int64_t(1));
   instruction = select(fields.subgroup,
                        fields.stages == 0 ? std::gcd(step, longest) : longest);
@@ -93,10 +95,12 @@ void ScheduleBuilder::lengthenStep() {
   }
 }
 
-/// Whether rows of lhs (0) or rhs (1) are not a whole number of asynchronous
-/// copies.
-static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
-  return hasMisalignedRows(op, side, chip.asyncCopyBytes);
+bool ScheduleBuilder::isHeld(unsigned side) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+  return chip.asyncCopy && type && !form.gather[side] &&
+         !isPacked(type.getElementType()) && type.isLastDimUnitStride() &&
+         getElementBytes(type.getElementType()) < chip.asyncCopyBytes &&
+         !hasRowsOfMultiple(type, chip.asyncCopyBytes);
 }
 
 void ScheduleBuilder::fitStep() {
@@ -105,22 +109,37 @@ void ScheduleBuilder::fitStep() {
     return;
   while (fields.k / 2 >= extent && (fields.k / 2) % kFragment == 0)
     fields.k /= 2;
-  // Synchronous copies cannot run ahead: with few steps, the whole of K is
-  // copied at once.
-  int64_t whole = llvm::alignTo(extent, kFragment);
-  if (!chip.asyncCopy || steps <= 1 || steps > fields.stages ||
-      limit % whole != 0)
-    return;
-  if (isCopiedSingly(op, 0, chip) || isCopiedSingly(op, 1, chip)) {
-    fields.k = whole;
-    fields.stages = 1;
-  }
 }
 
 void ScheduleBuilder::fitStages() {
+  // Registers hold the data of one step, whatever the number of slots.
+  if (isHeld(0) || isHeld(1))
+    fields.stages = std::min<int64_t>(fields.stages, 2);
   // More stages than steps would only waste memory.
   if (ShapedType::isStatic(extents[2]) && fields.stages > 1)
     fields.stages = std::max<int64_t>(
         1, std::min<int64_t>(fields.stages,
                              llvm::divideCeil(extents[2], fields.k)));
+}
+
+void ScheduleBuilder::deepenStages() {
+  // All of a short K is in flight at once.
+  constexpr int64_t most = 8;
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  if (!usesMatrixUnit || !chip.asyncCopy || !hasKnownLatency() ||
+      hasWholeRows || isHeld(0) || isHeld(1) || fields.batches > 1 ||
+      fields.stages < 2 || !workgroups ||
+      *workgroups * fields.splitK > chip.processors ||
+      ShapedType::isDynamic(extents[2]))
+    return;
+  int64_t ofPart =
+      llvm::divideCeil(llvm::divideCeil(extents[2], fields.k), fields.splitK);
+  while (fields.stages < std::min(most, ofPart)) {
+    ++fields.stages;
+    if (getStagedTiles(op, form, make(), chip).bytes <=
+        chip.workgroupMemoryBytes)
+      continue;
+    --fields.stages;
+    return;
+  }
 }

@@ -19,7 +19,8 @@ namespace mlir::tessera {
 ///
 /// A step is implemented in the file of its concern: DefaultSchedule.cpp (class
 /// and finish), DefaultTile.cpp, DefaultStep.cpp (K and stages),
-/// DefaultBatches.cpp, DefaultResources.cpp (memory and registers).
+/// DefaultBatches.cpp, DefaultResources.cpp (memory and registers),
+/// DefaultParts.cpp (parts of K).
 class ScheduleBuilder {
 public:
   using Tile = std::array<int64_t, 2>;
@@ -86,6 +87,11 @@ private:
   /// many `fragments` of operands in registers for each.
   std::array<int64_t, 2> countMatrices(int64_t fragments);
   int64_t chooseSplitK();
+  /// The parts of the reduction of so many workgroups, by an estimate
+  /// (DefaultParts.cpp).
+  int64_t estimateParts(int64_t workgroups);
+  /// Lets copies run further ahead where each workgroup has an SM of its own.
+  void deepenStages();
   int64_t chooseRaster();
 
   /// Halves the tile along `d`, the workgroup's before the subgroup's. Returns
@@ -94,6 +100,9 @@ private:
   /// Halves the tiles of workgroup and subgroup along `d`; the workgroup's
   /// stays as large as the default one of a subgroup.
   bool shrink(unsigned d);
+  /// Divides the workgroup's tile among twice as many subgroups. Returns
+  /// whether it could.
+  bool splitSubgroup();
   /// Whether half the step is a whole number of fragments.
   bool canHalveStep();
 
@@ -115,10 +124,20 @@ private:
   /// Whether each matrix of a batch is one tile of one subgroup, smaller than
   /// the default one.
   bool isSmall();
+  /// Whether the chip's rates are measured, and the steps load operands as they
+  /// are in memory: the latency of gathers and producers is not known.
+  bool hasKnownLatency();
   /// Whether a thread has registers for the accumulators of `matrices`, and for
   /// so many `fragments` of operands.
   bool mayHold(int64_t fragments, int64_t matrices);
   int64_t estimateHeld();
+  /// Whether registers could hold all of K: it is a few steps of workgroups
+  /// that have an SM each.
+  bool mayHoldAll();
+  /// Whether registers hold the rows of lhs or rhs on their way to workgroup
+  /// memory, although the chip has asynchronous copies: the rows are aligned to
+  /// less than these require.
+  bool isHeld(unsigned side);
 
   ContractOp op;
   const Chip &chip;

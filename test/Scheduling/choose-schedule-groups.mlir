@@ -4,6 +4,7 @@
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 #bmk = affine_map<(b, m, n, k) -> (b, m, k)>
 #bkn = affine_map<(b, m, n, k) -> (b, k, n)>
@@ -99,10 +100,36 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// These instructions support neither unaligned rows nor operands with a producer.
+// Rows that are aligned to 8 bytes alone, which threads copy.
+
+// CHECK-LABEL: func @narrow
+// CHECK:       schedule <workgroup = [64, 128], subgroup = [64, 128], k = 256, kFragment = 256, stages = 4, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4> {
+func.func @narrow(%a: memref<1000x1000xf8E4M3FN>, %b: memref<1000x1000xf8E4M3FN>, %c: memref<1000x1000xf32>) {
+  tessera.contract ins(%a, %b : memref<1000x1000xf8E4M3FN>, memref<1000x1000xf8E4M3FN>) outs(%c : memref<1000x1000xf32>)
+      maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// The step is no longer than K, down to a panel of 128 bytes.
+
+// CHECK-LABEL: func @short
+// CHECK:       k = 128, kFragment = 128, stages = 1, {{.*}}subgroupsPerFragment = 4> {
+func.func @short(%a: memref<64x48xi8>, %b: memref<2421x48xi8>, %c: memref<64x2421xi32>) {
+  tessera.contract ins(%a, %b : memref<64x48xi8>, memref<2421x48xi8>) outs(%c : memref<64x2421xi32>)
+      maps [#mk, #nk, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
+  }
+  return
+}
+
+// These instructions support neither rows that begin anywhere nor operands with a producer.
 
 // CHECK-LABEL: func @unaligned
-// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], raster = 8> {
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [32, 64], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], raster = 8> {
 func.func @unaligned(%a: memref<4096x4095xf16>, %b: memref<4095x4096xf16>, %c: memref<4096x4096xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<4096x4095xf16>, memref<4095x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf16>)

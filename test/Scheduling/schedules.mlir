@@ -5,7 +5,7 @@
 // The schedules that are chosen where the program has none.
 
 // SM80-LABEL: func @large
-// SM80:         workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4,
+// SM80:         workgroup = [128, 128], subgroup = [32, 64], k = 64, kFragment = 16, stages = 2,
 // SM75-LABEL: func @large
 // SM75:         workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 1,
 // AVX2-LABEL: func @large
@@ -56,7 +56,7 @@ func.func @f64(%a: memref<?x?xf64>, %b: memref<?x?xf64>, %c: memref<?x?xf64>) {
 // A vector.
 
 // SM80-LABEL: func @vector
-// SM80:         workgroup = [128, 8], subgroup = [64, 8], k = 32, kFragment = 16, stages = 4,
+// SM80:         workgroup = [128, 8], subgroup = [32, 8], k = 64, kFragment = 16, stages = 2,
 func.func @vector(%a: memref<?x?xf16>, %x: memref<?xf16>, %y: memref<?xf32>) {
   linalg.matvec ins(%a, %x : memref<?x?xf16>, memref<?xf16>) outs(%y : memref<?xf32>)
   return

@@ -17,6 +17,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
+#include "ShiftedReads.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -69,7 +70,10 @@ public:
     single =
         packed && (gathers || odd || !isInnerContiguous(op.getSourceType()));
     width = 1;
-    if (single) {
+    if (readsShifted()) {
+      shifted = true;
+      width = 8 * shiftedBytes / bits;
+    } else if (single) {
       width = shape[1] % 2 == 0 || odd ? 2 : 1;
     } else if (isInnerContiguous(op.getSourceType()) &&
                isInnerContiguous(op.getTargetType())) {
@@ -197,7 +201,34 @@ public:
     emitAt(nested, loop.getInductionVar());
   }
 
+  /// Whether registers should hold the chunks on their way to workgroup memory,
+  /// on a target with asynchronous copies: it has none for these, and a thread
+  /// has few of them.
+  bool isHeld() {
+    constexpr int64_t most = 16;
+    int64_t bytes = width * getElementBits(element) / 8,
+            perRow = llvm::divideCeil(shape[1], width);
+    bool runsAsync = targetInside && together == 1 && !single && !shifted &&
+                     bytes >= target.chip.asyncCopyBytes;
+    return !runsAsync && numThreads && !isWorkgroupMemory(op.getSourceType()) &&
+           shape[0] / together * perRow <= most * *numThreads;
+  }
+  /// Whether the same holds for a copy that is not asynchronous.
+  bool isHeldShortly() { return shifted && isHeld(); }
+
 private:
+  /// Whether chunks are read by aligned accesses that are shifted, because the
+  /// rows of the source are aligned to less than the smallest asynchronous
+  /// copy. Those of the target are aligned to a chunk.
+  bool readsShifted() {
+    return target.chip.asyncCopyBytes > alignment && !gathers && !packing &&
+           !op.getFromSwizzled() &&
+           shape[1] * getElementBits(element) % (8 * shiftedBytes) == 0 &&
+           getKnownTileAlignment(to, op.getTargetIndices()) >= shiftedBytes &&
+           isInnerContiguous(op.getTargetType()) &&
+           canReadShifted(op.getSourceType(), target.chip);
+  }
+
   /// Emits the chunks of a thread in its column, if all threads together copy
   /// `rows` rows (each of which is `together` rows of the tile) of `perRow`
   /// chunks at a time.
@@ -662,6 +693,10 @@ private:
     }
     Origin from = gathers ? emitGatherOrigin(builder, row, col)
                           : emitTileOrigin(builder, row, col);
+    if (shifted) {
+      emitShiftedChunk(builder, from, into, intoAll);
+      return;
+    }
     bool mayCopy = async && targetInside && (!packed || alignment > 0);
     bool mayHalve =
         packed && from.count &&
@@ -678,6 +713,20 @@ private:
       return;
     }
     emitWrite(builder, chunk, into, intoAll);
+  }
+
+  /// A chunk of unaligned rows. It is shifted when it is written, so that the
+  /// reads of several chunks are in flight at once.
+  void emitShiftedChunk(OpBuilder &builder, const Origin &from,
+                        std::array<Value, 2> into, ValueRange intoAll) {
+    ShiftedWords read = emitShiftedRead(builder, loc, source, from.indices);
+    bool isLate = writePosition &&
+                  builder.getInsertionBlock() == writePosition->getBlock();
+    OpBuilder later = isLate ? OpBuilder(writePosition) : builder;
+    if (isLate)
+      target.emitLateUse(later, loc);
+    emitWrite(later, emitShiftedData(later, loc, read, element, from.count),
+              into, intoAll);
   }
 
   /// Where writes go; null: where the reads are.
@@ -700,6 +749,8 @@ private:
   /// Whether two elements share a byte, and then whether they are read one by
   /// one.
   bool packed, single;
+  /// Whether chunks are read from any element on (ShiftedReads.h).
+  bool shifted = false;
   /// Whether rows have an odd number of elements that share bytes.
   bool odd;
   int64_t width;
@@ -715,7 +766,16 @@ struct CopyPattern : FragmentPattern<CopyOp> {
     CopyEmitter<CopyOp> emitter(op, target, /*async=*/false);
     if (failed(emitter.check()))
       return failure();
+    bool isHeld = emitter.isHeldShortly();
+    if (isHeld) {
+      Operation *position = op->getNextNode();
+      while (isa<CopyOp>(position))
+        position = position->getNextNode();
+      emitter.writeBefore(position);
+    }
     emitter.emit(rewriter);
+    if (isHeld)
+      target.emitSubgroupBarrier(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();
   }
@@ -724,10 +784,13 @@ struct CopyPattern : FragmentPattern<CopyOp> {
 struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   using FragmentPattern::FragmentPattern;
 
-  /// The last op in the op's block before the copy is waited for.
+  /// The last op in the op's block before the copy is waited for, or before the
+  /// next copy of the same operand: one step's data is in registers at a time.
   static Operation *getLastPosition(AsyncCopyOp op) {
-    auto waits = [](Operation &other) {
+    auto waits = [&](Operation &other) {
+      auto copy = dyn_cast<AsyncCopyOp>(other);
       return other.hasTrait<OpTrait::IsTerminator>() ||
+             (copy && copy.getTarget() == op.getTarget()) ||
              other.walk([](WaitOp) { return WalkResult::interrupt(); })
                  .wasInterrupted();
     };
@@ -752,9 +815,14 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
     if (failed(emitter.check()))
       return failure();
     // Without asynchronous copies, registers hold the data in flight.
-    if (!target.chip.asyncCopy && target.chip.hasLanes())
+    bool isHeld =
+        target.chip.asyncCopy ? emitter.isHeld() : target.chip.hasLanes();
+    if (isHeld)
       emitter.writeBefore(getLastPosition(op));
     emitter.emit(rewriter);
+    // Otherwise ptxas moves the reads down to the writes, a few at a time.
+    if (isHeld && target.chip.asyncCopy)
+      target.emitSubgroupBarrier(rewriter, op.getLoc());
     target.emitAsyncCommit(rewriter, op.getLoc());
     rewriter.replaceOpWithMultiple(op, {ValueRange()});
     return success();

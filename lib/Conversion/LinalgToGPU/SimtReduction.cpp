@@ -44,6 +44,8 @@ static constexpr int64_t minStepsPerThread = 16, minStepsPerSplit = 32;
 /// Parts into which a chip of many threads splits a reduction at least: for
 /// fewer, the second kernel takes about as long as it saves.
 static constexpr int64_t minParts = 4;
+/// The threads of a workgroup that has all columns.
+static constexpr int64_t mostColumnThreads = 512;
 
 gpu::AllReduceOperation simt::toAllReduce(vector::CombiningKind kind) {
   using From = vector::CombiningKind;
@@ -738,6 +740,16 @@ void Emitter::emitColumns() {
                   : threadRows < 4) &&
            (!slowestSize || *slowestSize / threadRows >= minStepsPerThread))
       threadRows *= 2;
+  // A reduction that is too short for parts is shared by more threads, if one
+  // workgroup has all columns.
+  while (!walks() && threads / threadRows == least && slowestSize &&
+         *slowestSize < minParts * minStepsPerSplit * threadRows &&
+         *slowestSize / threadRows >= 2 * minStepsPerThread && total &&
+         *total <= least && 2 * threads <= mostColumnThreads &&
+         2 * threads <= chip.maxThreads) {
+    threadRows *= 2;
+    threads *= 2;
+  }
   int64_t columns = threads / threadRows;
 
   auto accumulateAt = [&](Value at, int64_t pointWidth, Value threadRow) {

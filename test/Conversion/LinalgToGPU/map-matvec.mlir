@@ -161,17 +161,18 @@ func.func @others(%a: memref<64x32xf32>, %b: memref<32x48xf32>, %c: memref<64x48
 // -----
 
 // A convolution of one pixel: threads share the channels, though dimensions of
-// one element come first, and the 12 vectors of columns leave 16 rows of
-// threads. Three parts of 32 steps would not pay for a second kernel.
+// one element come first. The 12 vectors of columns leave 16 rows of threads of
+// the usual 256: since parts of 32 steps would not pay for a second kernel, the
+// one workgroup has twice as many.
 
 // CHECK-LABEL: func @pixel
-// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %c1, %{{.+}} = %c1, {{.*}} threads({{.*}}) in (%{{.+}} = %c256
+// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %c1, %{{.+}} = %c1, {{.*}} threads({{.*}}) in (%{{.+}} = %c512
 // CHECK:           arith.divui %{{.+}}, %c16
-// CHECK:           scf.for %{{.+}} = %c0 to %c1152 step %c64
+// CHECK:           scf.for %{{.+}} = %c0 to %c1152 step %c128
 // CHECK-COUNT-4:     vector.load %{{.+}} : memref<1x1x1152x48xf32>, vector<4xf32>
 // CHECK-COUNT-4:     math.fma
 // CHECK:           gpu.barrier
-// CHECK:         tessera.plain_matmul = {{.*}}a thread for each 4 columns, 16 rows of threads in a workgroup: with one row
+// CHECK:         tessera.plain_matmul = {{.*}}a thread for each 4 columns, 32 rows of threads in a workgroup: with one row
 // CHECK-NOT:     gpu.launch
 func.func @pixel(%x: memref<1x1x1x1152xf32>, %b: memref<1x1x1152x48xf32>, %y: memref<1x1x1x48xf32>) {
   %zero = arith.constant 0.0 : f32

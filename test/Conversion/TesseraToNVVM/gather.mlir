@@ -58,8 +58,9 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @async_narrow(
   // CHECK-NOT:     scf.if
   // CHECK:         %[[VALUE:.+]] = memref.load %{{.+}}[%{{.+}}] : memref<?xf16>
-  // CHECK-NEXT:    memref.store %[[VALUE]]
+  // CHECK-NEXT:    nvvm.bar.warp.sync
   // CHECK-NEXT:    nvvm.cp.async.commit.group
+  // CHECK-NEXT:    memref.store %[[VALUE]]
   gpu.func @async_narrow(%g: memref<?xf16>, %w: memref<32x32xf16, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 1024, 1, 1>} {
     %c0 = arith.constant 0 : index
     %true = arith.constant true

@@ -141,7 +141,9 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     A contraction without a schedule is changed if its default schedule, which
     `tessera-choose-schedule` chooses, then is one for groups, and if by an
     estimate the matmul gains more time than the copies take: the gain grows
-    with M * N * K, the cost with M * K and K * N. A contraction with a schedule
+    with M * N * K, the cost with M * K and K * N. Constants cost nothing. If
+    threads can copy the original rows to such instructions asynchronously, the
+    estimated times of the two ways are compared. A contraction with a schedule
     is changed if the schedule has `subgroupsPerFragment` and `swizzle`; and,
     whatever the gain, if the schedule would not be legal with the original
     order.

@@ -100,12 +100,17 @@ private:
 // Whether it pays
 //===----------------------------------------------------------------------===//
 
-/// The copy's time in nanoseconds.
+static bool isLargeConstant(Value memory);
+
+/// The copy's time in nanoseconds, which a constant does not take when the
+/// program runs.
 static double estimateCopy(const Plan &plan, const PerformanceModel &rates) {
   auto type = cast<MemRefType>(plan.source.getType());
   double elements = type.getNumElements(),
          bytes = elements * getElementBytes(type.getElementType()),
          ns = 2 * bytes / rates.copies;
+  if (isLargeConstant(plan.source))
+    return 0;
   if (plan.transposes)
     ns = std::max(ns, elements / rates.transposedElements);
   return rates.copyStart + ns;
@@ -424,7 +429,11 @@ void Packer::run(ContractOp op) {
   }
   LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
          << saved;
-  if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
+  // Where threads can copy the operands as they are, the two ways are compared.
+  std::optional<double> unpacked;
+  if (!op.getScheduleAttr() && allOrdered)
+    unpacked = estimateGroupSchedule(op, chip);
+  if (!unpacked && saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;
 
   // Tentatively changes the op; the change is kept only if the op is then
@@ -450,8 +459,15 @@ void Packer::run(ContractOp op) {
     }
     setOperand(op, side, memory, plans[side]->order);
   }
-  if (!usesGroup(op, chip)) {
-    LDBG() << "  not packed: no schedule of a group of subgroups is legal";
+  bool pays = usesGroup(op, chip);
+  if (pays && unpacked) {
+    std::optional<double> time = estimateGroupSchedule(op, chip);
+    pays = time && *time + cost < *unpacked;
+    LDBG() << "  " << *unpacked << " ns unpacked";
+  }
+  if (!pays) {
+    LDBG() << "  not packed: no schedule of a group of subgroups is legal, or "
+              "faster";
     op.setMapsAttr(maps);
     op.getLhsMutable().assign(before[0]);
     op.getRhsMutable().assign(before[1]);

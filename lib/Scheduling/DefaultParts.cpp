@@ -1,0 +1,100 @@
+//===- DefaultParts.cpp - Parts of K of default schedules -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The time of a matmul by instructions of single subgroups, with K in so many
+// parts, is estimated as
+//
+//   rounds * steps of a part * max(latency / steps in flight,
+//                                  work of the SM's workgroups in a step,
+//                                  bytes of all workgroups / bandwidth)
+//   + the kernel that adds up the parts
+//
+// where a round is as many workgroups as are resident at a time. With few
+// workgroups the latency decides, and parts shorten the sequence of steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleBuilder.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The nanoseconds from a read of memory to the matmul that uses the data,
+/// with a barrier in between.
+static constexpr double latency = 800;
+/// The share of the matrix unit's best rate that single subgroups reach.
+static constexpr double shareOfUnit = 0.5;
+/// The nanoseconds of an SM for the elements that a subgroup loads from
+/// workgroup memory one by one, in one load.
+static constexpr double singleLoad = 1.2;
+/// Registers of a thread, for the number of resident workgroups.
+static constexpr int64_t assumedRegisters = 168;
+
+int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
+  const PerformanceModel &rates = chip.model;
+  ScheduleAttr schedule = make();
+  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  auto [rows, columns] = fields.workgroup;
+  int64_t bytes = llvm::divideCeil(operandBits, 8),
+          steps = llvm::divideCeil(extents[2], fields.k) * lengthened,
+          threads = schedule.getNumSubgroups() * chip.subgroupSize,
+          resident = std::max<int64_t>(1, chip.registersPerWorkgroup /
+                                              (threads * assumedRegisters));
+  if (tiles.bytes > 0 && chip.unit.memoryBytes > 0)
+    resident = std::min(
+        resident,
+        std::max<int64_t>(1, chip.unit.memoryBytes /
+                                 (tiles.bytes + chip.unit.systemBytes)));
+  bool held = isHeld(0) || isHeld(1);
+  double ahead = held ? 1 : double(std::max<int64_t>(1, fields.stages - 1)),
+         k = double(fields.k), processors = double(chip.processors),
+         loaded = k * double(rows + columns) * double(bytes),
+         work = double(rows * columns) * k * double(bytes) /
+                (2 * shareOfUnit * rates.mma);
+  // No instruction transposes elements of one byte.
+  for (unsigned side : {0, 1})
+    if (bytes == 1 && isStoredTransposed(op, form, side) == (side == 0)) {
+      int64_t sharing = fields.workgroup[1 - side] / fields.subgroup[1 - side];
+      work = std::max(work, double(fields.workgroup[side] * sharing) * k /
+                                double(chip.subgroupSize) * singleLoad);
+    }
+
+  double outputs = 1;
+  for (unsigned d : {0, 1})
+    outputs *= double(extents[d]);
+  if (auto count = countTiles(fields.workgroup))
+    outputs *= double((*count)[2]);
+  outputs *= double(getElementBytes(op.getAccumulatorType()));
+
+  int64_t best = 1;
+  double least = 0;
+  for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+    if (parts > 1 && 2 * parts > steps + 1)
+      break;
+    double units = double(workgroups * parts),
+           ofProcessor = std::ceil(units / processors),
+           rounds = std::ceil(ofProcessor / double(resident)),
+           together = std::min(ofProcessor, double(resident)),
+           busy = std::min(units, processors * double(resident)),
+           step = std::max({latency / ahead, together * work,
+                            together * loaded / rates.processorMemory,
+                            busy * loaded / rates.memory}),
+           time = rounds * double(llvm::divideCeil(steps, parts)) * step;
+    if (parts > 1)
+      time += rates.copyStart + 2 * double(parts) * outputs / rates.memory;
+    if (parts == 1 || time < least) {
+      best = parts;
+      least = time;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,61 @@
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --convert-linalg-to-tessera --tessera-choose-schedule | FileCheck %s
+
+// Parts of K by an estimate, for instructions of single subgroups.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#km = affine_map<(m, n, k) -> (k, m)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// 35 workgroups have 111 steps, whose latency decides.
+
+// CHECK-LABEL: func @few
+// CHECK:       workgroup = [16, 128], subgroup = [16, 32], k = 64, {{.*}}stages = 2, {{.*}}splitK = 6>
+func.func @few(%a: memref<7085x8xbf16>, %b: memref<4385x7085xbf16>, %c: memref<8x4385xf32>) {
+  linalg.matmul indexing_maps = [#km, #nk, #mn]
+    ins(%a, %b : memref<7085x8xbf16>, memref<4385x7085xbf16>) outs(%c : memref<8x4385xf32>)
+  return
+}
+
+// 393 workgroups take all of the memory's bandwidth.
+
+// CHECK-LABEL: func @many
+// CHECK:       workgroup = [32, 128], subgroup = [32, 32], k = 64, {{.*}}stages = 2, vthread = [1, 1], stageOutput = true>
+func.func @many(%a: memref<32x768xbf16>, %b: memref<768x50257xbf16>, %c: memref<32x50257xf32>) {
+  linalg.matmul indexing_maps = [#mk, #kn, #mn]
+    ins(%a, %b : memref<32x768xbf16>, memref<768x50257xbf16>) outs(%c : memref<32x50257xf32>)
+  return
+}
+
+// Elements of one byte that are not stored along K are loaded one by one from
+// workgroup memory: more workgroups share this work.
+
+// CHECK-LABEL: func @bytes
+// CHECK:       workgroup = [16, 128], {{.*}} splitK = 4>
+func.func @bytes(%a: memref<16x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<16x4096xi32>) {
+  linalg.matmul indexing_maps = [#mk, #kn, #mn]
+    ins(%a, %b : memref<16x4096xi8>, memref<4096x4096xi8>) outs(%c : memref<16x4096xi32>)
+  return
+}
+
+// Each workgroup has an SM of its own: all of K is in flight at once.
+
+// CHECK-LABEL: func @deep
+// CHECK:       k = 64, kFragment = 32, stages = 8, vthread = [1, 1]>
+func.func @deep(%a: memref<80x460xi8>, %b: memref<192x460xi8>, %c: memref<80x192xi32>) {
+  linalg.matmul indexing_maps = [#mk, #nk, #mn]
+    ins(%a, %b : memref<80x460xi8>, memref<192x460xi8>) outs(%c : memref<80x192xi32>)
+  return
+}
+
+// Registers can hold all of a short K of rows that begin anywhere, if more
+// subgroups share it.
+
+// CHECK-LABEL: func @whole
+// CHECK:       workgroup = [64, 64], subgroup = [16, 32], k = 144, kFragment = 16, stages = 1, vthread = [1, 1]
+func.func @whole(%a: memref<129x33xf16>, %b: memref<129x65xf16>, %c: memref<33x65xf32>) {
+  linalg.matmul indexing_maps = [#km, #kn, #mn]
+    ins(%a, %b : memref<129x33xf16>, memref<129x65xf16>) outs(%c : memref<33x65xf32>)
+  return
+}

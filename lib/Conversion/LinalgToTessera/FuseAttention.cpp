@@ -508,14 +508,11 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     return reject("the output's element type differs from the operands'");
 
   AttentionOp op = create(rewriter);
-  std::string problem;
   ScheduleAttr schedule = op.getScheduleAttr() ? op.getScheduleAttr()
                                                : getDefaultSchedule(op, chip);
-  if (op.getStaticExtent(AttentionOp::M) == 1)
-    problem = "there is one query only: its matmuls are vector-matrix products";
-  else
-    problem = schedule ? explainSchedule(op, schedule, chip)
-                       : "schedule_c24: head dimensions D and E must be static";
+  std::string problem =
+      schedule ? explainSchedule(op, schedule, chip)
+                     : "schedule_c24: head dimensions D and E must be static";
   if (!problem.empty()) {
     rewriter.eraseOp(op);
     return reject(problem);

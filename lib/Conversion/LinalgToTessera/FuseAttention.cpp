@@ -512,7 +512,11 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
                                                : getDefaultSchedule(op, chip);
   std::string problem =
       schedule ? explainSchedule(op, schedule, chip)
-                     : "schedule_c24: head dimensions D and E must be static";
+               : "schedule_c24: head dimensions D and E must be static";
+  // A tile of one thread would compute rows that do not exist.
+  if (problem.empty() && !op.getScheduleAttr() && !chip.hasLanes() &&
+      op.getStaticExtent(AttentionOp::M) == 1)
+    problem = "there is one query only: its matmuls are vector-matrix products";
   if (!problem.empty()) {
     rewriter.eraseOp(op);
     return reject(problem);

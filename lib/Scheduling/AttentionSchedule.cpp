@@ -14,6 +14,7 @@
 #include "Scheduling/AttentionSchedule.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/Schedule.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/IR/Builders.h"
@@ -241,6 +242,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   if (const ScheduleFieldInfo *field = findUnsupported(schedule))
     return "schedule_c24: " + field->name.str() +
            " is not supported for attention";
+  if (schedule.getSplitK() > maxGridYZ)
+    return "schedule_c24: splitK is at most " + text(maxGridYZ) +
+           " for attention, not " + text(schedule.getSplitK());
   for (const std::string &why :
        {explainMatmul(op, chip, schedule, "query by key", keys,
                       schedule.getKFragment(), /*aInMemory=*/true),

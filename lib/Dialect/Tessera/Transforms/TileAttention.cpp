@@ -665,9 +665,12 @@ void AttentionTiler::run() {
           op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))
     launch->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
                     origin);
+  std::string purpose = "attention: two matmuls and the softmax between them";
+  if (parts > 1)
+    purpose += "; keys in " + std::to_string(parts) +
+               " parts, which a second kernel combines";
   launch->setAttr(TesseraDialect::PurposeAttrHelper::getNameStr(),
-                  builder.getStringAttr("attention: two matmuls and the "
-                                        "softmax between them"));
+                  builder.getStringAttr(purpose));
 
   builder.setInsertionPointToStart(&launch.getBody().front());
   subRow = math.constant(0);

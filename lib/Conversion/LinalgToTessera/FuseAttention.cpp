@@ -23,6 +23,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+
+#include "AttentionViews.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "PointReader.h"
 #include "Source.h"
@@ -92,9 +94,7 @@ private:
   bool isUsedElsewhere();
   bool findDims();
   bool findOutput(RewriterBase &rewriter);
-  std::optional<Source> findShared(unsigned operand, unsigned heads,
-                                   std::array<int64_t, 2> &sizes);
-  void shareHeads(RewriterBase &rewriter);
+  void lookThroughCopies(RewriterBase &rewriter);
   AttentionOp create(RewriterBase &rewriter);
 
   linalg::LinalgOp second, first;
@@ -111,9 +111,9 @@ private:
   /// The op that the result replaces, and a reshape before it.
   Operation *last = nullptr;
   tensor::ExpandShapeOp reshape;
-  /// The groups of dimensions of the output that are one of the result, if the
-  /// heads were divided into groups.
-  SmallVector<ReassociationIndices> headGroups;
+  /// The groups of dimensions of the output that are one of the result, if
+  /// dimensions of the batch were divided.
+  SmallVector<ReassociationIndices> outputGroups;
 };
 } // namespace
 
@@ -439,112 +439,26 @@ static bool isByRows(unsigned operand, AffineMap map, unsigned numBatch) {
   return row && col && *row < *col && *col + 1 == map.getNumResults();
 }
 
-/// The dimensions [0, numDims) with `dim` divided into two.
-static SmallVector<AffineExpr> divideDim(unsigned numDims, unsigned dim,
-                                         MLIRContext *context) {
-  SmallVector<AffineExpr> exprs;
-  for (unsigned d = 0; d < numDims; ++d)
-    exprs.push_back(getAffineDimExpr(d + (d > dim), context));
-  return exprs;
-}
-
-/// The tensor that keys (values) repeat for all heads of a group, and its map
-/// in an iteration space in which `heads` is divided into groups and the heads
-/// of a group, of extents `sizes`.
-std::optional<Source>
-AttentionMatcher::findShared(unsigned operand, unsigned heads,
-                             std::array<int64_t, 2> &sizes) {
-  auto collapse = operands[operand].getDefiningOp<tensor::CollapseShapeOp>();
-  if (!collapse)
-    return std::nullopt;
-  MLIRContext *context = second.getContext();
-  AffineMap map = maps[operand];
-  SmallVector<AffineExpr> dims = divideDim(map.getNumDims(), heads, context),
-                          results;
-  for (auto [expr, group] :
-       llvm::zip(map.getResults(), collapse.getReassociationIndices())) {
-    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-    if (group.size() != (dim == heads ? 2 : 1))
-      return std::nullopt;
-    results.push_back(dims[dim]);
-    if (dim != heads)
-      continue;
-    results.push_back(getAffineDimExpr(heads + 1, context));
-    sizes = {collapse.getSrcType().getDimSize(group[0]),
-             collapse.getSrcType().getDimSize(group[1])};
-  }
-  Source source = lookThroughMoves(
-      {collapse.getSrc(),
-       AffineMap::get(map.getNumDims() + 1, 0, results, context)});
-  if (source.isPadded || ShapedType::isDynamic(sizes[0]) ||
-      ShapedType::isDynamic(sizes[1]) ||
-      source.map.isFunctionOfDim(heads + 1) ||
-      !isByRows(operand, source.map, rank - 1) ||
-      llvm::any_of(source.map.getResults(), [](AffineExpr expr) {
-        return !isa<AffineDimExpr, AffineConstantExpr>(expr);
-      }))
-    return std::nullopt;
-  return source;
-}
-
-/// Where keys and values are copies of those of fewer heads, reads these, and
-/// divides the heads into groups that share them.
-void AttentionMatcher::shareHeads(RewriterBase &rewriter) {
-  constexpr unsigned key = AttentionOp::Key, value = AttentionOp::Value,
-                     output = AttentionOp::Output;
-  for (unsigned heads = 0; heads < rank - 2; ++heads) {
-    std::array<int64_t, 2> sizes{}, ofValues{};
-    std::optional<Source> keys = findShared(key, heads, sizes),
-                          values = findShared(value, heads, ofValues);
-    if (!keys || !values || sizes != ofValues)
-      continue;
-    rewriter.setInsertionPoint(last);
-    Location loc = last->getLoc();
-    for (auto [operand, source] : {std::pair(key, *keys), {value, *values}}) {
-      operands[operand] =
-          sliceAtConstants(rewriter, loc, source.value, source.map);
-      maps[operand] = source.map;
-    }
-    for (unsigned operand : {unsigned(AttentionOp::Query), output}) {
-      AffineMap map = maps[operand];
-      SmallVector<AffineExpr> dims = divideDim(map.getNumDims(), heads,
-                                               rewriter.getContext()),
-                              results;
-      SmallVector<ReassociationIndices> groups;
-      SmallVector<OpFoldResult> old =
-          tensor::getMixedSizes(rewriter, loc, operands[operand]);
-      SmallVector<OpFoldResult> extents;
-      for (auto [r, expr] : llvm::enumerate(map.getResults())) {
-        unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-        auto next = static_cast<int64_t>(results.size());
-        groups.push_back({next});
-        results.push_back(dims[dim]);
-        if (dim != heads) {
-          extents.push_back(old[r]);
-          continue;
-        }
-        groups.back().push_back(next + 1);
-        results.push_back(rewriter.getAffineDimExpr(heads + 1));
-        for (int64_t size : sizes)
-          extents.push_back(rewriter.getIndexAttr(size));
-      }
-      maps[operand] = AffineMap::get(map.getNumDims() + 1, 0, results,
-                                     rewriter.getContext());
-      Type element = getElementTypeOrSelf(operands[operand].getType());
-      if (operand == output) {
-        operands[operand] =
-            tensor::EmptyOp::create(rewriter, loc, extents, element);
-        headGroups = groups;
-      } else {
-        auto [shape, dynamic] = decomposeMixedValues(extents);
-        operands[operand] = tensor::ExpandShapeOp::create(
-            rewriter, loc, RankedTensorType::get(shape, element),
-            operands[operand], groups, extents);
-      }
-    }
-    ++rank;
+/// Finds what the operands are copies of, and divides the heads into groups if
+/// keys and values are copies of those of fewer heads.
+void AttentionMatcher::lookThroughCopies(RewriterBase &rewriter) {
+  AttentionViews views(operands, maps);
+  views.run();
+  if (!views.skipsCopies())
     return;
+  for (unsigned i : {0, 1, 2})
+    if (!isByRows(i, views.getMap(i), views.getNumBatch()))
+      return;
+  rewriter.setInsertionPoint(last);
+  for (unsigned i = 0; i < 4; ++i) {
+    if (i == AttentionOp::Output)
+      outputGroups = views.getGroups(i);
+    operands[i] = views.create(i, rewriter, last->getLoc());
+    maps[i] = views.getMap(i);
+    operands[i] =
+        sliceAtConstants(rewriter, last->getLoc(), operands[i], maps[i]);
   }
+  rank = views.getNumBatch() + 2;
 }
 
 AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
@@ -571,9 +485,10 @@ AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
 
 void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
   Value result = op.getResult();
-  if (!headGroups.empty())
+  if (outputGroups.size() != maps[AttentionOp::Output].getNumResults() &&
+      !outputGroups.empty())
     result = tensor::CollapseShapeOp::create(rewriter, last->getLoc(), result,
-                                             headGroups);
+                                             outputGroups);
   if (reshape)
     result = tensor::ExpandShapeOp::create(
         rewriter, reshape.getLoc(), last->getResult(0).getType(), result,
@@ -614,7 +529,7 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
         types);
   if (!std::isfinite(scores.factor) || scores.factor <= 0)
     return reject("the scale of the scores is not positive");
-  shareHeads(rewriter);
+  lookThroughCopies(rewriter);
   constexpr const char *names[] = {"query", "key", "value", "output"};
   for (unsigned i = 0; i < 4; ++i)
     if (!isByRows(i, maps[i], rank - 2))

@@ -6,7 +6,7 @@
 // RUN: sed 's|PROGRAM|%s|; s|TARGET|--target=cpu|' %S/Inputs/attention-decode.batch | gpu-runner --batch=- | FileCheck %s
 // RUN: sed 's|PROGRAM|%s|; s|TARGET|--target=cpu:emulate=sm_90a|' %S/Inputs/attention-decode.batch | gpu-runner --batch=- | FileCheck %s
 // RUN: sed 's|PROGRAM|%s|; s|TARGET|--target=cpu:emulate=gfx942|' %S/Inputs/attention-decode.batch | gpu-runner --batch=- | FileCheck %s
-// CHECK-COUNT-13: {{^}}verified
+// CHECK-COUNT-14: {{^}}verified
 // CHECK-NOT: exit status {{[1-9]}}
 
 // One query for each head, and an odd number of keys.
@@ -304,6 +304,66 @@ func.func @hidden_rows(%q: tensor<2x70x32xf16>, %k: tensor<2x70x32xf16>, %v: ten
       ins(%w, %v : tensor<2x70x70xf16>, tensor<2x70x32xf16>) outs(%j : tensor<2x70x32xf32>) -> tensor<2x70x32xf32>
   %short = arith.truncf %r : tensor<2x70x32xf32> to tensor<2x70x32xf16>
   return %short : tensor<2x70x32xf16>
+}
+
+// Four queries see no key of any part, and the others few of them.
+// SPLIT-LABEL: func.func @unseen(
+// SPLIT: gpu.launch_func
+// SPLIT: gpu.launch_func
+// SPLIT-NOT: gpu.launch_func
+// SPLIT: return
+func.func @unseen(%q: tensor<2x12x32xf16>, %k: tensor<2x40x32xf16>, %v: tensor<2x40x32xf16>) -> tensor<2x12x32xf16> {
+  %zero = arith.constant 0.0 : f32
+  %factor = arith.constant 0.25 : f32
+  %e = tensor.empty() : tensor<2x12x40xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x12x40xf32>) -> tensor<2x12x40xf32>
+  %qk = linalg.contract indexing_maps = [affine_map<(b, m, n, x) -> (b, m, x)>, affine_map<(b, m, n, x) -> (b, n, x)>, affine_map<(b, m, n, x) -> (b, m, n)>]
+      ins(%q, %k : tensor<2x12x32xf16>, tensor<2x40x32xf16>) outs(%i : tensor<2x12x40xf32>) -> tensor<2x12x40xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x12x40xf32>) outs(%e : tensor<2x12x40xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %low = arith.constant 0xFF800000 : f32
+    %ahead = arith.constant -4 : index
+    %query = linalg.index 1 : index
+    %key = linalg.index 2 : index
+    %last = arith.addi %query, %ahead : index
+    %z = arith.mulf %x, %factor : f32
+    %seen = arith.cmpi sle, %key, %last : index
+    %y = arith.select %seen, %z, %low : f32
+    linalg.yield %y : f32
+  } -> tensor<2x12x40xf32>
+  %one = arith.constant 1.0 : f32
+  %inf = arith.constant 0xFF800000 : f32
+  %re = tensor.empty() : tensor<2x12xf32>
+  %lows = linalg.fill ins(%inf : f32) outs(%re : tensor<2x12xf32>) -> tensor<2x12xf32>
+  %max = linalg.reduce {arith.maximumf} ins(%s : tensor<2x12x40xf32>) outs(%lows : tensor<2x12xf32>) dimensions = [2]
+  %power = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %max : tensor<2x12x40xf32>, tensor<2x12xf32>) outs(%e : tensor<2x12x40xf32>) {
+  ^bb0(%x: f32, %y: f32, %old: f32):
+    %none = arith.cmpf oeq, %y, %inf : f32
+    %finite = arith.select %none, %zero, %y : f32
+    %below = arith.subf %x, %finite : f32
+    %z = math.exp %below : f32
+    linalg.yield %z : f32
+  } -> tensor<2x12x40xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%re : tensor<2x12xf32>) -> tensor<2x12xf32>
+  %sum = linalg.reduce {arith.addf} ins(%power : tensor<2x12x40xf32>) outs(%zeros : tensor<2x12xf32>) dimensions = [2]
+  %p = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%power, %sum : tensor<2x12x40xf32>, tensor<2x12xf32>) outs(%e : tensor<2x12x40xf32>) {
+  ^bb0(%x: f32, %y: f32, %old: f32):
+    %none = arith.cmpf oeq, %y, %zero : f32
+    %divisor = arith.select %none, %one, %y : f32
+    %z = arith.divf %x, %divisor : f32
+    linalg.yield %z : f32
+  } -> tensor<2x12x40xf32>
+  %w = arith.truncf %p : tensor<2x12x40xf32> to tensor<2x12x40xf16>
+  %f = tensor.empty() : tensor<2x12x32xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x12x32xf32>) -> tensor<2x12x32xf32>
+  %r = linalg.contract indexing_maps = [affine_map<(b, m, n, x) -> (b, m, n)>, affine_map<(b, m, n, x) -> (b, n, x)>, affine_map<(b, m, n, x) -> (b, m, x)>]
+      {tessera.schedule = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 32, kFragment = 16, stages = 1, splitK = 2>}
+      ins(%w, %v : tensor<2x12x40xf16>, tensor<2x40x32xf16>) outs(%j : tensor<2x12x32xf32>) -> tensor<2x12x32xf32>
+  %short = arith.truncf %r : tensor<2x12x32xf32> to tensor<2x12x32xf16>
+  return %short : tensor<2x12x32xf16>
 }
 
 // The number of keys is known when it is run; there may be none.

@@ -40,6 +40,7 @@
 #include "llvm/Support/DebugLog.h"
 
 #include <cmath>
+#include <limits>
 
 #define DEBUG_TYPE "convert-linalg-to-tessera"
 
@@ -86,6 +87,9 @@ private:
     why = reason.str();
     return false;
   }
+  /// The value that `point` is, except that it is another constant where the
+  /// value is `empty`, as it is for a query that sees no key.
+  Point lookThroughGuard(Point point, double empty);
   std::optional<ShiftedPower> matchPower(Point point);
   /// Matches the weights, operand `side` of the second matmul.
   bool matchSoftmax(unsigned side);
@@ -105,6 +109,8 @@ private:
   /// The space of the weights: its rank, and the dimensions of queries and
   /// keys.
   unsigned rank = 0, queries = 0, keys = 0;
+  /// The number of values for which a query without keys has a case of its own.
+  unsigned numGuards = 0;
   unsigned weightSide = 0;
   std::array<Value, 4> operands;
   std::array<AffineMap, 4> maps;
@@ -125,6 +131,29 @@ static bool startsFromZero(linalg::LinalgOp op) {
   return matchPattern(init, m_AnyZeroFloat());
 }
 
+Point AttentionMatcher::lookThroughGuard(Point point, double empty) {
+  point = reader.lookThroughCasts(point);
+  if (!point.as<arith::SelectOp>())
+    return point;
+  Point value = reader.lookThroughCasts(point.operand(2)),
+        condition = reader.look(point.operand(0));
+  std::optional<double> replacement = reader.getConstant(point.operand(1));
+  auto compare = condition.as<arith::CmpFOp>();
+  // The replacement of a divisor or of a maximum must not make a NaN of zeros.
+  if (!compare || !replacement || !std::isfinite(*replacement) ||
+      (empty == 0 && *replacement == 0) ||
+      (compare.getPredicate() != arith::CmpFPredicate::OEQ &&
+       compare.getPredicate() != arith::CmpFPredicate::UEQ))
+    return point;
+  for (unsigned i : {0, 1})
+    if (reader.getConstant(condition.operand(i)) == empty &&
+        reader.lookThroughCasts(condition.operand(1 - i)) == value) {
+      ++numGuards;
+      return value;
+    }
+  return point;
+}
+
 std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
   point = reader.lookThroughCasts(point);
   if (!point.as<math::ExpOp>())
@@ -133,7 +162,10 @@ std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
   if (!point.as<arith::SubFOp>())
     return std::nullopt;
   Point x = reader.lookThroughCasts(point.operand(0));
-  auto largest = reader.getReduction(point.operand(1), /*isMaximum=*/true);
+  auto largest = reader.getReduction(
+      lookThroughGuard(point.operand(1),
+                       -std::numeric_limits<double>::infinity()),
+      /*isMaximum=*/true);
   if (!largest || !(largest->element == x))
     return std::nullopt;
   return ShiftedPower{x, *largest};
@@ -146,13 +178,15 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
     return false;
   rank = type.getRank();
   reader.ops.clear();
+  numGuards = 0;
   Point point = reader.lookThroughCasts(
       {weights, AffineMap::getMultiDimIdentityMap(rank, weights.getContext()),
        linalg::LinalgOp()});
   if (!point.as<arith::DivFOp>())
     return false;
   std::optional<ShiftedPower> power = matchPower(point.operand(0));
-  auto sum = reader.getReduction(point.operand(1), /*isMaximum=*/false);
+  auto sum = reader.getReduction(lookThroughGuard(point.operand(1), 0),
+                                 /*isMaximum=*/false);
   if (!power || !sum || sum->dim != power->largest.dim)
     return false;
   std::optional<ShiftedPower> summand = matchPower(sum->element);
@@ -201,9 +235,11 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
       scores.causal = -k.getValue() - 1;
     else
       continue;
-    if (*scores.causal < 0)
+    // The maxima of numerator and denominator, and the sum, give zero for
+    // queries that see no key.
+    if (*scores.causal < 0 && numGuards < 3)
       return fail("the mask hides all keys from the first queries");
-    if (*scores.causal > int64_t(1) << 30)
+    if (std::abs(*scores.causal) > int64_t(1) << 30)
       return fail("the offset of the mask from the queries is too large");
     return true;
   }

@@ -50,7 +50,8 @@ static SmallVector<int64_t> getStrides(Type type) {
 static bool areAdjacent(AttentionOp op, unsigned dim) {
   for (unsigned operand : {AttentionOp::Query, AttentionOp::Output}) {
     AffineMap map = op.getMap(operand);
-    SmallVector<int64_t> strides = getStrides(op->getOperand(operand).getType());
+    SmallVector<int64_t> strides =
+        getStrides(op->getOperand(operand).getType());
     if (strides.empty())
       return false;
     // The distance of neighbours, from the last dimension on.
@@ -283,12 +284,12 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   return "";
 }
 
-/// The number of parts of the keys by which `op` takes the least time, given its
-/// `tile` of rows and keys. A part is worth a second kernel if SMs would be idle
-/// without it: a workgroup reads keys and values no faster than one SM can. With
-/// more rows than a tile has, the sums of the parts would take longer to read
-/// than the keys. A batch of unknown size is taken as one: parts of too many
-/// workgroups cost little.
+/// The number of parts of the keys by which `op` takes the least time, given
+/// its `tile` of rows and keys. A part is worth a second kernel if SMs would be
+/// idle without it: a workgroup reads keys and values no faster than one SM
+/// can. With more rows than a tile has, the sums of the parts would take longer
+/// to read than the keys. A batch of unknown size is taken as one: parts of too
+/// many workgroups cost little.
 static int64_t chooseParts(AttentionOp op, const Chip &chip,
                            std::array<int64_t, 2> tile) {
   // Unknown keys are as many as a decoder has seen halfway, not as few as at
@@ -346,8 +347,7 @@ static int64_t chooseParts(AttentionOp op, const Chip &chip,
 /// The tiles of the default schedule; null if D or E is dynamic.
 static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
   int64_t d = op.getStaticExtent(AttentionOp::D),
-          e = op.getStaticExtent(AttentionOp::E),
-          m = getRowExtent(op);
+          e = op.getStaticExtent(AttentionOp::E), m = getRowExtent(op);
   if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e) || d * e == 0)
     return {};
   auto make = [&](std::array<int64_t, 2> workgroup,

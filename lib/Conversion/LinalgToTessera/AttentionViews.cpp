@@ -1,4 +1,4 @@
-//===- AttentionViews.cpp - What the operands of attention are copies of --===//
+//===- AttentionViews.cpp - Sources of attention's operands ---------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -124,7 +124,7 @@ bool AttentionViews::lookThroughCollapse(View &view,
     if (view.dims[r].size() == 1) {
       unsigned dim = view.dims[r][0];
       divide(dim, extents);
-      // Those that were found already are no part of a view yet.
+      // The lists that were found already are not in a view yet.
       for (SmallVector<unsigned> &other : dims)
         for (unsigned &number : other)
           number += number > dim ? extents.size() - 1 : 0;

@@ -1,4 +1,4 @@
-//===- AttentionViews.h - What the operands of attention are copies of -*- C++ -*-===//
+//===- AttentionViews.h - Sources of attention's operands -------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -16,7 +16,8 @@ namespace mlir::tessera {
 /// reshape merged several, so that keys which are repeated for the heads of a
 /// group are those of the group:
 ///
-///   keys [B, G, N, D] -> broadcast [B, G, T, N, D] -> collapse [B, G * T, N, D]
+///   keys [B, G, N, D] -> broadcast [B, G, T, N, D] -> collapse [B, G * T, N,
+///   D]
 ///
 /// has the batch dimensions B, G, T, of which the keys use B and G.
 class AttentionViews {
@@ -36,10 +37,10 @@ public:
   /// The map of an operand, over the new iteration space. A result is zero
   /// where the operand is broadcast from one element.
   AffineMap getMap(unsigned operand) const;
-  /// The dimensions of the created operand that are one of what is seen.
+  /// For each dimension of the source, the dimensions of the created operand.
   SmallVector<ReassociationIndices> getGroups(unsigned operand) const;
-  /// The operand with a dimension for each result of its map: what is seen, or
-  /// a reshape of it. The contents of an output are lost.
+  /// The operand with a dimension for each result of its map: the source, or a
+  /// reshape of it. The contents of an output are lost.
   Value create(unsigned operand, OpBuilder &builder, Location loc) const;
 
 private:

@@ -145,8 +145,9 @@ struct Operand {
     int64_t address = view->offset;
     for (auto [r, expr] : llvm::enumerate(map.getResults())) {
       unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-      address += view->strides[r] *
-                 (dim == row ? i : dim == col ? j : point[dim]);
+      address += view->strides[r] * (dim == row   ? i
+                                     : dim == col ? j
+                                                  : point[dim]);
     }
     return address;
   }

@@ -50,7 +50,7 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
   Type operand;
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     isAttention = true;
-    // Rows that are folded into a tile are no matrices.
+    // Folded dimensions count as rows of a tile, not as matrices.
     unsigned numBatch = attention.getNumBatchDims();
     for (unsigned dim = 0; dim < numBatch - countFoldedDims(attention); ++dim)
       matrices *= static_cast<double>(attention.getStaticExtent(dim));
@@ -159,8 +159,9 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
                    (stages >= 3   ? 1
                     : stages == 2 ? 2
                                   : 6);
-  double store = bm * (isAttention ? k : bn) * batches * (parts > 1 ? sumBytes : outputBytes) /
-                 (memory / processors) * resident;
+  double store = bm * (isAttention ? k : bn) * batches *
+                 (parts > 1 ? sumBytes : outputBytes) / (memory / processors) *
+                 resident;
   double waves = std::ceil(tiles / (processors * resident));
   // The processor's unit is shared by those that are on it.
   double tilesOfUnit = std::min(resident, std::max(1.0, tiles / processors));
@@ -176,8 +177,7 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double time = launch + waves * tile;
   time = std::max(time, launch + bytes / memory);
   if (parts > 1)
-    time += launch +
-            extents[0] * extents[isAttention ? 2 : 1] * matrices * parts *
-                sumBytes * 2 / memory;
+    time += launch + extents[0] * extents[isAttention ? 2 : 1] * matrices *
+                         parts * sumBytes * 2 / memory;
   return 1e3 * time;
 }

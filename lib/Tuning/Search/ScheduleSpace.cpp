@@ -101,13 +101,12 @@ static void addMissing(SpaceValues &values) {
 /// M, N and K of a task, 1 for what it does not have, and its matrices.
 static std::pair<std::array<int64_t, 3>, int64_t> getExtents(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op)) {
-    // Rows that are folded into a tile are no matrices.
+    // Folded dimensions count as rows of a tile, not as matrices.
     int64_t batch = 1;
     unsigned numBatch = attention.getNumBatchDims();
     for (unsigned dim = 0; dim < numBatch - countFoldedDims(attention); ++dim)
       batch *= attention.getStaticExtent(dim);
-    return {{getRowExtent(attention),
-             attention.getStaticExtent(AttentionOp::N),
+    return {{getRowExtent(attention), attention.getStaticExtent(AttentionOp::N),
              attention.getStaticExtent(AttentionOp::D)},
             batch};
   }
@@ -161,11 +160,10 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   SpaceValues values;
   auto [extents, matrices] = getExtents(op);
   // Groups of subgroups have 64 rows, even if there are fewer queries.
-  int64_t rows = extents[0], leastRows = chip.policy.attentionDefaults.groups > 1
-                                            ? 64
-                                            : 1;
-  for (int64_t queries : getTiles({16, 32, 64, 128, 192, 256},
-                                  std::max(rows, leastRows)))
+  int64_t rows = extents[0],
+          leastRows = chip.policy.attentionDefaults.groups > 1 ? 64 : 1;
+  for (int64_t queries :
+       getTiles({16, 32, 64, 128, 192, 256}, std::max(rows, leastRows)))
     for (int64_t keys :
          getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
       values.workgroup.push_back({queries, keys});

@@ -1,6 +1,7 @@
 // RUN: gpu-opt %s --split-input-file --convert-elementwise-to-linalg --tessera-fuse-elementwise --tessera-attach-chip="target=cuda chip=sm_90a" --convert-linalg-to-tessera | FileCheck %s
 
-// Attention whose operands are copies: of fewer heads, transposed, with merged dimensions.
+// The operands of attention are copies of tensors that have fewer heads, other orders of dimensions, or dimensions
+// that are merged here.
 
 #id = affine_map<(b, h, m, n) -> (b, h, m, n)>
 

@@ -35,9 +35,10 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-AttentionParts mlir::tessera::createAttentionParts(
-    AttentionOp op, int64_t parts, ArrayRef<Value> sizes,
-    ImplicitLocOpBuilder &builder) {
+AttentionParts
+mlir::tessera::createAttentionParts(AttentionOp op, int64_t parts,
+                                    ArrayRef<Value> sizes,
+                                    ImplicitLocOpBuilder &builder) {
   auto allocate = [&](Value width) {
     SmallVector<int64_t> shape{parts};
     SmallVector<Value> dynamic;
@@ -51,8 +52,8 @@ AttentionParts mlir::tessera::createAttentionParts(
     for (Value size : sizes.take_front(kept))
       add(size);
     IndexMath math(builder);
-    SmallVector<unsigned> rows = llvm::to_vector(
-        llvm::seq(kept, op.getPosition(AttentionOp::M) + 1));
+    SmallVector<unsigned> rows =
+        llvm::to_vector(llvm::seq(kept, op.getPosition(AttentionOp::M) + 1));
     add(math.product(sizes, rows));
     add(width);
     return memref::AllocOp::create(
@@ -163,15 +164,17 @@ Value ElementEmitter::run() {
                                            llvm::numbers::log2e)),
         first = arith::ConstantIndexOp::create(builder, 0),
         second = arith::ConstantIndexOp::create(builder, 1);
-  Value largest = forEachPart(none, [&](ImplicitLocOpBuilder &at, Value part,
-                                        ValueRange old) -> SmallVector<Value> {
-    Value own = load(at, memory.statistics, part, first);
-    return {arith::MaximumFOp::create(at, old[0], own)};
-  })[0];
+  Value largest =
+      forEachPart(none,
+                  [&](ImplicitLocOpBuilder &at, Value part,
+                      ValueRange old) -> SmallVector<Value> {
+                    Value own = load(at, memory.statistics, part, first);
+                    return {arith::MaximumFOp::create(at, old[0], own)};
+                  })[0];
   // Where no part has visible keys, the difference of two infinities would be
   // NaN.
-  Value isNone = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ,
-                                       largest, none);
+  Value isNone =
+      arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, largest, none);
   Value subtrahend = arith::SelectOp::create(builder, isNone, zero, largest);
   SmallVector<Value> totals = forEachPart(
       {zero, zero},
@@ -184,8 +187,8 @@ Value ElementEmitter::run() {
         Value share = math::Exp2Op::create(
             at, arith::MulFOp::create(at, difference, factor));
         auto add = [&](Value total, Value value) -> Value {
-          return arith::AddFOp::create(
-              at, total, arith::MulFOp::create(at, share, value));
+          return arith::AddFOp::create(at, total,
+                                       arith::MulFOp::create(at, share, value));
         };
         return {add(old[0], sum), add(old[1], weights)};
       });
@@ -203,15 +206,15 @@ void mlir::tessera::emitAttentionReduction(AttentionOp op,
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
-  linalg::GenericOp::create(
-      builder, ValueRange(), output, identity, iterators,
-      [&](OpBuilder &nested, Location loc, ValueRange) {
-        Value result = ElementEmitter(nested, loc, op, parts).run();
-        if (type.getElementType() != result.getType())
-          result = arith::TruncFOp::create(nested, loc, type.getElementType(),
-                                           result);
-        linalg::YieldOp::create(nested, loc, result);
-      });
+  linalg::GenericOp::create(builder, ValueRange(), output, identity, iterators,
+                            [&](OpBuilder &nested, Location loc, ValueRange) {
+                              Value result =
+                                  ElementEmitter(nested, loc, op, parts).run();
+                              if (type.getElementType() != result.getType())
+                                result = arith::TruncFOp::create(
+                                    nested, loc, type.getElementType(), result);
+                              linalg::YieldOp::create(nested, loc, result);
+                            });
   memref::DeallocOp::create(builder, parts.statistics);
   memref::DeallocOp::create(builder, parts.sums);
 }

@@ -17,10 +17,10 @@
 //
 // The two matmuls of an iteration are independent.
 //
-// If few queries see many keys, the keys are divided into parts (`splitK`), each
-// with workgroups of its own, and a second kernel combines the results of the
-// parts: AttentionParts.cpp. Batch dimensions that share keys and values are
-// rows of the tile like queries: `countFoldedDims`.
+// If few queries see many keys, the keys are divided into parts (`splitK`),
+// each with workgroups of its own, and a second kernel combines the results of
+// the parts: AttentionParts.cpp. Batch dimensions that share keys and values
+// are rows of the tile like queries: `countFoldedDims`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +75,8 @@ public:
         keys(schedule.getWorkgroup()[1]), subRows(schedule.getSubgroup()[0]),
         d(getTileWidth(op, AttentionOp::D, schedule)),
         e(getTileWidth(op, AttentionOp::E, schedule)),
-        parts(schedule.getSplitK()), folded(countFoldedDims(op)), element(op.getOperandType()), f32(builder.getF32Type()) {}
+        parts(schedule.getSplitK()), folded(countFoldedDims(op)),
+        element(op.getOperandType()), f32(builder.getF32Type()) {}
 
   void run();
 
@@ -209,7 +210,7 @@ private:
   std::array<SmallVector<unsigned>, 4> batchDims;
   /// The extents of the iteration dimensions.
   SmallVector<Value> sizes, index;
-  /// The number of rows: of queries, and of those of the folded dimensions.
+  /// The number of rows: queries times the extents of the folded dimensions.
   Value numRows;
   AttentionParts partMemory;
   /// The part of the workgroup, and the number of keys up to its end.
@@ -425,8 +426,7 @@ Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
     return mask(scores, at);
   // The block's last key, and the last key that the subgroup's first query
   // sees.
-  Value lastKey = math.add(at, keys - 1),
-        seen = math.constant(*op.getCausal());
+  Value lastKey = math.add(at, keys - 1), seen = math.constant(*op.getCausal());
   if (folded == 0)
     seen = arith::AddIOp::create(builder, math.add(blockRow, subRow), seen);
   Value hides =
@@ -524,8 +524,8 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
     // One more than the last key that the tile's last query sees.
     Value queries = folded > 0 ? sizes[op.getPosition(AttentionOp::M)]
                                : math.add(blockRow, rows);
-    Value seen = arith::AddIOp::create(builder, queries,
-                                       math.constant(*op.getCausal()));
+    Value seen =
+        arith::AddIOp::create(builder, queries, math.constant(*op.getCausal()));
     seen = arith::MaxSIOp::create(builder, seen, zero);
     numKeys = math.min(numKeys, seen);
   }
@@ -658,8 +658,8 @@ void AttentionTiler::run() {
   Value threads = math.mul(lanes, schedule.getNumSubgroups());
   if (parts > 1)
     partMemory = createAttentionParts(op, parts, sizes, builder);
-  launch = gpu::LaunchOp::create(builder, numTiles, gridY,
-                                 math.constant(parts), threads, one, one);
+  launch = gpu::LaunchOp::create(builder, numTiles, gridY, math.constant(parts),
+                                 threads, one, one);
   launch->setAttr(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedule);
   if (Attribute origin =
           op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))

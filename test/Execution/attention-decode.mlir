@@ -202,32 +202,32 @@ func.func @queries_outside(%q: tensor<2x3x2x32xf16>, %k: tensor<2x200x32xf16>, %
   return %short : tensor<2x3x2x32xf16>
 }
 
-// More parts than blocks of keys.
+// More parts than blocks of keys, all of which are full.
 // SPLIT-LABEL: func.func @few_keys(
 // SPLIT: gpu.launch_func
 // SPLIT: gpu.launch_func
 // SPLIT-NOT: gpu.launch_func
 // SPLIT: return
-func.func @few_keys(%q: tensor<3x2x32xf16>, %k: tensor<3x20x32xf16>, %v: tensor<3x20x32xf16>) -> tensor<3x2x32xf16> {
+func.func @few_keys(%q: tensor<3x2x32xf16>, %k: tensor<3x32x32xf16>, %v: tensor<3x32x32xf16>) -> tensor<3x2x32xf16> {
   %zero = arith.constant 0.0 : f32
   %factor = arith.constant 0.25 : f32
-  %e = tensor.empty() : tensor<3x2x20xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<3x2x20xf32>) -> tensor<3x2x20xf32>
+  %e = tensor.empty() : tensor<3x2x32xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<3x2x32xf32>) -> tensor<3x2x32xf32>
   %qk = linalg.contract indexing_maps = [affine_map<(b, m, n, x) -> (b, m, x)>, affine_map<(b, m, n, x) -> (b, n, x)>, affine_map<(b, m, n, x) -> (b, m, n)>]
-      ins(%q, %k : tensor<3x2x32xf16>, tensor<3x20x32xf16>) outs(%i : tensor<3x2x20xf32>) -> tensor<3x2x20xf32>
+      ins(%q, %k : tensor<3x2x32xf16>, tensor<3x32x32xf16>) outs(%i : tensor<3x2x32xf32>) -> tensor<3x2x32xf32>
   %s = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%qk : tensor<3x2x20xf32>) outs(%e : tensor<3x2x20xf32>) {
+      ins(%qk : tensor<3x2x32xf32>) outs(%e : tensor<3x2x32xf32>) {
   ^bb0(%x: f32, %old: f32):
     %y = arith.mulf %x, %factor : f32
     linalg.yield %y : f32
-  } -> tensor<3x2x20xf32>
-  %p = linalg.softmax dimension(2) ins(%s : tensor<3x2x20xf32>) outs(%e : tensor<3x2x20xf32>) -> tensor<3x2x20xf32>
-  %w = arith.truncf %p : tensor<3x2x20xf32> to tensor<3x2x20xf16>
+  } -> tensor<3x2x32xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<3x2x32xf32>) outs(%e : tensor<3x2x32xf32>) -> tensor<3x2x32xf32>
+  %w = arith.truncf %p : tensor<3x2x32xf32> to tensor<3x2x32xf16>
   %f = tensor.empty() : tensor<3x2x32xf32>
   %j = linalg.fill ins(%zero : f32) outs(%f : tensor<3x2x32xf32>) -> tensor<3x2x32xf32>
   %r = linalg.contract indexing_maps = [affine_map<(b, m, n, x) -> (b, m, n)>, affine_map<(b, m, n, x) -> (b, n, x)>, affine_map<(b, m, n, x) -> (b, m, x)>]
       {tessera.schedule = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 32, kFragment = 16, stages = 1, splitK = 7>}
-      ins(%w, %v : tensor<3x2x20xf16>, tensor<3x20x32xf16>) outs(%j : tensor<3x2x32xf32>) -> tensor<3x2x32xf32>
+      ins(%w, %v : tensor<3x2x32xf16>, tensor<3x32x32xf16>) outs(%j : tensor<3x2x32xf32>) -> tensor<3x2x32xf32>
   %short = arith.truncf %r : tensor<3x2x32xf32> to tensor<3x2x32xf16>
   return %short : tensor<3x2x32xf16>
 }
@@ -238,15 +238,15 @@ func.func @few_keys(%q: tensor<3x2x32xf16>, %k: tensor<3x20x32xf16>, %v: tensor<
 // SPLIT: gpu.launch_func
 // SPLIT-NOT: gpu.launch_func
 // SPLIT: return
-func.func @hidden_parts(%q: tensor<3x5x32xf16>, %k: tensor<3x300x32xf16>, %v: tensor<3x300x32xf16>) -> tensor<3x5x32xf16> {
+func.func @hidden_parts(%q: tensor<3x5x32xf16>, %k: tensor<3x320x32xf16>, %v: tensor<3x320x32xf16>) -> tensor<3x5x32xf16> {
   %zero = arith.constant 0.0 : f32
   %factor = arith.constant 0.25 : f32
-  %e = tensor.empty() : tensor<3x5x300xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<3x5x300xf32>) -> tensor<3x5x300xf32>
+  %e = tensor.empty() : tensor<3x5x320xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<3x5x320xf32>) -> tensor<3x5x320xf32>
   %qk = linalg.contract indexing_maps = [affine_map<(b, m, n, x) -> (b, m, x)>, affine_map<(b, m, n, x) -> (b, n, x)>, affine_map<(b, m, n, x) -> (b, m, n)>]
-      ins(%q, %k : tensor<3x5x32xf16>, tensor<3x300x32xf16>) outs(%i : tensor<3x5x300xf32>) -> tensor<3x5x300xf32>
+      ins(%q, %k : tensor<3x5x32xf16>, tensor<3x320x32xf16>) outs(%i : tensor<3x5x320xf32>) -> tensor<3x5x320xf32>
   %s = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%qk : tensor<3x5x300xf32>) outs(%e : tensor<3x5x300xf32>) {
+      ins(%qk : tensor<3x5x320xf32>) outs(%e : tensor<3x5x320xf32>) {
   ^bb0(%x: f32, %old: f32):
     %low = arith.constant 0xFF800000 : f32
     %ahead = arith.constant 0 : index
@@ -257,14 +257,14 @@ func.func @hidden_parts(%q: tensor<3x5x32xf16>, %k: tensor<3x300x32xf16>, %v: te
     %seen = arith.cmpi sle, %key, %last : index
     %y = arith.select %seen, %z, %low : f32
     linalg.yield %y : f32
-  } -> tensor<3x5x300xf32>
-  %p = linalg.softmax dimension(2) ins(%s : tensor<3x5x300xf32>) outs(%e : tensor<3x5x300xf32>) -> tensor<3x5x300xf32>
-  %w = arith.truncf %p : tensor<3x5x300xf32> to tensor<3x5x300xf16>
+  } -> tensor<3x5x320xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<3x5x320xf32>) outs(%e : tensor<3x5x320xf32>) -> tensor<3x5x320xf32>
+  %w = arith.truncf %p : tensor<3x5x320xf32> to tensor<3x5x320xf16>
   %f = tensor.empty() : tensor<3x5x32xf32>
   %j = linalg.fill ins(%zero : f32) outs(%f : tensor<3x5x32xf32>) -> tensor<3x5x32xf32>
   %r = linalg.contract indexing_maps = [affine_map<(b, m, n, x) -> (b, m, n)>, affine_map<(b, m, n, x) -> (b, n, x)>, affine_map<(b, m, n, x) -> (b, m, x)>]
       {tessera.schedule = #tessera.schedule<workgroup = [16, 64], subgroup = [16, 64], k = 32, kFragment = 16, stages = 1, splitK = 4>}
-      ins(%w, %v : tensor<3x5x300xf16>, tensor<3x300x32xf16>) outs(%j : tensor<3x5x32xf32>) -> tensor<3x5x32xf32>
+      ins(%w, %v : tensor<3x5x320xf16>, tensor<3x320x32xf16>) outs(%j : tensor<3x5x32xf32>) -> tensor<3x5x32xf32>
   %short = arith.truncf %r : tensor<3x5x32xf32> to tensor<3x5x32xf16>
   return %short : tensor<3x5x32xf16>
 }

@@ -287,16 +287,17 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
 /// The number of parts of the keys by which `op` takes the least time, given
 /// its `tile` of rows and keys. A part is worth a second kernel if SMs would be
 /// idle without it: a workgroup reads keys and values no faster than one SM
-/// can. With more rows than a tile has, the sums of the parts would take longer
-/// to read than the keys. A batch of unknown size is taken as one: parts of too
-/// many workgroups cost little.
+/// can. With more queries than a tile has rows, the sums of the parts would
+/// take longer to read than the keys. A batch of unknown size is taken as one:
+/// parts of too many workgroups cost little.
 static int64_t chooseParts(AttentionOp op, const Chip &chip,
                            std::array<int64_t, 2> tile) {
   // Unknown keys are as many as a decoder has seen halfway, not as few as at
   // its start: few keys take little time in any number of parts.
   constexpr int64_t assumedKeys = 4096, mostParts = 64;
   int64_t rows = getRowExtent(op), keys = op.getStaticExtent(AttentionOp::N);
-  if (ShapedType::isDynamic(rows) || rows > tile[0] || chip.processors == 0)
+  if (ShapedType::isDynamic(rows) || chip.processors == 0 ||
+      (rows > tile[0] && countFoldedDims(op) == 0))
     return 1;
   if (ShapedType::isDynamic(keys))
     keys = assumedKeys;
@@ -311,7 +312,8 @@ static int64_t chooseParts(AttentionOp op, const Chip &chip,
          blockBytes = width * static_cast<double>(tile[1]) *
                       static_cast<double>(getElementBytes(op.getOperandType())),
          processors = static_cast<double>(chip.processors),
-         workgroups = static_cast<double>(matrices);
+         workgroups = static_cast<double>(
+             static_cast<int64_t>(llvm::divideCeil(rows, tile[0])) * matrices);
   int64_t blocks = static_cast<int64_t>(llvm::divideCeil(keys, tile[1]));
   // Bytes per ns of all SMs and of one, and the time of a second kernel. A chip
   // that was not measured: half of its SMs can use all of its memory, and the

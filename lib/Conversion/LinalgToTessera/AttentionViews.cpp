@@ -38,6 +38,43 @@ void AttentionViews::run() {
   }
 }
 
+bool AttentionViews::moveResult(tensor::ExpandShapeOp reshape,
+                                linalg::LinalgOp transpose) {
+  View &view = views.back();
+  RankedTensorType type = reshape.getResultType();
+  SmallVector<ReassociationIndices> groups = reshape.getReassociationIndices();
+  for (auto [r, group] : llvm::enumerate(groups)) {
+    ArrayRef<int64_t> extents =
+        type.getShape().slice(group.front(), group.size());
+    if (group.size() > 1 && !canDivide(view.dims[r], extents))
+      return false;
+    if (group.size() > 1 && view.dims[r].size() == 1)
+      divide(view.dims[r][0], extents);
+  }
+  SmallVector<unsigned> expanded;
+  for (ArrayRef<unsigned> list : view.dims)
+    llvm::append_range(expanded, list);
+  OpOperand *init = transpose.getDpsInitOperand(0);
+  AffineMap in = transpose.getMatchingIndexingMap(
+                transpose.getDpsInputOperand(0)),
+            out = transpose.getMatchingIndexingMap(init);
+  view.value = init->get();
+  view.dims.assign(out.getNumResults(), {});
+  for (auto [r, expr] : llvm::enumerate(out.getResults()))
+    view.dims[r] = {expanded[*in.getResultPosition(expr)]};
+  return true;
+}
+
+bool AttentionViews::canDivide(ArrayRef<unsigned> dims,
+                               ArrayRef<int64_t> extents) const {
+  if (ShapedType::isDynamicShape(extents))
+    return false;
+  bool fits = dims.size() == extents.size();
+  for (size_t i = 0; fits && i < extents.size(); ++i)
+    fits = sizes[dims[i]] == extents[i];
+  return fits || (dims.size() == 1 && dims[0] < getNumBatch());
+}
+
 bool AttentionViews::lookThrough(View &view) {
   auto type = cast<RankedTensorType>(view.value.getType());
   SmallVector<SmallVector<unsigned>> dims;
@@ -97,12 +134,7 @@ bool AttentionViews::lookThroughCollapse(View &view,
     ArrayRef<unsigned> own = view.dims[r];
     if (own.empty() || isOne(group))
       continue;
-    if (ShapedType::isDynamicShape(extents))
-      return false;
-    bool fits = own.size() == extents.size();
-    for (size_t i = 0; fits && i < extents.size(); ++i)
-      fits = sizes[own[i]] == extents[i];
-    if (!fits && (own.size() != 1 || own[0] >= getNumBatch()))
+    if (!canDivide(own, extents))
       return false;
   }
   SmallVector<SmallVector<unsigned>> dims;

@@ -7,6 +7,7 @@
 #ifndef CONVERSION_LINALGTOTESSERA_ATTENTIONVIEWS_H
 #define CONVERSION_LINALGTOTESSERA_ATTENTIONVIEWS_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::tessera {
@@ -25,6 +26,11 @@ public:
   /// Query, key, value and output, and their maps over one iteration space
   /// whose last four dimensions are M, N, D and E.
   AttentionViews(ArrayRef<Value> operands, ArrayRef<AffineMap> maps);
+
+  /// Makes the output that of `transpose`, an element-wise op that permutes
+  /// dimensions of the reshaped result. False, with views that must not be
+  /// used, if the reshape divides another dimension than one of the batch.
+  bool moveResult(tensor::ExpandShapeOp reshape, linalg::LinalgOp transpose);
 
   /// Looks through all that query, key and value permit.
   void run();
@@ -53,6 +59,8 @@ private:
 
   bool lookThrough(View &view);
   bool lookThroughCollapse(View &view, tensor::CollapseShapeOp op);
+  /// Whether `dims` have these extents, or may be divided into them.
+  bool canDivide(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) const;
   void divide(unsigned dim, ArrayRef<int64_t> parts);
 
   SmallVector<View> views;

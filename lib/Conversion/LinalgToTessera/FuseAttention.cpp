@@ -117,6 +117,8 @@ private:
   /// The op that the result replaces, and a reshape before it.
   Operation *last = nullptr;
   tensor::ExpandShapeOp reshape;
+  /// A reshape of the result, and the op that rounds and transposes it.
+  std::pair<tensor::ExpandShapeOp, linalg::LinalgOp> transposing;
   /// The groups of dimensions of the output that are one of the result, if
   /// dimensions of the batch were divided.
   SmallVector<ReassociationIndices> outputGroups;
@@ -444,6 +446,8 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
       if (in == out && getElementTypeOrSelf(output.getType()) !=
                            getElementTypeOrSelf(to->get().getType()))
         last = consumer;
+      else if (in != out)
+        transposing = {reshape, consumer};
     } else if (in.isPermutation() && out.isPermutation() &&
                yielded == block->getArgument(0)) {
       SmallVector<AffineExpr> results(out.getNumResults());
@@ -479,12 +483,23 @@ static bool isByRows(unsigned operand, AffineMap map, unsigned numBatch) {
 /// keys and values are copies of those of fewer heads.
 void AttentionMatcher::lookThroughCopies(RewriterBase &rewriter) {
   AttentionViews views(operands, maps);
+  auto [expand, transpose] = transposing;
+  bool transposes =
+      transpose && views.moveResult(expand, transpose) &&
+      isByRows(AttentionOp::Output, views.getMap(AttentionOp::Output),
+               views.getNumBatch());
+  if (transpose && !transposes)
+    views = AttentionViews(operands, maps);
   views.run();
   if (!views.skipsCopies())
     return;
   for (unsigned i : {0, 1, 2})
     if (!isByRows(i, views.getMap(i), views.getNumBatch()))
       return;
+  if (transposes) {
+    last = transpose;
+    reshape = nullptr;
+  }
   rewriter.setInsertionPoint(last);
   for (unsigned i = 0; i < 4; ++i) {
     if (i == AttentionOp::Output)

@@ -311,6 +311,7 @@ const Registry &Registry::get() {
     addContractHandlers(*all);
     addLinalgHandlers(*all);
     addSoftmaxHandlers(*all);
+    addAttentionHandlers(*all);
     addPackHandlers(*all);
     return all;
   }();

@@ -347,6 +347,7 @@ void addFragmentHandlers(Registry &registry);
 void addContractHandlers(Registry &registry);
 void addLinalgHandlers(Registry &registry);
 void addSoftmaxHandlers(Registry &registry);
+void addAttentionHandlers(Registry &registry);
 void addPackHandlers(Registry &registry);
 /// For every structured op.
 InstrPtr compileLinalg(Operation *op, Scope &scope);

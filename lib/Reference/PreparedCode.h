@@ -160,6 +160,8 @@ private:
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
   int64_t numThreads = 1;
+  /// Threads in a subgroup of this kernel.
+  int64_t subgroupSize = 1;
   /// Its globals in workgroup memory, from their first use. One thread of the
   /// host runs all of a workgroup's threads.
   mutable llvm::SmallDenseMap<Operation *, ViewRef, 1> globals;
@@ -190,7 +192,11 @@ struct Frame {
   void setInt(Slot slot, int64_t value) const {
     numbers[slot.index] = Number::ofInt(value);
   }
-  int64_t subgroupOf() const { return linearThread / run->subgroupSize; }
+  /// Threads in a subgroup: of the kernel, or of the device outside of kernels.
+  int64_t subgroupSize() const {
+    return group ? group->subgroupSize : run->subgroupSize;
+  }
+  int64_t subgroupOf() const { return linearThread / subgroupSize(); }
 };
 
 /// Copies the value of one slot to another.

@@ -27,6 +27,8 @@ struct Launch {
   std::array<Slot, 3> gridDim, blockDim;
   /// Values for the first of the kernel's arguments.
   SmallVector<Code::Use> operands;
+  /// Whether its lanes exchange values, which takes more than one of them.
+  bool exchanges = false;
   /// Arguments for block ids, thread ids, grid and block sizes come first.
   bool hasIndexArguments = false;
   /// Memory that a workgroup shares, and each thread's own.
@@ -80,8 +82,27 @@ bool Launch::runGroup(Frame &host, const Workgroup &group) const {
                             : kernel->code.runAll(frames);
 }
 
+/// Threads of a subgroup in a kernel whose lanes exchange values, on a device
+/// with subgroups of one thread.
+static constexpr int64_t exchangeLanes = 32;
+
+/// Whether lanes receive values of other lanes somewhere in `kernel`.
+static bool hasExchanges(Operation *kernel) {
+  return kernel
+      ->walk([](Operation *op) {
+        auto reduce = dyn_cast<gpu::SubgroupReduceOp>(op);
+        bool isExchange = reduce ? reduce.getClusterSize().value_or(1) > 1
+                                 : isa<gpu::ShuffleOp>(op);
+        return isExchange ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool Launch::run(Frame &frame) const {
   Workgroup shape;
+  shape.subgroupSize = frame.run->subgroupSize;
+  if (exchanges && shape.subgroupSize == 1)
+    shape.subgroupSize = exchangeLanes;
   int64_t groups = 1;
   for (unsigned i = 0; i < 3; ++i) {
     shape.gridDim[i] = frame.integer(gridDim[i]);
@@ -171,6 +192,7 @@ static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
   launch->owned = scope.compileFunction(op.getBody().front());
   launch->kernel = launch->owned.get();
   launch->hasIndexArguments = true;
+  launch->exchanges = hasExchanges(op);
   ArrayRef<Slot> arguments = launch->kernel->code.arguments;
   if (!addMemory(scope, op.getWorkgroupAttributions(), arguments,
                  launch->workgroupMemory) ||
@@ -193,6 +215,7 @@ static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
   launch->kernel = scope.program.getFunction(kernel);
   if (!launch->kernel)
     return nullptr;
+  launch->exchanges = hasExchanges(kernel);
   for (OpOperand &operand : op.getKernelOperandsMutable())
     launch->operands.push_back(scope.use(operand));
   ArrayRef<Slot> arguments = launch->kernel->code.arguments;
@@ -301,12 +324,12 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   });
   registry.add<gpu::LaneIdOp>([](gpu::LaneIdOp op, Scope &scope) {
     return makeQuery(op, scope, [](const Frame &frame) {
-      return frame.linearThread % frame.run->subgroupSize;
+      return frame.linearThread % frame.subgroupSize();
     });
   });
   registry.add<gpu::NumSubgroupsOp>([](gpu::NumSubgroupsOp op, Scope &scope) {
     return makeQuery(op, scope, [](const Frame &frame) {
-      int64_t size = frame.run->subgroupSize;
+      int64_t size = frame.subgroupSize();
       return (frame.group->numThreads + size - 1) / size;
     });
   });
@@ -314,7 +337,7 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   registry.add<gpu::SubgroupSizeOp>([](gpu::SubgroupSizeOp op, Scope &scope) {
     Slot result = scope.define(op.getResult());
     return makeInstr([=](Frame &frame) {
-      frame.setInt(result, frame.run->subgroupSize);
+      frame.setInt(result, frame.subgroupSize());
       return true;
     });
   });

@@ -165,6 +165,16 @@ struct Workgroup {
   /// Its globals in workgroup memory, from their first use. One thread of the
   /// host runs all of a workgroup's threads.
   mutable llvm::SmallDenseMap<Operation *, ViewRef, 1> globals;
+  /// The bytes of its dynamic memory.
+  int64_t dynamicBytes = 0;
+  /// A part of the dynamic memory that has elements of one type.
+  struct DynamicPart {
+    const Format *format;
+    int64_t begin, end;
+  };
+  mutable SmallVector<DynamicPart, 2> dynamicParts;
+  /// The dynamic memory as elements of each type.
+  mutable llvm::SmallDenseMap<const Format *, ViewRef, 2> dynamicMemory;
 };
 
 struct Slot {

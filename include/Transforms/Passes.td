@@ -83,8 +83,8 @@ def TesseraInlineAsync : Pass<"tessera-inline-async", "ModuleOp"> {
   let summary = "Run the regions of the async dialect in program order";
   let description = [{
     Expects host code with ops of the `async` dialect. Each region of
-    `async.execute` runs where it stands, so that a value that it yields is known
-    at once and no op waits: values of type `!async.value<T>` become values of
+    `async.execute` runs in place, so that a value that it yields is known at once
+    and no op waits: values of type `!async.value<T>` become values of
     type `T`, tokens and groups become nothing, and `async.func` and `async.call`
     become functions and calls. Leaves no op of the dialect.
 

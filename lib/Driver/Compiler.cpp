@@ -123,7 +123,7 @@ runLowering(ModuleOp module, const CompileOptions &options,
   });
 }
 
-/// Puts calls that stand in the body of a kernel itself into a region of their
+/// Puts calls that are directly in the body of a kernel into a region of their
 /// own: the dialect of the kernel does not let functions become part of it, and
 /// canonicalization removes the region afterwards.
 static void nestCalls(gpu::GPUModuleOp kernels) {

@@ -202,7 +202,7 @@ struct Frame {
   void setInt(Slot slot, int64_t value) const {
     numbers[slot.index] = Number::ofInt(value);
   }
-  /// Threads in a subgroup: of the kernel, or of the device outside of kernels.
+  /// Threads in a subgroup of the kernel, and outside of kernels of the device.
   int64_t subgroupSize() const {
     return group ? group->subgroupSize : run->subgroupSize;
   }

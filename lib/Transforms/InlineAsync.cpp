@@ -25,8 +25,8 @@ namespace mlir::tessera {
 
 #define DEBUG_TYPE "tessera-inline-async"
 
-STATISTIC(numInlinedRegions, "Number of asynchronous regions that run where "
-                             "they stand");
+STATISTIC(numInlinedRegions, "Number of asynchronous regions that run in "
+                             "place");
 
 using namespace mlir;
 

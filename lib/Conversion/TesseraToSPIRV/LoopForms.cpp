@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Moves the body of `loop` into the loop that `builder` builds innermost, whose
-/// partial results are `carried`. Returns the next ones.
+/// Moves the body of `loop` into the loop that `builder` builds innermost,
+/// whose partial results are `carried`. Returns the next ones.
 static SmallVector<Value> moveBody(OpBuilder &builder, scf::ParallelOp loop,
                                    ValueRange indices, ValueRange carried) {
   IRRewriter rewriter(builder);
@@ -24,8 +24,8 @@ static SmallVector<Value> moveBody(OpBuilder &builder, scf::ParallelOp loop,
   rewriter.inlineBlockBefore(body, builder.getInsertionBlock(),
                              builder.getInsertionPoint(), indices);
   SmallVector<Value> next;
-  for (auto [region, operand, partial] : llvm::zip_equal(
-           reduce.getReductions(), reduce.getOperands(), carried)) {
+  for (auto [region, operand, partial] :
+       llvm::zip_equal(reduce.getReductions(), reduce.getOperands(), carried)) {
     Block &combine = region.front();
     auto result = cast<scf::ReduceReturnOp>(combine.getTerminator());
     rewriter.inlineBlockBefore(&combine, reduce, {partial, operand});

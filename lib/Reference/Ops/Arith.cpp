@@ -557,8 +557,8 @@ bool tessera::reference::multiplyIntegers(const Elementwise &self,
   return true;
 }
 
-/// The upper half of an exact result of integers, as `getUpper` computes it from
-/// two numbers of 128 bits. That of uncertain operands is unknown.
+/// The upper half of an exact result of integers, as `getUpper` computes it
+/// from two numbers of 128 bits. That of uncertain operands is unknown.
 template <bool isSigned, typename F>
 static bool computeUpper(const Elementwise &self, const Number *in, Number &out,
                          F getUpper) {
@@ -587,13 +587,13 @@ template <bool isSigned>
 static bool multiplyUpper(const Elementwise &self, const Number *in,
                           Number &out, Run &) {
   return computeUpper<isSigned>(self, in, out, [&](__int128 a, __int128 b) {
-    // Of 64 bits without signs, a product needs all bits.
+    // Without signs, the result may need all 128 bits.
     return static_cast<int64_t>(
-        isSigned ? static_cast<unsigned __int128>(a * b) >>
-                       self.inputs[0]->width
-                 : static_cast<unsigned __int128>(a) *
-                           static_cast<unsigned __int128>(b) >>
-                       self.inputs[0]->width);
+        isSigned
+            ? static_cast<unsigned __int128>(a * b) >> self.inputs[0]->width
+            : static_cast<unsigned __int128>(a) *
+                      static_cast<unsigned __int128>(b) >>
+                  self.inputs[0]->width);
   });
 }
 

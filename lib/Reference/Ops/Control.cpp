@@ -102,7 +102,8 @@ static InstrPtr compileRunnerCall(func::CallOp op, Scope &scope) {
   bool isFill = name.starts_with("fillResource") ||
                 name.starts_with("fillF32Buffer") ||
                 name.starts_with("fillI32Buffer");
-  if (isFill && op.getNumOperands() == 2 && op.getNumResults() == 0 && isa<MemRefType>(op.getOperand(0).getType()))
+  if (isFill && op.getNumOperands() == 2 && op.getNumResults() == 0 &&
+      isa<MemRefType>(op.getOperand(0).getType()))
     return makeFill(op, scope.slot(op.getOperand(0)),
                     scope.slot(op.getOperand(1)));
   return nullptr;

@@ -301,7 +301,8 @@ static InstrPtr compileMemset(gpu::MemsetOp op, Scope &scope) {
 }
 
 /// The dynamic memory of the workgroup from byte `begin` on as elements of
-/// `format`, of `sizes`; null with an error where it has not as many, or others.
+/// `format`, of `sizes`; null with an error where it has not as many, or
+/// others.
 static ViewRef getDynamicMemory(const Frame &frame, Operation *op,
                                 const Format &format, int64_t begin,
                                 ArrayRef<int64_t> sizes) {
@@ -348,7 +349,7 @@ static InstrPtr compileDynamicMemory(gpu::DynamicSharedMemoryOp op,
   const Format *format = getFormat(op.getType());
   Slot result = scope.define(op.getResultMemref());
   Operation *operation = op;
-  // What views have elements of, the bytes are not.
+  // The elements belong to the views, if all uses are views.
   bool isViewed = llvm::all_of(op->getUsers(), llvm::IsaPred<memref::ViewOp>);
   return makeInstr([=](Frame &frame) {
     int64_t bytes = frame.group ? frame.group->dynamicBytes : 0;

@@ -841,6 +841,9 @@ def ConvertTesseraToSPIRV
     operations are done on vectors; a matrix is converted to and from vectors
     through workgroup memory, one tile at a time.
 
+    An `scf.parallel` with reductions, which upstream does not convert to SPIR-V,
+    becomes loops that carry the partial results.
+
     Before
 
     ```mlir

@@ -65,6 +65,7 @@ void mlir::tessera::buildHostToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createTesseraExpandPackedMemory());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
+  pm.addPass(createTesseraCallMathLibrary());
   pm.addPass(createTesseraExpandScalars());
   ConvertLaunchToRuntimeOptions launch;
   launch.separateMemory = !backend.getInfo().isHost;

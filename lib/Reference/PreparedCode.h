@@ -160,9 +160,21 @@ private:
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
   int64_t numThreads = 1;
+  /// Threads in a subgroup of this kernel.
+  int64_t subgroupSize = 1;
   /// Its globals in workgroup memory, from their first use. One thread of the
   /// host runs all of a workgroup's threads.
   mutable llvm::SmallDenseMap<Operation *, ViewRef, 1> globals;
+  /// The bytes of its dynamic memory.
+  int64_t dynamicBytes = 0;
+  /// A part of the dynamic memory that has elements of one type.
+  struct DynamicPart {
+    const Format *format;
+    int64_t begin, end;
+  };
+  mutable SmallVector<DynamicPart, 2> dynamicParts;
+  /// The dynamic memory as elements of each type.
+  mutable llvm::SmallDenseMap<const Format *, ViewRef, 2> dynamicMemory;
 };
 
 struct Slot {
@@ -190,7 +202,11 @@ struct Frame {
   void setInt(Slot slot, int64_t value) const {
     numbers[slot.index] = Number::ofInt(value);
   }
-  int64_t subgroupOf() const { return linearThread / run->subgroupSize; }
+  /// Threads in a subgroup of the kernel, and outside of kernels of the device.
+  int64_t subgroupSize() const {
+    return group ? group->subgroupSize : run->subgroupSize;
+  }
+  int64_t subgroupOf() const { return linearThread / subgroupSize(); }
 };
 
 /// Copies the value of one slot to another.

@@ -84,6 +84,9 @@ public:
   static void setContext(Operation *kernel, Value context);
 
 private:
+  /// The threads of a subgroup: those of the chip that is emulated, or those of
+  /// kernels with exchanges on the host's own chips.
+  int64_t getLanes() const;
   Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
                  ArrayRef<Value> arguments, Type result = Type()) const;
   Value emitAddress(OpBuilder &builder, Location loc, Value memory,

@@ -501,7 +501,8 @@ def TesseraProtectArguments
     writable.
 
     A `tessera.contract` that would accumulate into such an argument starts from
-    zero instead and adds the argument in the epilogue, which saves a copy.
+    zero instead and adds the argument in the epilogue, which saves a copy. A
+    `bufferization.materialize_in_destination` into one becomes its source.
 
     A result that is a slice with dynamic sizes is copied, since results must be
     dense.

@@ -1,0 +1,943 @@
+//===- RaiseVendorOps.cpp - Vendors' lane ops as portable code ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   nvgpu.mma.sync, amdgpu.mfma, amdgpu.wmma:
+//     memory = the elements of a, row by row, and of b, column by column
+//     barrier
+//     for k: acc[r] += a[row of r][k] * b[column of r][k]   own registers r
+//     barrier
+//   nvgpu.ldmatrix:
+//     memory[lane] = the row at the lane's address
+//     barrier
+//     result = words of the rows of other lanes
+//     barrier
+//   nvgpu.device_async_copy          loads and stores
+//   ..._create_group, ..._wait       nothing: the copies are complete
+//
+// The lanes are the threads of a workgroup, by their linear number. Rows and
+// columns of registers are those of the instruction's row in the chips' tables.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/Threads.h"
+#include "Dialect/Tessera/Utils/VendorOps.h"
+#include "TargetInfo/Emulation.h"
+#include "TargetInfo/TargetInfo.h"
+#include "Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERARAISEVENDOROPS
+#include "Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-raise-vendor-ops"
+
+STATISTIC(numRaisedOps, "Number of ops of vendors raised to portable code");
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+//===----------------------------------------------------------------------===//
+// Which ops
+//===----------------------------------------------------------------------===//
+
+/// The row of a matrix instruction in the tables of `target`, or null.
+static const MatrixInstruction *findInstructionOf(const TargetInfo &target,
+                                                  Operation *op) {
+  for (const Chip &chip : getAllChips())
+    if (chip.target == target.name)
+      if (const MatrixInstruction *row = findInstruction(chip, op))
+        return row;
+  return nullptr;
+}
+
+/// Whether upstream's conversion to the vendor's intrinsics has the form.
+static bool hasLowering(Operation *op) {
+  auto mma = dyn_cast<nvgpu::MmaSyncOp>(op);
+  return !mma || !getElementTypeOrSelf(mma.getMatrixA().getType()).isBF16();
+}
+
+/// Whether code for `chip` has the op itself. The vendor's target keeps forms
+/// that no table has: they are upstream's to lower or to reject. The host's own
+/// chips execute all forms that they can.
+static bool isKept(const Chip &chip, Operation *op) {
+  if (isHostTarget(chip.target))
+    return !isEmulated(chip) || hasInstruction(chip, op);
+  const TargetInfo *owner =
+      findDialectOwner(op->getName().getDialectNamespace());
+  if (!owner || owner->name != chip.target)
+    return false;
+  if (hasInstruction(chip, op))
+    return hasLowering(op);
+  return llvm::none_of(getAllChips(), [&](const Chip &other) {
+    return other.target == owner->name && hasInstruction(other, op);
+  });
+}
+
+/// The number of lanes that execute the op together; 1 for those that each
+/// thread executes by itself.
+static int64_t getNumLanes(Operation *op, const MatrixInstruction *row) {
+  if (row)
+    return row->accMap.getNumLanes();
+  return isa<nvgpu::LdMatrixOp>(op) ? 32 : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Which values all threads of a workgroup have alike, as far as the code
+/// shows.
+class Uniformity {
+public:
+  explicit Uniformity(Operation *kernel) : kernel(kernel) {}
+
+  /// Whether all threads of the workgroup reach `op` equally often.
+  bool isReachedByAll(Operation *op) {
+    for (; op != kernel; op = op->getParentOp()) {
+      if (!op->getParentRegion()->hasOneBlock())
+        return false;
+      Operation *parent = op->getParentOp();
+      if (parent == kernel || isa<scf::ExecuteRegionOp>(parent))
+        continue;
+      SmallVector<Value> control = getControl(parent);
+      if (control.empty() ||
+          !llvm::all_of(control, [&](Value value) { return isUniform(value); }))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  /// The values that decide how often the regions of `op` run; empty if
+  /// unknown.
+  static SmallVector<Value> getControl(Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return {branch.getCondition()};
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      return {loop.getConditionOp().getCondition()};
+    return {};
+  }
+
+  bool isUniform(Value value) {
+    Region *region = value.getParentRegion();
+    if (!kernel->isAncestor(region->getParentOp()))
+      return true;
+    // A value that depends on itself is as uniform as the others that it
+    // depends on.
+    if (!visited.insert(value).second)
+      return true;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return isUniform(argument);
+    Operation *op = value.getDefiningOp();
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return isUniform(loop.getInitArgs()[number]) &&
+             isUniform(loop.getYieldedValues()[number]) && hasUniform(op);
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return isUniform(branch.thenYield().getOperand(number)) &&
+             isUniform(branch.elseYield().getOperand(number)) && hasUniform(op);
+    if (op->getNumRegions() != 0)
+      return false;
+    if (isa<gpu::GPUDialect>(op->getDialect()))
+      return isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp,
+                 gpu::NumSubgroupsOp, gpu::SubgroupSizeOp>(op);
+    return isa<affine::AffineDialect, arith::ArithDialect, index::IndexDialect,
+               math::MathDialect, memref::MemRefDialect, vector::VectorDialect>(
+               op->getDialect()) &&
+           isMemoryEffectFree(op) &&
+           llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return isUniform(operand); });
+  }
+
+  bool isUniform(BlockArgument argument) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto launch = dyn_cast<gpu::LaunchOp>(parent)) {
+      gpu::KernelDim3 ids = launch.getThreadIds();
+      return argument != ids.x && argument != ids.y && argument != ids.z;
+    }
+    if (parent == kernel)
+      return true;
+    unsigned number = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      if (!hasUniform(parent))
+        return false;
+      return number == 0 || (isUniform(loop.getInitArgs()[number - 1]) &&
+                             isUniform(loop.getYieldedValues()[number - 1]));
+    }
+    if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+      if (argument.getOwner() == loop.getAfterBody())
+        return isUniform(loop.getConditionOp().getArgs()[number]);
+      return isUniform(loop.getInits()[number]) &&
+             isUniform(loop.getYieldOp().getOperand(number));
+    }
+    return false;
+  }
+
+  bool hasUniform(Operation *op) {
+    return llvm::all_of(getControl(op),
+                        [&](Value value) { return isUniform(value); });
+  }
+
+  Operation *kernel;
+  llvm::DenseSet<Value> visited;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Expansion
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A buffer in workgroup memory, of a row of elements for each subgroup.
+struct Buffer {
+  enum Use : uint32_t { A, B, Rows, Values };
+  int64_t subgroups = 0, elements = 0;
+  Value memory;
+};
+
+/// The threads of a subgroup at an op.
+struct Lanes {
+  Value lane, subgroup;
+};
+
+/// Replaces ops of one kernel.
+class Expansion {
+public:
+  Expansion(Operation *kernel, int64_t numThreads)
+      : kernel(kernel), numThreads(numThreads) {}
+
+  /// Reserves memory for `op`, of `lanes` lanes.
+  void reserve(Operation *op, const MatrixInstruction *row, int64_t lanes);
+  /// Adds the reserved memory to the kernel.
+  void allocate();
+
+  void expandMatmul(Operation *op, const MatrixInstruction &row);
+  void expandLdMatrix(nvgpu::LdMatrixOp op);
+  static void expandCopy(nvgpu::DeviceAsyncCopyOp op);
+  void expandShuffle(gpu::ShuffleOp op, int64_t lanes);
+
+private:
+  using Key = std::pair<Buffer::Use, Type>;
+
+  void reserve(Buffer::Use use, Type element, int64_t lanes, int64_t count) {
+    Buffer &buffer = buffers[{use, element}];
+    buffer.subgroups = std::max(buffer.subgroups, numThreads / lanes);
+    buffer.elements = std::max(buffer.elements, count);
+  }
+  Lanes getLanes(OpBuilder &builder, Operation *op, int64_t lanes) const;
+  void storeOperand(OpBuilder &builder, Location loc, const Lanes &lanes,
+                    Value operand, const LaneMap &map, Buffer::Use use,
+                    std::array<int64_t, 2> strides);
+
+  Operation *kernel;
+  int64_t numThreads;
+  llvm::MapVector<Key, Buffer> buffers;
+};
+
+} // namespace
+
+static Value emitIndex(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+static Value emitSum(OpBuilder &builder, Location loc, Value left,
+                     int64_t right) {
+  if (right == 0)
+    return left;
+  return builder.createOrFold<arith::AddIOp>(loc, left,
+                                             emitIndex(builder, loc, right));
+}
+
+/// The offset of a lane's first element, if a row is `strides[0]` from the next
+/// and a column `strides[1]`: each bit of the lane adds its step.
+static Value emitLaneOffset(OpBuilder &builder, Location loc, Value lane,
+                            const LaneMap &map,
+                            std::array<int64_t, 2> strides) {
+  auto getStep = [&](const LaneMap::Step &step) {
+    return step[0] * strides[0] + step[1] * strides[1];
+  };
+  ArrayRef<LaneMap::Step> steps = map.getLanes();
+  Value offset = emitIndex(builder, loc, 0);
+  for (size_t first = 0, end; first < steps.size(); first = end) {
+    // Bits whose steps double are one number.
+    int64_t step = getStep(steps[first]);
+    for (end = first + 1; end < steps.size() &&
+                          getStep(steps[end]) == step << (end - first);)
+      ++end;
+    if (step == 0)
+      continue;
+    Value bits = lane;
+    if (first > 0)
+      bits = arith::ShRUIOp::create(
+          builder, loc, bits,
+          emitIndex(builder, loc, static_cast<int64_t>(first)));
+    if (end < steps.size())
+      bits = arith::AndIOp::create(
+          builder, loc, bits,
+          emitIndex(builder, loc, (int64_t(1) << (end - first)) - 1));
+    bits = builder.createOrFold<arith::MulIOp>(loc, bits,
+                                               emitIndex(builder, loc, step));
+    offset = builder.createOrFold<arith::AddIOp>(loc, offset, bits);
+  }
+  return offset;
+}
+
+void Expansion::reserve(Operation *op, const MatrixInstruction *row,
+                        int64_t lanes) {
+  if (row) {
+    reserve(Buffer::A, getElementTypeOrSelf(op->getOperand(0)), lanes,
+            row->m * row->k);
+    reserve(Buffer::B, getElementTypeOrSelf(op->getOperand(1)), lanes,
+            row->k * row->n);
+  } else if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
+    auto type = cast<VectorType>(load.getType());
+    // A row of eight words of 16 bits from each lane.
+    reserve(Buffer::Rows, type.getElementType(), lanes,
+            lanes * 128 / type.getElementTypeBitWidth());
+  } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+    reserve(Buffer::Values, shuffle.getValue().getType(), lanes, lanes);
+  }
+}
+
+void Expansion::allocate() {
+  Attribute space = gpu::AddressSpaceAttr::get(kernel->getContext(),
+                                               gpu::AddressSpace::Workgroup);
+  for (auto &[key, buffer] : buffers) {
+    auto type = MemRefType::get({buffer.subgroups, buffer.elements}, key.second,
+                                MemRefLayoutAttrInterface(), space);
+    if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
+      buffer.memory = launch.addWorkgroupAttribution(type, kernel->getLoc());
+    else
+      buffer.memory = cast<gpu::GPUFuncOp>(kernel).addWorkgroupAttribution(
+          type, kernel->getLoc());
+  }
+}
+
+Lanes Expansion::getLanes(OpBuilder &builder, Operation *op,
+                          int64_t lanes) const {
+  Location loc = op->getLoc();
+  Value thread = emitLinearThread(builder, op);
+  if (numThreads == lanes)
+    return {thread, emitIndex(builder, loc, 0)};
+  Value count = emitIndex(builder, loc, lanes);
+  return {arith::RemUIOp::create(builder, loc, thread, count),
+          arith::DivUIOp::create(builder, loc, thread, count)};
+}
+
+/// The elements of a lane's value as a vector of one dimension.
+static Value emitFlat(OpBuilder &builder, Location loc, Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type)
+    return vector::FromElementsOp::create(
+        builder, loc, VectorType::get({1}, value.getType()), value);
+  if (type.getRank() == 1)
+    return value;
+  return vector::ShapeCastOp::create(
+      builder, loc,
+      VectorType::get({type.getNumElements()}, type.getElementType()), value);
+}
+
+/// Stores a lane's elements of an operand. Where several lanes have the same
+/// elements, one of them stores.
+void Expansion::storeOperand(OpBuilder &builder, Location loc,
+                             const Lanes &lanes, Value operand,
+                             const LaneMap &map, Buffer::Use use,
+                             std::array<int64_t, 2> strides) {
+  Value flat = emitFlat(builder, loc, operand);
+  Type element = getElementTypeOrSelf(operand);
+  Value memory = buffers[{use, element}].memory;
+  OpBuilder::InsertionGuard guard(builder);
+  if (int64_t bits = map.getReplicatedLaneBits()) {
+    Value same = arith::AndIOp::create(builder, loc, lanes.lane,
+                                       emitIndex(builder, loc, bits));
+    Value isFirst =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, same,
+                              emitIndex(builder, loc, 0));
+    auto branch = scf::IfOp::create(builder, loc, isFirst);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  Value offset = emitLaneOffset(builder, loc, lanes.lane, map, strides);
+  int64_t run = map.getContiguous(strides[1] == 1 ? 1 : 0);
+  for (int64_t reg = 0; reg < map.getNumRegisters(); reg += run) {
+    auto [row, col] = map.at(/*lane=*/0, reg);
+    Value index =
+        emitSum(builder, loc, offset, row * strides[0] + col * strides[1]);
+    Value part = vector::ExtractStridedSliceOp::create(
+        builder, loc, flat, ArrayRef<int64_t>{reg}, ArrayRef<int64_t>{run},
+        ArrayRef<int64_t>{1});
+    vector::StoreOp::create(builder, loc, part, memory,
+                            ValueRange{lanes.subgroup, index});
+  }
+}
+
+/// `value`, a scalar or a vector, in the type of sums.
+static Value emitExtended(OpBuilder &builder, Location loc, Value value,
+                          Type sum, bool isUnsigned) {
+  Type type = sum;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(sum);
+  if (type == value.getType())
+    return value;
+  if (isa<FloatType>(sum))
+    return arith::ExtFOp::create(builder, loc, type, value);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(builder, loc, type, value);
+  return arith::ExtSIOp::create(builder, loc, type, value);
+}
+
+void Expansion::expandMatmul(Operation *op, const MatrixInstruction &row) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  LaneMatmul matmul = *getLaneMatmul(op);
+  Value a = op->getOperand(0), b = op->getOperand(1), acc = op->getOperand(2);
+  Lanes lanes = getLanes(builder, op, row.accMap.getNumLanes());
+  // Both operands have K in consecutive elements.
+  storeOperand(builder, loc, lanes, a, row.aMap, Buffer::A, {row.k, 1});
+  storeOperand(builder, loc, lanes, b, row.bMap, Buffer::B, {1, row.k});
+  gpu::BarrierOp::create(builder, loc);
+
+  Type accElement = getElementTypeOrSelf(acc),
+       sum = accElement.isF16() || accElement.isBF16()
+                 ? Type(builder.getF32Type())
+                 : accElement;
+  int64_t numRegisters = row.accMap.getNumRegisters();
+  Value flat = emitFlat(builder, loc, acc);
+  SmallVector<Value> sums;
+  for (int64_t reg = 0; reg < numRegisters; ++reg)
+    sums.push_back(emitExtended(
+        builder, loc, vector::ExtractOp::create(builder, loc, flat, reg), sum,
+        /*isUnsigned=*/false));
+
+  Value rowOffset =
+            emitLaneOffset(builder, loc, lanes.lane, row.accMap, {row.k, 0}),
+        colOffset =
+            emitLaneOffset(builder, loc, lanes.lane, row.accMap, {0, row.k});
+  constexpr int64_t mostPerStep = 8;
+  int64_t perStep = std::min(row.k, mostPerStep);
+  auto loop = scf::ForOp::create(
+      builder, loc, emitIndex(builder, loc, 0), emitIndex(builder, loc, row.k),
+      emitIndex(builder, loc, perStep), sums);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    // Consecutive elements of K of one row of a, or one column of b.
+    llvm::DenseMap<int64_t, Value> rows, cols;
+    auto load = [&](llvm::DenseMap<int64_t, Value> &loaded, int64_t line,
+                    Value operand, Buffer::Use use, Value offset,
+                    bool isUnsigned) {
+      Value &value = loaded[line];
+      if (value)
+        return value;
+      Type element = getElementTypeOrSelf(operand);
+      Value index = arith::AddIOp::create(
+          builder, loc, emitSum(builder, loc, offset, line * row.k),
+          loop.getInductionVar());
+      value = vector::LoadOp::create(
+          builder, loc, VectorType::get({perStep}, element),
+          buffers[{use, element}].memory, ValueRange{lanes.subgroup, index});
+      return value = emitExtended(builder, loc, value, sum, isUnsigned);
+    };
+    SmallVector<Value> next(loop.getRegionIterArgs());
+    for (auto [reg, value] : llvm::enumerate(next)) {
+      auto [line, column] =
+          row.accMap.at(/*lane=*/0, static_cast<int64_t>(reg));
+      Value left =
+          load(rows, line, a, Buffer::A, rowOffset, matmul.unsignedA);
+      Value right =
+          load(cols, column, b, Buffer::B, colOffset, matmul.unsignedB);
+      for (int64_t k = 0; k < perStep; ++k) {
+        Value x = vector::ExtractOp::create(builder, loc, left, k),
+              y = vector::ExtractOp::create(builder, loc, right, k);
+        if (isa<FloatType>(sum))
+          value = math::FmaOp::create(builder, loc, x, y, value);
+        else
+          value = arith::AddIOp::create(
+              builder, loc, value, arith::MulIOp::create(builder, loc, x, y));
+      }
+    }
+    scf::YieldOp::create(builder, loc, next);
+  }
+  gpu::BarrierOp::create(builder, loc);
+
+  SmallVector<Value> results(loop.getResults());
+  if (sum != accElement)
+    for (Value &value : results)
+      value = arith::TruncFOp::create(builder, loc, accElement, value);
+  Value result = vector::FromElementsOp::create(
+      builder, loc, VectorType::get({numRegisters}, accElement), results);
+  Type type = op->getResult(0).getType();
+  if (type != result.getType())
+    result = vector::ShapeCastOp::create(builder, loc, type, result);
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+}
+
+/// Each lane passes the address of a row of eight 16-bit words: lane 8 t + r
+/// that of row r of tile t. Lane l receives two words of row l / 4 of each
+/// tile, or of column l / 4 if it is transposed (PTX ISA, "ldmatrix").
+void Expansion::expandLdMatrix(nvgpu::LdMatrixOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  constexpr int64_t numLanes = 32, rowsOfTile = 8;
+  auto type = cast<VectorType>(op.getType());
+  Type element = type.getElementType();
+  int64_t perRow = 128 / type.getElementTypeBitWidth(), perWord = perRow / 4;
+  auto numTiles = static_cast<int64_t>(op.getNumTiles());
+  Lanes lanes = getLanes(builder, op, numLanes);
+  Value memory = buffers[{Buffer::Rows, element}].memory;
+  {
+    // The addresses of the other lanes are not used, and may be invalid.
+    OpBuilder::InsertionGuard guard(builder);
+    if (numTiles * rowsOfTile < numLanes) {
+      Value isUsed = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, lanes.lane,
+          emitIndex(builder, loc, numTiles * rowsOfTile));
+      auto branch = scf::IfOp::create(builder, loc, isUsed);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
+    Value row = vector::LoadOp::create(builder, loc,
+                                       VectorType::get({perRow}, element),
+                                       op.getSrcMemref(), op.getIndices());
+    Value index = arith::MulIOp::create(builder, loc, lanes.lane,
+                                        emitIndex(builder, loc, perRow));
+    vector::StoreOp::create(builder, loc, row, memory,
+                            ValueRange{lanes.subgroup, index});
+  }
+  gpu::BarrierOp::create(builder, loc);
+  Value four = emitIndex(builder, loc, 4),
+        quad = arith::DivUIOp::create(builder, loc, lanes.lane, four),
+        inQuad = arith::RemUIOp::create(builder, loc, lanes.lane, four);
+  // The distance of a lane's first word from that of lane 0.
+  Value major = op.getTranspose() ? inQuad : quad,
+        minor = op.getTranspose() ? quad : inQuad;
+  int64_t majorStep = op.getTranspose() ? 2 * perRow : perRow,
+          minorStep = op.getTranspose() ? 1 : perWord;
+  Value offset = arith::AddIOp::create(
+      builder, loc,
+      arith::MulIOp::create(builder, loc, major,
+                            emitIndex(builder, loc, majorStep)),
+      arith::MulIOp::create(builder, loc, minor,
+                            emitIndex(builder, loc, minorStep)));
+  SmallVector<Value> elements;
+  for (int64_t tile = 0; tile < numTiles; ++tile)
+    for (int64_t i = 0; i < perWord; ++i) {
+      int64_t distance =
+          tile * rowsOfTile * perRow + i * (op.getTranspose() ? perRow : 1);
+      elements.push_back(memref::LoadOp::create(
+          builder, loc, memory,
+          ValueRange{lanes.subgroup,
+                     emitSum(builder, loc, offset, distance)}));
+    }
+  gpu::BarrierOp::create(builder, loc);
+  Value result = vector::FromElementsOp::create(builder, loc, type, elements);
+  op.getRes().replaceAllUsesWith(result);
+  op.erase();
+}
+
+void Expansion::expandCopy(nvgpu::DeviceAsyncCopyOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type element = cast<MemRefType>(op.getSrc().getType()).getElementType();
+  auto type = VectorType::get({op.getDstElements().getSExtValue()}, element);
+  Value value;
+  if (Value count = op.getSrcElements()) {
+    // Elements beyond the count are zero, and are not read.
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      Value isRead =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, count,
+                                emitIndex(builder, loc, i));
+      auto branch = scf::IfOp::create(
+          builder, loc, isRead,
+          [&](OpBuilder &inner, Location loc) {
+            SmallVector<Value> indices(op.getSrcIndices());
+            indices.back() = emitSum(inner, loc, indices.back(), i);
+            scf::YieldOp::create(
+                inner, loc,
+                memref::LoadOp::create(inner, loc, op.getSrc(), indices)
+                    .getResult());
+          },
+          [&](OpBuilder &inner, Location loc) {
+            scf::YieldOp::create(
+                inner, loc,
+                arith::ConstantOp::create(inner, loc,
+                                          inner.getZeroAttr(element))
+                    .getResult());
+          });
+      elements.push_back(branch.getResult(0));
+    }
+    value = vector::FromElementsOp::create(builder, loc, type, elements);
+  } else {
+    value = vector::LoadOp::create(builder, loc, type, op.getSrc(),
+                                   op.getSrcIndices());
+  }
+  vector::StoreOp::create(builder, loc, value, op.getDst(), op.getDstIndices());
+}
+
+void Expansion::expandShuffle(gpu::ShuffleOp op, int64_t numLanes) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Lanes lanes = getLanes(builder, op, numLanes);
+  Value memory = buffers[{Buffer::Values, op.getValue().getType()}].memory;
+  memref::StoreOp::create(builder, loc, op.getValue(), memory,
+                          ValueRange{lanes.subgroup, lanes.lane});
+  gpu::BarrierOp::create(builder, loc);
+  Value lane = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
+                                            lanes.lane),
+        offset = op.getOffset(), from;
+  switch (op.getMode()) {
+  case gpu::ShuffleMode::XOR:
+    from = arith::XOrIOp::create(builder, loc, lane, offset);
+    break;
+  case gpu::ShuffleMode::UP:
+    from = arith::SubIOp::create(builder, loc, lane, offset);
+    break;
+  case gpu::ShuffleMode::DOWN:
+    from = arith::AddIOp::create(builder, loc, lane, offset);
+    break;
+  case gpu::ShuffleMode::IDX:
+    from = offset;
+    break;
+  }
+  Value isValid = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, from,
+      arith::ConstantIntOp::create(builder, loc, numLanes, 32));
+  // Without such a lane, the result is the lane's own value.
+  from = arith::SelectOp::create(builder, loc, isValid, from, lane);
+  Value index =
+      arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), from);
+  Value result = memref::LoadOp::create(builder, loc, memory,
+                                        ValueRange{lanes.subgroup, index});
+  gpu::BarrierOp::create(builder, loc);
+  op.getShuffleResult().replaceAllUsesWith(result);
+  op.getValid().replaceAllUsesWith(isValid);
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The number of threads of the kernel's workgroups, if it is constant.
+static std::optional<int64_t> getKernelThreads(Operation *kernel) {
+  SmallVector<std::optional<int64_t>> sizes;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel)) {
+    gpu::KernelDim3 operands = launch.getBlockSizeOperandValues();
+    for (Value size : {operands.x, operands.y, operands.z})
+      sizes.push_back(getConstantIntValue(size));
+  } else if (std::optional<ArrayRef<int32_t>> known =
+                 cast<gpu::GPUFuncOp>(kernel).getKnownBlockSize()) {
+    sizes.append(known->begin(), known->end());
+  } else {
+    return std::nullopt;
+  }
+  int64_t count = 1;
+  for (std::optional<int64_t> size : sizes)
+    if (!size || *size < 1 || llvm::MulOverflow(count, *size, count))
+      return std::nullopt;
+  return count;
+}
+
+namespace {
+
+/// An op to raise.
+struct VendorOp {
+  Operation *op;
+  /// Null unless it is a matrix instruction.
+  const MatrixInstruction *row;
+  int64_t lanes;
+};
+
+/// Raises the ops of one kernel.
+class KernelRaising {
+public:
+  KernelRaising(Operation *kernel, const Chip &chip)
+      : kernel(kernel), chip(chip), uniformity(kernel) {}
+
+  LogicalResult run() {
+    if (failed(findOps()))
+      return failure();
+    if (ops.empty())
+      return success();
+    if (failed(checkThreads()) || failed(resolveSubgroups()))
+      return failure();
+    emitRemark();
+    Expansion expansion(kernel, numThreads);
+    for (const VendorOp &vendorOp : ops)
+      expansion.reserve(vendorOp.op, vendorOp.row, vendorOp.lanes);
+    for (gpu::ShuffleOp shuffle : shuffles)
+      expansion.reserve(shuffle, /*row=*/nullptr, lanes);
+    expansion.allocate();
+    for (const VendorOp &vendorOp : ops)
+      expand(expansion, vendorOp);
+    for (gpu::ShuffleOp shuffle : shuffles)
+      expansion.expandShuffle(shuffle, lanes);
+    replaceTokens();
+    numRaisedOps += ops.size();
+    return success();
+  }
+
+private:
+  InFlightDiagnostic emitError(Operation *op) const {
+    InFlightDiagnostic diag = op->emitOpError();
+    diag << "cannot be raised to portable code, and " << chip.target << ":"
+         << chip.name << " does not have it: ";
+    return diag;
+  }
+
+  LogicalResult findOps() {
+    WalkResult result = kernel->walk([&](Operation *op) {
+      if (!isVendorLaneOp(op) || isKept(chip, op))
+        return WalkResult::advance();
+      const MatrixInstruction *row = nullptr;
+      if (failed(checkOp(op, row)))
+        return WalkResult::interrupt();
+      ops.push_back({op, row, getNumLanes(op, row)});
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// Sets the row of a matrix instruction.
+  LogicalResult checkOp(Operation *op, const MatrixInstruction *&row) const {
+    auto hasVectors = [](Value memory) {
+      return isa<VectorType>(
+          cast<MemRefType>(memory.getType()).getElementType());
+    };
+    if (std::optional<LaneMatmul> matmul = getLaneMatmul(op)) {
+      if (!matmul->unsupported.empty())
+        return emitError(op) << "it has " << matmul->unsupported;
+      const TargetInfo *owner =
+          findDialectOwner(op->getName().getDialectNamespace());
+      row = owner ? findInstructionOf(*owner, op) : nullptr;
+      if (!row)
+        return emitError(op) << "no chip in the tables has an instruction of "
+                                "this shape and these types";
+      if (row->aType == "i4" || row->bType == "i4")
+        return emitError(op) << "elements of four bits are not supported";
+    } else if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
+      if (hasVectors(load.getSrcMemref()))
+        return emitError(op) << "memory with elements that are vectors is not "
+                                "supported";
+    } else if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op)) {
+      if (hasVectors(copy.getSrc()) || hasVectors(copy.getDst()))
+        return emitError(op) << "memory with elements that are vectors is not "
+                                "supported";
+    }
+    return success();
+  }
+
+  /// Determines the size of the kernel's subgroups, 0 where no op has any.
+  LogicalResult checkThreads() {
+    for (const VendorOp &vendorOp : ops) {
+      if (vendorOp.lanes == 1)
+        continue;
+      if (lanes && lanes != vendorOp.lanes)
+        return emitError(vendorOp.op)
+               << "its kernel has ops for subgroups of " << lanes << " and of "
+               << vendorOp.lanes << " lanes";
+      lanes = vendorOp.lanes;
+    }
+    if (!lanes)
+      return success();
+    std::optional<int64_t> count = getKernelThreads(kernel);
+    auto first = llvm::find_if(
+        ops, [](const VendorOp &vendorOp) { return vendorOp.lanes != 1; });
+    if (!count || *count % lanes)
+      return emitError(first->op)
+             << "the workgroup must have a constant number of threads, a "
+                "multiple of "
+             << lanes;
+    numThreads = *count;
+    for (const VendorOp &vendorOp : ops)
+      if (vendorOp.lanes != 1 && failed(checkControl(vendorOp.op)))
+        return failure();
+    return success();
+  }
+
+  /// The threads of a workgroup meet at `op`.
+  LogicalResult checkControl(Operation *op) {
+    if (numThreads == lanes || uniformity.isReachedByAll(op))
+      return success();
+    return emitError(op) << "the control flow around it may differ between "
+                            "the subgroups of a workgroup";
+  }
+
+  /// Ops on subgroups mean those of `lanes` threads. Computes the queries, and
+  /// finds the shuffles to expand.
+  LogicalResult resolveSubgroups() {
+    if (!lanes || chip.subgroupSize == lanes)
+      return success();
+    RewritePatternSet patterns(kernel->getContext());
+    for (unsigned bits : {32, 64}) {
+      populateGpuLowerSubgroupReduceToShufflePatterns(
+          patterns, static_cast<unsigned>(lanes), bits, 64 / bits);
+      populateGpuLowerClusteredSubgroupReduceToShufflePatterns(
+          patterns, static_cast<unsigned>(lanes), bits, 64 / bits);
+    }
+    walkAndApplyPatterns(kernel, std::move(patterns));
+    SmallVector<Operation *> queries;
+    WalkResult result = kernel->walk([&](Operation *op) {
+      if (isa<gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::SubgroupSizeOp,
+              gpu::NumSubgroupsOp>(op)) {
+        queries.push_back(op);
+      } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+        if (getConstantIntValue(shuffle.getWidth()) != lanes)
+          return reject(op, "is supported with this width only: " +
+                                Twine(lanes));
+        if (failed(checkControl(op)))
+          return WalkResult::interrupt();
+        shuffles.push_back(shuffle);
+      } else if (isa<gpu::SubgroupReduceOp, gpu::RotateOp,
+                     gpu::SubgroupBroadcastOp, gpu::WarpExecuteOnLane0Op,
+                     gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaComputeOp>(
+                     op) ||
+                 isa<TesseraDialect>(op->getDialect())) {
+        return reject(op, "is not supported");
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    for (Operation *op : queries)
+      resolve(op);
+    return success();
+  }
+
+  WalkResult reject(Operation *op, const Twine &what) const {
+    InFlightDiagnostic diag = op->emitOpError();
+    diag << what << " next to an op for subgroups of " << lanes
+         << " lanes, where " << chip.target << ":" << chip.name
+         << " has subgroups of " << chip.subgroupSize;
+    diag.attachNote(ops.front().op->getLoc())
+        << ops.front().op->getName() << " is here";
+    return WalkResult::interrupt();
+  }
+
+  void resolve(Operation *op) const {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Value size = emitIndex(builder, loc, lanes), value = size;
+    if (isa<gpu::NumSubgroupsOp>(op))
+      value = emitIndex(builder, loc, numThreads / lanes);
+    else if (isa<gpu::LaneIdOp>(op))
+      value = arith::RemUIOp::create(builder, loc,
+                                     emitLinearThread(builder, op), size);
+    else if (isa<gpu::SubgroupIdOp>(op))
+      value = arith::DivUIOp::create(builder, loc,
+                                     emitLinearThread(builder, op), size);
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  void emitRemark() const {
+    llvm::MapVector<StringRef, int64_t> counts;
+    for (const VendorOp &vendorOp : ops)
+      ++counts[vendorOp.op->getName().getStringRef()];
+    InFlightDiagnostic remark = kernel->emitRemark();
+    remark << "raised to portable code, through workgroup memory: ";
+    llvm::interleaveComma(counts, remark, [&](const auto &entry) {
+      remark << entry.second << " " << entry.first;
+    });
+    remark << "; " << chip.target << ":" << chip.name
+           << " does not have such instructions";
+  }
+
+  void expand(Expansion &expansion, const VendorOp &vendorOp) {
+    Operation *op = vendorOp.op;
+    LDBG() << op->getLoc() << ": " << op->getName();
+    if (vendorOp.row)
+      return expansion.expandMatmul(op, *vendorOp.row);
+    if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op))
+      return expansion.expandLdMatrix(load);
+    if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op))
+      Expansion::expandCopy(copy);
+    // A thread's copies are complete: their tokens order nothing.
+    OpBuilder builder(op);
+    if (op->getNumResults() != 0) {
+      op->getResult(0).replaceAllUsesWith(
+          arith::ConstantIntOp::create(builder, op->getLoc(), 0, 32)
+              .getResult());
+      hasTokens = true;
+    }
+    op->erase();
+  }
+
+  void replaceTokens() const {
+    if (!hasTokens)
+      return;
+    AttrTypeReplacer replacer;
+    replacer.addReplacement(
+        [](nvgpu::DeviceAsyncTokenType type) -> std::optional<Type> {
+          return IntegerType::get(type.getContext(), 32);
+        });
+    replacer.recursivelyReplaceElementsIn(kernel, /*replaceAttrs=*/false,
+                                          /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
+  }
+
+  Operation *kernel;
+  const Chip &chip;
+  Uniformity uniformity;
+  SmallVector<VendorOp> ops;
+  SmallVector<gpu::ShuffleOp> shuffles;
+  int64_t lanes = 0, numThreads = 0;
+  bool hasTokens = false;
+};
+
+struct RaiseVendorOpsPass
+    : public tessera::impl::TesseraRaiseVendorOpsBase<RaiseVendorOpsPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> kernels;
+    getOperation()->walk([&](Operation *op) {
+      if (!isa<gpu::LaunchOp, gpu::GPUFuncOp>(op))
+        return;
+      bool hasOps = op->walk([](Operation *inner) {
+                        return isVendorLaneOp(inner) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+                      }).wasInterrupted();
+      if (hasOps)
+        kernels.push_back(op);
+    });
+    if (kernels.empty())
+      return;
+    FailureOr<const Chip *> chip = getChip(getOperation());
+    if (failed(chip))
+      return signalPassFailure();
+    for (Operation *kernel : kernels)
+      if (failed(KernelRaising(kernel, **chip).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -136,7 +136,7 @@ public:
   unsigned threads;
   /// Those of `Options::sums` that name no operation of the program.
   std::vector<CompiledSum> unplacedSums;
-  /// Threads in a subgroup.
+  /// Threads in a subgroup of kernels whose ops do not determine it.
   int64_t subgroupSize = 1;
   /// Memory of get_global, by symbol.
   ViewRef getGlobal(Operation *global, function_ref<ViewRef()> make);
@@ -160,6 +160,8 @@ private:
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
   int64_t numThreads = 1;
+  /// Threads in a subgroup, if ops of the kernel determine it; else 0.
+  int64_t subgroupSize = 0;
   /// Its globals in workgroup memory, from their first use. One thread of the
   /// host runs all of a workgroup's threads.
   mutable llvm::SmallDenseMap<Operation *, ViewRef, 1> globals;
@@ -190,7 +192,11 @@ struct Frame {
   void setInt(Slot slot, int64_t value) const {
     numbers[slot.index] = Number::ofInt(value);
   }
-  int64_t subgroupOf() const { return linearThread / run->subgroupSize; }
+  int64_t subgroupSize() const {
+    return group && group->subgroupSize ? group->subgroupSize
+                                        : run->subgroupSize;
+  }
+  int64_t subgroupOf() const { return linearThread / subgroupSize(); }
 };
 
 /// Copies the value of one slot to another.
@@ -245,6 +251,9 @@ template <typename F> InstrPtr makeCollective(F function) {
 
 /// Whether `op` is a vendor's op whose threads are the lanes of a subgroup.
 bool isVendorLaneOp(Operation *op);
+
+/// The threads in a subgroup of a kernel with such ops; 0 if `kernel` has none.
+int64_t getVendorSubgroupSize(Operation *kernel);
 
 /// Whether `op` allocates memory that a workgroup shares.
 bool isWorkgroupAllocation(Operation *op);

@@ -29,6 +29,7 @@
 #include "TargetInfo/TargetInfo.h"
 #include "Transforms/Passes.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -97,12 +98,14 @@ static bool isKept(const Chip &chip, Operation *op) {
   });
 }
 
-/// The number of lanes that execute the op together; 1 for those that each
-/// thread executes by itself.
-static int64_t getNumLanes(Operation *op, const MatrixInstruction *row) {
-  if (row)
-    return row->accMap.getNumLanes();
-  return isa<nvgpu::LdMatrixOp>(op) ? 32 : 1;
+/// The size of the subgroups that a kernel with the op is written for.
+static int64_t getNumLanes(Operation *op) {
+  return isa<amdgpu::MFMAOp>(op) ? 64 : 32;
+}
+
+/// Whether the lanes of a subgroup execute the op together.
+static bool isCollective(Operation *op) {
+  return getLaneMatmul(op) || isa<nvgpu::LdMatrixOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,7 +254,7 @@ private:
 
   void reserve(Buffer::Use use, Type element, int64_t lanes, int64_t count) {
     Buffer &buffer = buffers[{use, element}];
-    buffer.subgroups = std::max(buffer.subgroups, numThreads / lanes);
+    buffer.subgroups = numThreads / lanes;
     buffer.elements = std::max(buffer.elements, count);
   }
   Lanes getLanes(OpBuilder &builder, Operation *op, int64_t lanes) const;
@@ -675,7 +678,6 @@ struct VendorOp {
   Operation *op;
   /// Null unless it is a matrix instruction.
   const MatrixInstruction *row;
-  int64_t lanes;
 };
 
 /// Raises the ops of one kernel.
@@ -687,14 +689,17 @@ public:
   LogicalResult run() {
     if (failed(findOps()))
       return failure();
-    if (ops.empty())
+    // Where the chip has the ops, its subgroups are those of the ops, except on
+    // the host, which has no lanes.
+    if (ops.empty() && chip.hasLanes())
       return success();
     if (failed(checkThreads()) || failed(resolveSubgroups()))
       return failure();
-    emitRemark();
+    if (!ops.empty())
+      emitRemark();
     Expansion expansion(kernel, numThreads);
     for (const VendorOp &vendorOp : ops)
-      expansion.reserve(vendorOp.op, vendorOp.row, vendorOp.lanes);
+      expansion.reserve(vendorOp.op, vendorOp.row, lanes);
     for (gpu::ShuffleOp shuffle : shuffles)
       expansion.reserve(shuffle, /*row=*/nullptr, lanes);
     expansion.allocate();
@@ -717,12 +722,23 @@ private:
 
   LogicalResult findOps() {
     WalkResult result = kernel->walk([&](Operation *op) {
-      if (!isVendorLaneOp(op) || isKept(chip, op))
+      if (!isVendorLaneOp(op))
         return WalkResult::advance();
+      bool isRaised = !isKept(chip, op);
       const MatrixInstruction *row = nullptr;
-      if (failed(checkOp(op, row)))
+      if (isRaised && failed(checkOp(op, row)))
         return WalkResult::interrupt();
-      ops.push_back({op, row, getNumLanes(op, row)});
+      if (!first) {
+        first = op;
+        lanes = getNumLanes(op);
+      } else if (lanes != getNumLanes(op)) {
+        op->emitOpError() << "is for subgroups of " << getNumLanes(op)
+                          << " lanes, and next to " << first->getName()
+                          << ", which is for subgroups of " << lanes;
+        return WalkResult::interrupt();
+      }
+      if (isRaised)
+        ops.push_back({op, row});
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -730,63 +746,37 @@ private:
 
   /// Sets the row of a matrix instruction.
   LogicalResult checkOp(Operation *op, const MatrixInstruction *&row) const {
-    auto hasVectors = [](Value memory) {
-      return isa<VectorType>(
-          cast<MemRefType>(memory.getType()).getElementType());
-    };
-    if (std::optional<LaneMatmul> matmul = getLaneMatmul(op)) {
-      if (!matmul->unsupported.empty())
-        return emitError(op) << "it has " << matmul->unsupported;
-      const TargetInfo *owner =
-          findDialectOwner(op->getName().getDialectNamespace());
-      row = owner ? findInstructionOf(*owner, op) : nullptr;
-      if (!row)
-        return emitError(op) << "no chip in the tables has an instruction of "
-                                "this shape and these types";
-      if (row->aType == "i4" || row->bType == "i4")
-        return emitError(op) << "elements of four bits are not supported";
-    } else if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
-      if (hasVectors(load.getSrcMemref()))
-        return emitError(op) << "memory with elements that are vectors is not "
-                                "supported";
-    } else if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op)) {
-      if (hasVectors(copy.getSrc()) || hasVectors(copy.getDst()))
-        return emitError(op) << "memory with elements that are vectors is not "
-                                "supported";
-    }
+    std::optional<LaneMatmul> matmul = getLaneMatmul(op);
+    if (!matmul)
+      return success();
+    if (!matmul->unsupported.empty())
+      return emitError(op) << "it has " << matmul->unsupported;
+    const TargetInfo *owner =
+        findDialectOwner(op->getName().getDialectNamespace());
+    row = owner ? findInstructionOf(*owner, op) : nullptr;
+    if (!row)
+      return emitError(op) << "no chip in the tables has an instruction of "
+                              "this shape and these types";
+    if (row->aType == "i4" || row->bType == "i4")
+      return emitError(op) << "elements of four bits are not supported";
     return success();
   }
 
-  /// Determines the size of the kernel's subgroups, 0 where no op has any.
   LogicalResult checkThreads() {
-    for (const VendorOp &vendorOp : ops) {
-      if (vendorOp.lanes == 1)
-        continue;
-      if (lanes && lanes != vendorOp.lanes)
-        return emitError(vendorOp.op)
-               << "its kernel has ops for subgroups of " << lanes << " and of "
-               << vendorOp.lanes << " lanes";
-      lanes = vendorOp.lanes;
-    }
-    if (!lanes)
-      return success();
-    std::optional<int64_t> count = getKernelThreads(kernel);
-    auto first = llvm::find_if(
-        ops, [](const VendorOp &vendorOp) { return vendorOp.lanes != 1; });
-    if (!count || *count % lanes)
-      return emitError(first->op)
-             << "the workgroup must have a constant number of threads, a "
-                "multiple of "
-             << lanes;
-    numThreads = *count;
     for (const VendorOp &vendorOp : ops)
-      if (vendorOp.lanes != 1 && failed(checkControl(vendorOp.op)))
+      if (isCollective(vendorOp.op) && failed(checkCollective(vendorOp.op)))
         return failure();
     return success();
   }
 
   /// The threads of a workgroup meet at `op`.
-  LogicalResult checkControl(Operation *op) {
+  LogicalResult checkCollective(Operation *op) {
+    std::optional<int64_t> count = getKernelThreads(kernel);
+    if (!count || *count % lanes)
+      return emitError(op) << "the workgroup must have a constant number of "
+                              "threads, a multiple of "
+                           << lanes;
+    numThreads = *count;
     if (numThreads == lanes || uniformity.isReachedByAll(op))
       return success();
     return emitError(op) << "the control flow around it may differ between "
@@ -796,7 +786,7 @@ private:
   /// Ops on subgroups mean those of `lanes` threads. Computes the queries, and
   /// finds the shuffles to expand.
   LogicalResult resolveSubgroups() {
-    if (!lanes || chip.subgroupSize == lanes)
+    if (chip.subgroupSize == lanes)
       return success();
     RewritePatternSet patterns(kernel->getContext());
     for (unsigned bits : {32, 64}) {
@@ -812,10 +802,11 @@ private:
               gpu::NumSubgroupsOp>(op)) {
         queries.push_back(op);
       } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
-        if (getConstantIntValue(shuffle.getWidth()) != lanes)
-          return reject(op, "is supported with this width only: " +
-                                Twine(lanes));
-        if (failed(checkControl(op)))
+        if (getConstantIntValue(shuffle.getWidth()) != lanes) {
+          reject(op) << "its width must be " << lanes;
+          return WalkResult::interrupt();
+        }
+        if (failed(checkCollective(op)))
           return WalkResult::interrupt();
         shuffles.push_back(shuffle);
       } else if (isa<gpu::SubgroupReduceOp, gpu::RotateOp,
@@ -823,7 +814,8 @@ private:
                      gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaComputeOp>(
                      op) ||
                  isa<TesseraDialect>(op->getDialect())) {
-        return reject(op, "is not supported");
+        reject(op) << "it cannot be raised";
+        return WalkResult::interrupt();
       }
       return WalkResult::advance();
     });
@@ -834,14 +826,12 @@ private:
     return success();
   }
 
-  WalkResult reject(Operation *op, const Twine &what) const {
+  InFlightDiagnostic reject(Operation *op) const {
     InFlightDiagnostic diag = op->emitOpError();
-    diag << what << " next to an op for subgroups of " << lanes
-         << " lanes, where " << chip.target << ":" << chip.name
-         << " has subgroups of " << chip.subgroupSize;
-    diag.attachNote(ops.front().op->getLoc())
-        << ops.front().op->getName() << " is here";
-    return WalkResult::interrupt();
+    diag << "is next to " << first->getName() << ", an op for subgroups of "
+         << lanes << " lanes, and " << chip.target << ":" << chip.name
+         << " has subgroups of " << chip.subgroupSize << ": ";
+    return diag;
   }
 
   void resolve(Operation *op) const {
@@ -849,7 +839,8 @@ private:
     Location loc = op->getLoc();
     Value size = emitIndex(builder, loc, lanes), value = size;
     if (isa<gpu::NumSubgroupsOp>(op))
-      value = emitIndex(builder, loc, numThreads / lanes);
+      value = arith::CeilDivUIOp::create(builder, loc,
+                                         emitNumThreads(builder, op), size);
     else if (isa<gpu::LaneIdOp>(op))
       value = arith::RemUIOp::create(builder, loc,
                                      emitLinearThread(builder, op), size);
@@ -909,6 +900,8 @@ private:
   Operation *kernel;
   const Chip &chip;
   Uniformity uniformity;
+  /// The kernel's first op of a vendor, and those to raise.
+  Operation *first = nullptr;
   SmallVector<VendorOp> ops;
   SmallVector<gpu::ShuffleOp> shuffles;
   int64_t lanes = 0, numThreads = 0;

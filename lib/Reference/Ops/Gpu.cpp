@@ -29,6 +29,8 @@ struct Launch {
   SmallVector<Code::Use> operands;
   /// Arguments for block ids, thread ids, grid and block sizes come first.
   bool hasIndexArguments = false;
+  /// As in `Workgroup`.
+  int64_t subgroupSize = 0;
   /// Memory that a workgroup shares, and each thread's own.
   struct Memory {
     Slot slot;
@@ -82,6 +84,7 @@ bool Launch::runGroup(Frame &host, const Workgroup &group) const {
 
 bool Launch::run(Frame &frame) const {
   Workgroup shape;
+  shape.subgroupSize = subgroupSize;
   int64_t groups = 1;
   for (unsigned i = 0; i < 3; ++i) {
     shape.gridDim[i] = frame.integer(gridDim[i]);
@@ -170,6 +173,7 @@ static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->owned = scope.compileFunction(op.getBody().front());
   launch->kernel = launch->owned.get();
+  launch->subgroupSize = getVendorSubgroupSize(op);
   launch->hasIndexArguments = true;
   ArrayRef<Slot> arguments = launch->kernel->code.arguments;
   if (!addMemory(scope, op.getWorkgroupAttributions(), arguments,
@@ -191,6 +195,7 @@ static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
     return nullptr;
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->kernel = scope.program.getFunction(kernel);
+  launch->subgroupSize = getVendorSubgroupSize(kernel);
   if (!launch->kernel)
     return nullptr;
   for (OpOperand &operand : op.getKernelOperandsMutable())
@@ -301,12 +306,12 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   });
   registry.add<gpu::LaneIdOp>([](gpu::LaneIdOp op, Scope &scope) {
     return makeQuery(op, scope, [](const Frame &frame) {
-      return frame.linearThread % frame.run->subgroupSize;
+      return frame.linearThread % frame.subgroupSize();
     });
   });
   registry.add<gpu::NumSubgroupsOp>([](gpu::NumSubgroupsOp op, Scope &scope) {
     return makeQuery(op, scope, [](const Frame &frame) {
-      int64_t size = frame.run->subgroupSize;
+      int64_t size = frame.subgroupSize();
       return (frame.group->numThreads + size - 1) / size;
     });
   });
@@ -314,7 +319,7 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   registry.add<gpu::SubgroupSizeOp>([](gpu::SubgroupSizeOp op, Scope &scope) {
     Slot result = scope.define(op.getResult());
     return makeInstr([=](Frame &frame) {
-      frame.setInt(result, frame.run->subgroupSize);
+      frame.setInt(result, frame.subgroupSize());
       return true;
     });
   });

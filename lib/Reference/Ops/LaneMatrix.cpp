@@ -352,3 +352,14 @@ bool tessera::reference::isVendorLaneOp(Operation *op) {
   return isa<nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
              amdgpu::MFMAOp, amdgpu::WMMAOp>(op);
 }
+
+int64_t tessera::reference::getVendorSubgroupSize(Operation *kernel) {
+  int64_t size = 0;
+  kernel->walk([&](Operation *op) {
+    if (!isVendorLaneOp(op))
+      return WalkResult::advance();
+    size = isa<amdgpu::MFMAOp>(op) ? 64 : 32;
+    return WalkResult::interrupt();
+  });
+  return size;
+}

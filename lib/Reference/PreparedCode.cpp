@@ -307,6 +307,7 @@ const Registry &Registry::get() {
     addGpuHandlers(*all);
     addSubgroupHandlers(*all);
     addLaneMatrixHandlers(*all);
+    addXeGpuHandlers(*all);
     addFragmentHandlers(*all);
     addContractHandlers(*all);
     addLinalgHandlers(*all);

@@ -352,6 +352,7 @@ void addVectorFormHandlers(Registry &registry);
 void addGpuHandlers(Registry &registry);
 void addSubgroupHandlers(Registry &registry);
 void addLaneMatrixHandlers(Registry &registry);
+void addXeGpuHandlers(Registry &registry);
 void addFragmentHandlers(Registry &registry);
 void addContractHandlers(Registry &registry);
 void addLinalgHandlers(Registry &registry);

@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 
 using namespace mlir;
 using namespace mlir::tessera::reference;
@@ -350,7 +351,8 @@ void tessera::reference::addLaneMatrixHandlers(Registry &registry) {
 
 bool tessera::reference::isVendorLaneOp(Operation *op) {
   return isa<nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
-             amdgpu::MFMAOp, amdgpu::WMMAOp>(op);
+             amdgpu::MFMAOp, amdgpu::WMMAOp, xegpu::LoadNdOp, xegpu::StoreNdOp,
+             xegpu::DpasOp>(op);
 }
 
 int64_t tessera::reference::getVendorSubgroupSize(Operation *kernel) {
@@ -358,7 +360,9 @@ int64_t tessera::reference::getVendorSubgroupSize(Operation *kernel) {
   kernel->walk([&](Operation *op) {
     if (!isVendorLaneOp(op))
       return WalkResult::advance();
-    size = isa<amdgpu::MFMAOp>(op) ? 64 : 32;
+    size = isa<amdgpu::MFMAOp>(op)                           ? 64
+           : isa<xegpu::XeGPUDialect>(op->getDialect()) ? 16
+                                                             : 32;
     return WalkResult::interrupt();
   });
   return size;

@@ -860,8 +860,15 @@ private:
     llvm::interleaveComma(counts, remark, [&](const auto &entry) {
       remark << entry.second << " " << entry.first;
     });
-    remark << "; " << chip.target << ":" << chip.name
-           << " does not have such instructions";
+    bool hasAny = llvm::any_of(ops, [&](const VendorOp &vendorOp) {
+      return hasInstruction(chip, vendorOp.op);
+    });
+    if (hasAny)
+      remark << "; upstream has no lowering of such forms for " << chip.target
+             << ":" << chip.name;
+    else
+      remark << "; " << chip.target << ":" << chip.name
+             << " does not have such instructions";
   }
 
   void expand(Expansion &expansion, const VendorOp &vendorOp) {

@@ -126,6 +126,10 @@ def TesseraRaiseVendorOps : Pass<"tessera-raise-vendor-ops"> {
     result. Sums of 16-bit floats are computed in f32 and rounded once; tf32
     operands are not rounded. An asynchronous copy becomes loads and stores.
 
+    On targets other than AMD's, accesses of `amdgpu.raw_buffer_load` and
+    `raw_buffer_store` become loads and stores of elements in bounds,
+    `amdgpu.lds_barrier` a `gpu.barrier`, and `sched_barrier` is erased.
+
     If the chip has subgroups of another size, queries of subgroups in such a
     kernel, `gpu.shuffle` and `gpu.subgroup_reduce` refer to those of the op.
 

@@ -16,6 +16,8 @@
 //     barrier
 //   nvgpu.device_async_copy          loads and stores
 //   ..._create_group, ..._wait       nothing: the copies are complete
+//   amdgpu.raw_buffer_load, ..._store   loads and stores of elements in bounds
+//   amdgpu.lds_barrier, sched_barrier   gpu.barrier, nothing
 //
 // The lanes are the threads of a workgroup, by their linear number. Rows and
 // columns of registers are those of the instruction's row in the chips' tables.
@@ -648,6 +650,138 @@ void Expansion::expandShuffle(gpu::ShuffleOp op, int64_t numLanes) {
 }
 
 //===----------------------------------------------------------------------===//
+// Ops of one thread
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` is one of amdgpu that each thread executes by itself, or a
+/// barrier, for which there is portable code.
+static bool isThreadOp(Operation *op) {
+  return isa<amdgpu::LDSBarrierOp, amdgpu::SchedBarrierOp,
+             amdgpu::RawBufferLoadOp, amdgpu::RawBufferStoreOp>(op);
+}
+
+namespace {
+
+/// The elements of a memref that an op accesses, one after the other.
+struct BufferAccess {
+  /// The memref in one dimension, its length, and the first element.
+  Value memory, length, first;
+};
+
+} // namespace
+
+/// Fails, with an error, if the memory is not contiguous.
+template <typename OpT>
+static FailureOr<BufferAccess> emitAccess(OpBuilder &builder, OpT op) {
+  Location loc = op.getLoc();
+  Value memory = op.getMemref();
+  auto type = cast<MemRefType>(memory.getType());
+  if (!type.getLayout().isIdentity() || type.getMemorySpace())
+    return op.emitOpError()
+           << "is supported on memrefs in global memory without strides only, "
+              "where it is not an instruction of the chip";
+  auto toIndex = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      value);
+  };
+  BufferAccess access;
+  access.first = emitIndex(builder, loc, op.getIndexOffset().value_or(0));
+  if (op.getSgprOffset())
+    access.first = builder.createOrFold<arith::AddIOp>(
+        loc, access.first, toIndex(op.getSgprOffset()));
+  access.length = emitIndex(builder, loc, 1);
+  for (int64_t d = type.getRank() - 1; d >= 0; --d) {
+    Value index = builder.createOrFold<arith::MulIOp>(
+        loc, toIndex(op.getIndices()[d]), access.length);
+    access.first =
+        builder.createOrFold<arith::AddIOp>(loc, access.first, index);
+    Value size = type.isDynamicDim(d)
+                     ? memref::DimOp::create(builder, loc, memory, d)
+                     : emitIndex(builder, loc, type.getDimSize(d));
+    access.length =
+        builder.createOrFold<arith::MulIOp>(loc, access.length, size);
+  }
+  int64_t length =
+      type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
+  OpFoldResult size = type.hasStaticShape()
+                          ? OpFoldResult(builder.getIndexAttr(length))
+                          : OpFoldResult(access.length),
+               zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  access.memory = memref::ReinterpretCastOp::create(
+      builder, loc, MemRefType::get({length}, type.getElementType()), memory,
+      zero, ArrayRef<OpFoldResult>(size), ArrayRef<OpFoldResult>(one));
+  return access;
+}
+
+/// Calls `emit(builder, index)` for element `i` of an access, in a branch for
+/// elements in bounds, which has results of `types`; else they are zero.
+template <typename F>
+static scf::IfOp emitInBounds(OpBuilder &builder, Location loc,
+                              const BufferAccess &access, int64_t i,
+                              TypeRange types, F emit) {
+  Value index = emitSum(builder, loc, access.first, i);
+  // A negative index is a large one without a sign.
+  Value isInBounds = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, index, access.length);
+  auto branch = scf::IfOp::create(builder, loc, types, isInBounds,
+                                  /*withElseRegion=*/!types.empty());
+  OpBuilder then = OpBuilder::atBlockBegin(branch.thenBlock());
+  emit(then, index);
+  if (types.empty())
+    return branch;
+  OpBuilder otherwise = OpBuilder::atBlockBegin(branch.elseBlock());
+  scf::YieldOp::create(otherwise, loc,
+                       arith::ConstantOp::create(
+                           otherwise, loc, otherwise.getZeroAttr(types.front()))
+                           .getResult());
+  return branch;
+}
+
+static LogicalResult expandThreadOp(Operation *op) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  if (isa<amdgpu::LDSBarrierOp>(op)) {
+    gpu::BarrierOp::create(builder, loc);
+  } else if (auto load = dyn_cast<amdgpu::RawBufferLoadOp>(op)) {
+    FailureOr<BufferAccess> access = emitAccess(builder, load);
+    if (failed(access))
+      return failure();
+    Type type = load.getType(), element = getElementTypeOrSelf(type);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < getNumLaneElements(type); ++i)
+      elements.push_back(
+          emitInBounds(builder, loc, *access, i, element,
+                       [&](OpBuilder &inner, Value index) {
+                         Value value = memref::LoadOp::create(
+                             inner, loc, access->memory, index);
+                         scf::YieldOp::create(inner, loc, value);
+                       })
+              .getResult(0));
+    load.replaceAllUsesWith(
+        type == element
+            ? elements.front()
+            : vector::FromElementsOp::create(builder, loc, type, elements)
+                  .getResult());
+  } else if (auto store = dyn_cast<amdgpu::RawBufferStoreOp>(op)) {
+    FailureOr<BufferAccess> access = emitAccess(builder, store);
+    if (failed(access))
+      return failure();
+    Value flat = emitFlat(builder, loc, store.getValue());
+    for (int64_t i = 0; i < getNumLaneElements(store.getValue().getType());
+         ++i) {
+      Value value = vector::ExtractOp::create(builder, loc, flat, i);
+      emitInBounds(builder, loc, *access, i, TypeRange(),
+                   [&](OpBuilder &inner, Value index) {
+                     memref::StoreOp::create(inner, loc, value, access->memory,
+                                             index);
+                   });
+    }
+  }
+  op->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
@@ -918,8 +1052,10 @@ private:
 struct RaiseVendorOpsPass
     : public tessera::impl::TesseraRaiseVendorOpsBase<RaiseVendorOpsPass> {
   void runOnOperation() override {
-    SmallVector<Operation *> kernels;
+    SmallVector<Operation *> kernels, threadOps;
     getOperation()->walk([&](Operation *op) {
+      if (isThreadOp(op))
+        threadOps.push_back(op);
       if (!isa<gpu::LaunchOp, gpu::GPUFuncOp>(op))
         return;
       bool hasOps = op->walk([](Operation *inner) {
@@ -929,7 +1065,7 @@ struct RaiseVendorOpsPass
       if (hasOps)
         kernels.push_back(op);
     });
-    if (kernels.empty())
+    if (kernels.empty() && threadOps.empty())
       return;
     FailureOr<const Chip *> chip = getChip(getOperation());
     if (failed(chip))
@@ -937,6 +1073,14 @@ struct RaiseVendorOpsPass
     for (Operation *kernel : kernels)
       if (failed(KernelRaising(kernel, **chip).run()))
         return signalPassFailure();
+    for (Operation *op : threadOps) {
+      const TargetInfo *owner =
+          findDialectOwner(op->getName().getDialectNamespace());
+      if (owner && owner->name == (*chip)->target)
+        continue;
+      if (failed(expandThreadOp(op)))
+        return signalPassFailure();
+    }
   }
 };
 

@@ -8,6 +8,7 @@
 #include "Control.h"
 #include "Shapes.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
@@ -236,8 +237,7 @@ static void addQuery(Registry &registry, F query) {
   });
 }
 
-static InstrPtr compileBarrier(gpu::BarrierOp op, Scope &) {
-  Operation *operation = op;
+static InstrPtr compileBarrier(Operation *operation, Scope &) {
   return makeCollective([=](ArrayRef<Frame *> frames) {
     const Frame &frame = *frames.front();
     if (!frame.group)
@@ -284,6 +284,7 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   registry.add<gpu::LaunchOp>(compileLaunch);
   registry.add<gpu::LaunchFuncOp>(compileLaunchFunc);
   registry.add<gpu::BarrierOp>(compileBarrier);
+  registry.add<amdgpu::LDSBarrierOp>(compileBarrier);
   addQuery<gpu::ThreadIdOp>(registry, [](const Frame &frame, unsigned dim) {
     return frame.threadId[dim];
   });

@@ -296,8 +296,8 @@ static Value emitLaneOffset(OpBuilder &builder, Location loc, Value lane,
   for (size_t first = 0, end; first < steps.size(); first = end) {
     // Bits whose steps double are one number.
     int64_t step = getStep(steps[first]);
-    for (end = first + 1; end < steps.size() &&
-                          getStep(steps[end]) == step << (end - first);)
+    for (end = first + 1;
+         end < steps.size() && getStep(steps[end]) == step << (end - first);)
       ++end;
     if (step == 0)
       continue;
@@ -449,9 +449,9 @@ void Expansion::expandMatmul(Operation *op, const MatrixInstruction &row) {
             emitLaneOffset(builder, loc, lanes.lane, row.accMap, {0, row.k});
   constexpr int64_t mostPerStep = 8;
   int64_t perStep = std::min(row.k, mostPerStep);
-  auto loop = scf::ForOp::create(
-      builder, loc, emitIndex(builder, loc, 0), emitIndex(builder, loc, row.k),
-      emitIndex(builder, loc, perStep), sums);
+  auto loop = scf::ForOp::create(builder, loc, emitIndex(builder, loc, 0),
+                                 emitIndex(builder, loc, row.k),
+                                 emitIndex(builder, loc, perStep), sums);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -476,8 +476,7 @@ void Expansion::expandMatmul(Operation *op, const MatrixInstruction &row) {
     for (auto [reg, value] : llvm::enumerate(next)) {
       auto [line, column] =
           row.accMap.at(/*lane=*/0, static_cast<int64_t>(reg));
-      Value left =
-          load(rows, line, a, Buffer::A, rowOffset, matmul.unsignedA);
+      Value left = load(rows, line, a, Buffer::A, rowOffset, matmul.unsignedA);
       Value right =
           load(cols, column, b, Buffer::B, colOffset, matmul.unsignedB);
       for (int64_t k = 0; k < perStep; ++k) {
@@ -530,9 +529,9 @@ void Expansion::expandLdMatrix(nvgpu::LdMatrixOp op) {
       auto branch = scf::IfOp::create(builder, loc, isUsed);
       builder.setInsertionPointToStart(branch.thenBlock());
     }
-    Value row = vector::LoadOp::create(builder, loc,
-                                       VectorType::get({perRow}, element),
-                                       op.getSrcMemref(), op.getIndices());
+    Value row =
+        vector::LoadOp::create(builder, loc, VectorType::get({perRow}, element),
+                               op.getSrcMemref(), op.getIndices());
     Value index = arith::MulIOp::create(builder, loc, lanes.lane,
                                         emitIndex(builder, loc, perRow));
     vector::StoreOp::create(builder, loc, row, memory,
@@ -560,8 +559,7 @@ void Expansion::expandLdMatrix(nvgpu::LdMatrixOp op) {
           tile * rowsOfTile * perRow + i * (op.getTranspose() ? perRow : 1);
       elements.push_back(memref::LoadOp::create(
           builder, loc, memory,
-          ValueRange{lanes.subgroup,
-                     emitSum(builder, loc, offset, distance)}));
+          ValueRange{lanes.subgroup, emitSum(builder, loc, offset, distance)}));
     }
   gpu::BarrierOp::create(builder, loc);
   Value result = vector::FromElementsOp::create(builder, loc, type, elements);
@@ -593,11 +591,10 @@ void Expansion::expandCopy(nvgpu::DeviceAsyncCopyOp op) {
                     .getResult());
           },
           [&](OpBuilder &inner, Location loc) {
-            scf::YieldOp::create(
-                inner, loc,
-                arith::ConstantOp::create(inner, loc,
-                                          inner.getZeroAttr(element))
-                    .getResult());
+            scf::YieldOp::create(inner, loc,
+                                 arith::ConstantOp::create(
+                                     inner, loc, inner.getZeroAttr(element))
+                                     .getResult());
           });
       elements.push_back(branch.getResult(0));
     }
@@ -749,19 +746,17 @@ static LogicalResult expandThreadOp(Operation *op) {
     Type type = load.getType(), element = getElementTypeOrSelf(type);
     SmallVector<Value> elements;
     for (int64_t i = 0; i < getNumLaneElements(type); ++i)
-      elements.push_back(
-          emitInBounds(builder, loc, *access, i, element,
-                       [&](OpBuilder &inner, Value index) {
-                         Value value = memref::LoadOp::create(
-                             inner, loc, access->memory, index);
-                         scf::YieldOp::create(inner, loc, value);
-                       })
-              .getResult(0));
-    load.replaceAllUsesWith(
-        type == element
-            ? elements.front()
-            : vector::FromElementsOp::create(builder, loc, type, elements)
-                  .getResult());
+      elements.push_back(emitInBounds(builder, loc, *access, i, element,
+                                      [&](OpBuilder &inner, Value index) {
+                                        Value value = memref::LoadOp::create(
+                                            inner, loc, access->memory, index);
+                                        scf::YieldOp::create(inner, loc, value);
+                                      })
+                             .getResult(0));
+    load.replaceAllUsesWith(type == element ? elements.front()
+                                            : vector::FromElementsOp::create(
+                                                  builder, loc, type, elements)
+                                                  .getResult());
   } else if (auto store = dyn_cast<amdgpu::RawBufferStoreOp>(op)) {
     FailureOr<BufferAccess> access = emitAccess(builder, store);
     if (failed(access))

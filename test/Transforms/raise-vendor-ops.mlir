@@ -69,7 +69,7 @@ gpu.module @kernels {
 
 // -----
 
-// What the chip has stays.
+// An op that the chip has is not changed.
 // CHECK-LABEL: func @own
 // CHECK:         amdgpu.mfma
 func.func @own(%a: f32, %c: memref<64x4xf32>) {

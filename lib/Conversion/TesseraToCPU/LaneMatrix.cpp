@@ -97,8 +97,9 @@ LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
   SmallVector<Value> memory;
   for (Value operand : op->getOperands().take_front(3)) {
     Type element = getElementTypeOrSelf(operand.getType());
-    int64_t bytes = llvm::divideCeil(
-        getNumLaneElements(operand.getType()) * element.getIntOrFloatBitWidth(), 8);
+    int64_t bytes = llvm::divideCeil(getNumLaneElements(operand.getType()) *
+                                         element.getIntOrFloatBitWidth(),
+                                     8);
     Value count = LLVM::ConstantOp::create(
         entry, loc, entry.getI64Type(),
         entry.getI64IntegerAttr(std::max<int64_t>(bytes, 8)));
@@ -255,7 +256,7 @@ LogicalResult EmulatedTarget::convertVendorOps() const {
   if (ops.empty())
     return success();
   for (Operation *op : ops) {
-    LogicalResult result = getLaneMatmul(op) ? convertMatmul(op)
+    LogicalResult result = getLaneMatmul(op)            ? convertMatmul(op)
                            : isa<nvgpu::LdMatrixOp>(op) ? convertLdMatrix(op)
                                                         : convertAsyncOp(op);
     if (failed(result))

@@ -72,7 +72,7 @@ static VectorType getTileType(Value value) {
 
 namespace {
 
-/// What a descriptor refers to: the memory, and the tile's position in it.
+/// The memory of a descriptor, and the position of its tile.
 struct Position {
   Value memory;
   SmallVector<OpFoldResult> offsets;
@@ -200,9 +200,8 @@ static LogicalResult carryIndices(scf::ForOp loop, IRRewriter &rewriter) {
     rewriter.setInsertionPointAfter(loop);
     Value after = loop.getResult(number);
     if (!after.use_empty())
-      after.replaceAllUsesWith(
-          recreate(i, loop.getResults().slice(first + 2 * i, 2),
-                   after.getType()));
+      after.replaceAllUsesWith(recreate(
+          i, loop.getResults().slice(first + 2 * i, 2), after.getType()));
   }
   return success();
 }
@@ -262,7 +261,7 @@ private:
     return success();
   }
 
-  /// The op that a value which element-wise ops use is a scalar constant of.
+  /// Whether all elements of the result of `op` are one scalar.
   static bool isSplat(Operation *op) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return isa<SplatElementsAttr>(constant.getValue());
@@ -407,8 +406,8 @@ private:
 
   FragmentType getFragmentType(Value value) {
     VectorType type = getTileType(value);
-    auto found = roles.find(
-        classes.getOrInsertLeaderValue(value.getAsOpaquePointer()));
+    auto found =
+        roles.find(classes.getOrInsertLeaderValue(value.getAsOpaquePointer()));
     Role role = found == roles.end() ? Role::Acc : found->second;
     if (!FragmentType::isValidElementType(type.getElementType()))
       return {};
@@ -505,10 +504,11 @@ private:
       auto address = getAddress(store);
       if (failed(address))
         return failure();
-      StoreOp::create(rewriter, loc, op->getOperand(0), address->first,
-                      address->second, /*transpose=*/false,
-                      /*inBounds=*/!store.getTensorDescType().getBoundaryCheck(),
-                      /*atomicAdd=*/false);
+      StoreOp::create(
+          rewriter, loc, op->getOperand(0), address->first, address->second,
+          /*transpose=*/false,
+          /*inBounds=*/!store.getTensorDescType().getBoundaryCheck(),
+          /*atomicAdd=*/false);
       return Value();
     }
     if (isa<xegpu::PrefetchNdOp>(op))
@@ -520,10 +520,10 @@ private:
       // The operands are fragments, which its accessors do not expect.
       Value acc = op->getNumOperands() == 3 ? op->getOperand(2) : Value();
       if (!acc)
-        acc = emitFill(loc, type,
-                       arith::ConstantOp::create(
-                           rewriter, loc,
-                           rewriter.getZeroAttr(type.getElementType())));
+        acc = emitFill(
+            loc, type,
+            arith::ConstantOp::create(
+                rewriter, loc, rewriter.getZeroAttr(type.getElementType())));
       return Value(MmaOp::create(rewriter, loc, type, op->getOperand(0),
                                  op->getOperand(1), acc, /*unsignedA=*/false,
                                  /*unsignedB=*/false, Precision::Ieee));
@@ -531,10 +531,9 @@ private:
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return emitFill(
           loc, type,
-          arith::ConstantOp::create(
-              rewriter, loc,
-              cast<SplatElementsAttr>(constant.getValue())
-                  .getSplatValue<TypedAttr>()));
+          arith::ConstantOp::create(rewriter, loc,
+                                    cast<SplatElementsAttr>(constant.getValue())
+                                        .getSplatValue<TypedAttr>()));
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
       return emitFill(loc, type, broadcast.getSource());
     return emitMap(op, type);

@@ -433,9 +433,9 @@ int64_t tessera::reference::getVendorSubgroupSize(Operation *kernel) {
   kernel->walk([&](Operation *op) {
     if (!isVendorLaneOp(op))
       return WalkResult::advance();
-    size = isa<amdgpu::MFMAOp>(op)                           ? 64
+    size = isa<amdgpu::MFMAOp>(op)                      ? 64
            : isa<xegpu::XeGPUDialect>(op->getDialect()) ? 16
-                                                             : 32;
+                                                        : 32;
     return WalkResult::interrupt();
   });
   return size;

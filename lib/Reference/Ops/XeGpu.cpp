@@ -20,7 +20,7 @@ using namespace mlir::tessera::reference;
 /// Offsets that may be missing.
 template <typename OpT>
 static MixedList getNdOffsets(Scope &scope, OpT op,
-                            std::optional<ArrayRef<int64_t>> statics) {
+                              std::optional<ArrayRef<int64_t>> statics) {
   return statics ? MixedList(scope, *statics, op.getOffsets())
                  : MixedList(scope,
                              SmallVector<int64_t>(op.getOffsets().size(),
@@ -73,7 +73,7 @@ static InstrPtr compileUpdateNd(xegpu::UpdateNdOffsetOp op, Scope &scope) {
 /// the bounds of the memory.
 template <typename F>
 static void forEachOfTile(const View &descriptor, ArrayRef<int64_t> offsets,
-                            ArrayRef<int64_t> shape, F touch) {
+                          ArrayRef<int64_t> shape, F touch) {
   std::array<int64_t, 2> first;
   for (size_t d : {0, 1})
     first[d] = descriptor.sizes[2 + d] + (offsets.empty() ? 0 : offsets[d]);
@@ -93,8 +93,8 @@ static InstrPtr compileLoadNd(xegpu::LoadNdOp op, Scope &scope) {
   const Format *format = type ? getFormat(type) : nullptr;
   if (!format || type.getRank() != 2 || op.getPacked().value_or(false))
     return nullptr;
-  bool transposes = op.getTranspose() &&
-                    *op.getTranspose() == ArrayRef<int64_t>({1, 0});
+  bool transposes =
+      op.getTranspose() && *op.getTranspose() == ArrayRef<int64_t>({1, 0});
   SmallVector<int64_t> shape(op.getTensorDescType().getShape());
   Slot descriptor = scope.slot(op.getTensorDesc());
   MixedList offsets = getNdOffsets(scope, op, op.getConstOffsets());
@@ -107,11 +107,11 @@ static InstrPtr compileLoadNd(xegpu::LoadNdOp op, Scope &scope) {
       tile->fill(Number());
       const View &view = *frame->view(descriptor);
       forEachOfTile(view, offsets.get(*frame), shape,
-                      [&](int64_t address, int64_t row, int64_t col) {
-                        tile->store(transposes ? col * shape[0] + row
-                                               : row * shape[1] + col,
-                                    view.load(address));
-                      });
+                    [&](int64_t address, int64_t row, int64_t col) {
+                      tile->store(transposes ? col * shape[0] + row
+                                             : row * shape[1] + col,
+                                  view.load(address));
+                    });
       frame->view(result) = std::move(tile);
     }
     return true;
@@ -130,10 +130,10 @@ static InstrPtr compileStoreNd(xegpu::StoreNdOp op, Scope &scope) {
     for (Frame *frame : frames) {
       const View &view = *frame->view(descriptor), &tile = *frame->view(value);
       forEachOfTile(view, offsets.get(*frame), shape,
-                      [&](int64_t address, int64_t row, int64_t col) {
-                        view.store(address, tile.load(tile.addressOf(
-                                                row * shape[1] + col)));
-                      });
+                    [&](int64_t address, int64_t row, int64_t col) {
+                      view.store(address, tile.load(tile.addressOf(
+                                              row * shape[1] + col)));
+                    });
     }
     return true;
   });

@@ -161,20 +161,6 @@ func.func @shape(%a: vector<2x2xf16>, %b: vector<2x2xf16>, %c: vector<4x2xf32>) 
 
 // -----
 
-func.func @nibbles(%a: vector<16xi4>, %c: vector<8xi32>) {
-  %c1 = arith.constant 1 : index
-  %c32 = arith.constant 32 : index
-  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
-    // expected-error@+1 {{elements of four bits are not supported}}
-    %d = amdgpu.wmma 16x16x16 %a * %a + %c : vector<16xi4>, vector<16xi4>, vector<8xi32>
-    gpu.terminator
-  }
-  return
-}
-
-// -----
-
 func.func @sizes(%a: vector<2x2xf16>, %b: vector<1x2xf16>, %f: f32) {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

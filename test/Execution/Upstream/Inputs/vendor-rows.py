@@ -111,6 +111,8 @@ def forms():
     for element in ("f8E4M3FN", "f8E5M2"):
         yield f"wmma-{element}", wmma(8, element, "f32"), "gfx942"
     yield "wmma-unsigned", wmma(8, "i8", "i32", "{unsignedA, unsignedB} "), "gfx942"
+    yield "wmma-8-i4", wmma(8, "i4", "i32"), "sm_80"
+    yield "wmma-16-i4", wmma(16, "i4", "i32", "{unsignedB} "), "gfx942"
 
 
 def run(form):

@@ -198,6 +198,53 @@ def TesseraExpandCollectives : Pass<"tessera-expand-collectives"> {
                            "memref::MemRefDialect", "scf::SCFDialect"];
 }
 
+def TesseraRaiseVendorOps : Pass<"tessera-raise-vendor-ops"> {
+  let summary = "Raise vendors' ops on lanes to portable code";
+  let description = [{
+    Expects kernels, each a `gpu.launch` or a `gpu.func`, with `nvgpu.mma.sync`,
+    `ldmatrix` and `device_async_copy`, or with `amdgpu.mfma` and `wmma`. Where the
+    chip does not have such an op, leaves code that any chip executes, and a
+    remark that names the ops. Lanes are threads of the workgroup, by their linear
+    number, whatever the size of the chip's own subgroups: the operands of a matrix
+    instruction are written to workgroup memory as the instruction's row in the
+    tables distributes them, and each thread computes its own elements of the
+    result. Sums of 16-bit floats are computed in f32 and rounded once; tf32
+    operands are not rounded. An asynchronous copy becomes loads and stores.
+
+    On targets other than AMD's, accesses of `amdgpu.raw_buffer_load` and
+    `raw_buffer_store` become loads and stores of elements in bounds,
+    `amdgpu.lds_barrier` a `gpu.barrier`, and `sched_barrier` is erased.
+
+    If the chip has subgroups of another size, queries of subgroups in such a
+    kernel, `gpu.shuffle` and `gpu.subgroup_reduce` refer to those of the op.
+
+    The number of threads must be constant, and a multiple of the op's lanes. All
+    threads of the workgroup must reach a matrix instruction, unless they are one
+    subgroup. An op that cannot be raised is an error with the reason.
+
+    Before
+
+    ```mlir
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 8]}
+        : (vector<2x2xf16>, vector<1x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+    ```
+
+    After
+
+    ```mlir
+    ... // memory_a[lane / 4][lane % 4 * 2], memory_b[lane / 4][lane % 4 * 2] = elements
+    gpu.barrier
+    %sums:4 = scf.for %k = %c0 to %c8 step %c8 iter_args(%s0 = ...) {
+      ... // math.fma of vectors of memory_a and memory_b
+    }
+    gpu.barrier
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "math::MathDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect", "vector::VectorDialect"];
+}
+
 def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
   let summary = "Lower linalg in hand-written kernels to loops";
   let description = [{

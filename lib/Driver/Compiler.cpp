@@ -195,6 +195,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
         pm.addPass(createTesseraInlineKernels());
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
+        pm.addPass(createConvertXeGPUToTessera());
         buildLinalgToTasksPipeline(pm, options.flags);
         if (steps)
           pm.addPass(createFindSteps(*steps, options.checkpoints));

@@ -60,6 +60,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -75,7 +76,7 @@ void mlir::tessera::prepareContext(MLIRContext &context) {
       linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
       memref::MemRefDialect, ml_program::MLProgramDialect, scf::SCFDialect,
       tensor::TensorDialect, tosa::TosaDialect, transform::TransformDialect,
-      ub::UBDialect, vector::VectorDialect>();
+      ub::UBDialect, vector::VectorDialect, xegpu::XeGPUDialect>();
   registerTesseraDialects(registry);
   for (const TargetBackend *backend : getBackends())
     backend->registerDialects(registry);

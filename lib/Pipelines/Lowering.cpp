@@ -28,6 +28,7 @@ using namespace mlir::tessera;
 
 void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
                                            const CompileFlags &flags) {
+  pm.addPass(createTesseraRaiseVendorOps());
   pm.addPass(createTesseraResolveSubgroups());
   pm.addPass(createTesseraExpandVThreads({flags}));
   pm.addPass(createCanonicalizerPass());

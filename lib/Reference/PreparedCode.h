@@ -136,7 +136,7 @@ public:
   unsigned threads;
   /// Those of `Options::sums` that name no operation of the program.
   std::vector<CompiledSum> unplacedSums;
-  /// Threads in a subgroup.
+  /// Threads in a subgroup of kernels whose ops do not determine it.
   int64_t subgroupSize = 1;
   /// Memory of get_global, by symbol.
   ViewRef getGlobal(Operation *global, function_ref<ViewRef()> make);
@@ -262,6 +262,9 @@ template <typename F> InstrPtr makeCollective(F function) {
 /// Whether `op` is a vendor's op whose threads are the lanes of a subgroup.
 bool isVendorLaneOp(Operation *op);
 
+/// The threads in a subgroup of a kernel with such ops; 0 if `kernel` has none.
+int64_t getVendorSubgroupSize(Operation *kernel);
+
 /// Whether `op` allocates memory that a workgroup shares.
 bool isWorkgroupAllocation(Operation *op);
 
@@ -359,6 +362,7 @@ void addVectorFormHandlers(Registry &registry);
 void addGpuHandlers(Registry &registry);
 void addSubgroupHandlers(Registry &registry);
 void addLaneMatrixHandlers(Registry &registry);
+void addXeGpuHandlers(Registry &registry);
 void addFragmentHandlers(Registry &registry);
 void addContractHandlers(Registry &registry);
 void addLinalgHandlers(Registry &registry);

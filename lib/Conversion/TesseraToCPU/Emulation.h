@@ -42,10 +42,6 @@ private:
 std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
                                          bool unsignedA, bool unsignedB);
 
-/// Whether `op` is a vendor's matrix instruction, tile load or asynchronous
-/// copy that threads execute together, or a wait for such copies.
-bool isVendorLaneOp(Operation *op);
-
 /// Emits one kernel with calls of Runtime/CpuKernel.h for collective operations
 /// of lanes. Each thread is a lane; data is passed through memory on its stack.
 class EmulatedTarget : public FragmentTarget {

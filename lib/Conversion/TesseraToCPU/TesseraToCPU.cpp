@@ -22,6 +22,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/VendorOps.h"
 #include "Emulation.h"
 #include "TargetInfo/Emulation.h"
 #include "TargetInfo/TargetInfo.h"

@@ -8,6 +8,7 @@
 #include "Control.h"
 #include "Shapes.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
@@ -33,6 +34,8 @@ struct Launch {
   std::optional<Slot> dynamicBytes;
   /// Arguments for block ids, thread ids, grid and block sizes come first.
   bool hasIndexArguments = false;
+  /// As in `Workgroup`.
+  int64_t subgroupSize = 0;
   /// Memory that a workgroup shares, and each thread's own.
   struct Memory {
     Slot slot;
@@ -102,7 +105,7 @@ static bool hasExchanges(Operation *kernel) {
 
 bool Launch::run(Frame &frame) const {
   Workgroup shape;
-  shape.subgroupSize = frame.run->subgroupSize;
+  shape.subgroupSize = subgroupSize ? subgroupSize : frame.run->subgroupSize;
   if (exchanges && shape.subgroupSize == 1)
     shape.subgroupSize = exchangeLanes;
   if (dynamicBytes)
@@ -200,6 +203,7 @@ static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->owned = scope.compileFunction(op.getBody().front());
   launch->kernel = launch->owned.get();
+  launch->subgroupSize = getVendorSubgroupSize(op);
   launch->hasIndexArguments = true;
   launch->exchanges = hasExchanges(op);
   ArrayRef<Slot> arguments = launch->kernel->code.arguments;
@@ -222,6 +226,7 @@ static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
     return nullptr;
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->kernel = scope.program.getFunction(kernel);
+  launch->subgroupSize = getVendorSubgroupSize(kernel);
   if (!launch->kernel)
     return nullptr;
   launch->exchanges = hasExchanges(kernel);
@@ -263,8 +268,7 @@ static void addQuery(Registry &registry, F query) {
   });
 }
 
-static InstrPtr compileBarrier(gpu::BarrierOp op, Scope &) {
-  Operation *operation = op;
+static InstrPtr compileBarrier(Operation *operation, Scope &) {
   return makeCollective([=](ArrayRef<Frame *> frames) {
     const Frame &frame = *frames.front();
     if (!frame.group)
@@ -393,6 +397,7 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   registry.add<gpu::LaunchOp>(compileLaunch);
   registry.add<gpu::LaunchFuncOp>(compileLaunchFunc);
   registry.add<gpu::BarrierOp>(compileBarrier);
+  registry.add<amdgpu::LDSBarrierOp>(compileBarrier);
   addQuery<gpu::ThreadIdOp>(registry, [](const Frame &frame, unsigned dim) {
     return frame.threadId[dim];
   });

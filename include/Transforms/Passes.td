@@ -320,8 +320,8 @@ def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
   let description = [{
     Expects kernels with any ops of the `vector` dialect. Leaves no
     `vector.transfer_read` or `vector.transfer_write` of memrefs (they become
-    loads and stores of rank 1, masked where elements may be out of bounds), and
-    no contraction, outer product, transposition or reduction of several
+    loads and stores of rank 1, masked where elements may be out of bounds), no
+    `vector.load` or `vector.store` of several dimensions, and no contraction, outer product, transposition or reduction of several
     dimensions. Arithmetic on vectors of several dimensions is not changed.
 
     Before

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
@@ -47,6 +48,10 @@ static bool isLowered(Operation *op) {
     return elements.getType().getRank() > 1;
   if (auto shuffle = dyn_cast<vector::ShuffleOp>(op))
     return shuffle.getResultVectorType().getRank() > 1;
+  if (auto load = dyn_cast<vector::LoadOp>(op))
+    return load.getVectorType().getRank() > 1;
+  if (auto store = dyn_cast<vector::StoreOp>(op))
+    return store.getVectorType().getRank() > 1;
   if (auto print = dyn_cast<vector::PrintOp>(op))
     return print.getSource() && isa<VectorType>(print.getPrintType());
   return isa<vector::TransferReadOp, vector::TransferWriteOp, vector::MaskOp,
@@ -79,6 +84,72 @@ struct UnrollShuffle : OpRewritePattern<vector::ShuffleOp> {
                                         static_cast<int64_t>(at));
     }
     rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// Calls `emit(position, indices)` for each row of a vector in memory: the
+/// row's position in the vector, and the indices of its first element.
+template <typename F>
+void forEachRow(PatternRewriter &rewriter, Location loc, VectorType type,
+                ValueRange indices, F emit) {
+  ArrayRef<int64_t> outer = type.getShape().drop_back();
+  int64_t first = static_cast<int64_t>(indices.size()) - type.getRank();
+  for (int64_t row = 0, rows = computeProduct(outer); row < rows; ++row) {
+    SmallVector<int64_t> position = delinearize(row, computeStrides(outer));
+    SmallVector<Value> at(indices);
+    for (auto [d, by] : llvm::enumerate(position))
+      if (by != 0)
+        at[first + d] = arith::AddIOp::create(
+            rewriter, loc, at[first + d],
+            arith::ConstantIndexOp::create(rewriter, loc, by));
+    emit(position, at);
+  }
+}
+
+/// A load of several dimensions: each row is loaded.
+struct UnrollLoad : OpRewritePattern<vector::LoadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::LoadOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getVectorType();
+    if (type.getRank() < 2 ||
+        isa<VectorType>(op.getMemRefType().getElementType()))
+      return rewriter.notifyMatchFailure(op, "loads one row");
+    Location loc = op.getLoc();
+    auto row = VectorType::get(type.getShape().back(), type.getElementType());
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    forEachRow(rewriter, loc, type, op.getIndices(),
+               [&](ArrayRef<int64_t> position, ValueRange indices) {
+                 Value part = vector::LoadOp::create(rewriter, loc, row,
+                                                     op.getBase(), indices);
+                 result = vector::InsertOp::create(rewriter, loc, part, result,
+                                                   position);
+               });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// A store of several dimensions: each row is stored.
+struct UnrollStore : OpRewritePattern<vector::StoreOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::StoreOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getVectorType();
+    if (type.getRank() < 2 ||
+        isa<VectorType>(op.getMemRefType().getElementType()))
+      return rewriter.notifyMatchFailure(op, "stores one row");
+    Location loc = op.getLoc();
+    forEachRow(rewriter, loc, type, op.getIndices(),
+               [&](ArrayRef<int64_t> position, ValueRange indices) {
+                 Value part = vector::ExtractOp::create(
+                     rewriter, loc, op.getValueToStore(), position);
+                 vector::StoreOp::create(rewriter, loc, part, op.getBase(),
+                                         indices);
+               });
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -136,7 +207,9 @@ struct LowerVectorsPass
       vector::populateVectorFromElementsUnrollPatterns(patterns);
       vector::populateVectorInterleaveLoweringPatterns(patterns);
       vector::populateVectorInterleaveToShufflePatterns(patterns);
-      patterns.add<UnrollShuffle, DeinterleaveToShuffle>(patterns.getContext());
+      patterns
+          .add<UnrollShuffle, UnrollLoad, UnrollStore, DeinterleaveToShuffle>(
+              patterns.getContext());
       vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     };
     auto unrollTransfers = [](RewritePatternSet &patterns) {

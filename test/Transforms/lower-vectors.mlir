@@ -38,3 +38,24 @@ func.func @none(%m: memref<64xf32>, %i: index, %x: f32) {
   vector.store %w, %m[%i] : memref<64xf32>, vector<4xf32>
   return
 }
+
+// Loads and stores of several dimensions, one for each row.
+// CHECK-LABEL: func @memory
+// CHECK-SAME:    %[[M:.+]]: memref<4x8x4xf32>, %[[I:.+]]: index
+// CHECK-DAG:     %[[ZERO:.+]] = arith.constant 0 : index
+// CHECK-DAG:     %[[ONE:.+]] = arith.constant 1 : index
+// CHECK:         %[[A:.+]] = vector.load %[[M]][%[[ZERO]], %[[I]], %[[ZERO]]] : memref<4x8x4xf32>, vector<4xf32>
+// CHECK:         %[[B:.+]] = arith.addi %[[I]], %[[ONE]]
+// CHECK:         vector.load %[[M]][%[[ZERO]], %[[B]], %[[ZERO]]] : memref<4x8x4xf32>, vector<4xf32>
+// CHECK:         vector.load %[[M]][%[[ONE]], %[[I]], %[[ZERO]]] : memref<4x8x4xf32>, vector<4xf32>
+// CHECK:         vector.load
+// CHECK-NOT:     vector.load
+// CHECK-COUNT-4: vector.store %{{.+}} : memref<4x8x4xf32>, vector<4xf32>
+// CHECK-NOT:     vector.store
+func.func @memory(%m: memref<4x8x4xf32>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %m[%c0, %i, %c0] : memref<4x8x4xf32>, vector<2x2x4xf32>
+  %w = arith.addf %v, %v : vector<2x2x4xf32>
+  vector.store %w, %m[%c0, %i, %c0] : memref<4x8x4xf32>, vector<2x2x4xf32>
+  return
+}

@@ -31,6 +31,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/Dialect/XeGPU/Transforms/Passes.h"
+#include "mlir/Dialect/XeGPU/Utils/XeGPUUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Pass/PassManager.h"
@@ -204,6 +205,45 @@ static LogicalResult carryIndices(scf::ForOp loop, IRRewriter &rewriter) {
           i, loop.getResults().slice(first + 2 * i, 2), after.getType()));
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts of workgroups
+//===----------------------------------------------------------------------===//
+
+/// Sets the layouts of accesses and matmuls that only the types of descriptors
+/// and the ops around state: upstream's pass expects them on each op.
+static void completeLayouts(ModuleOp module) {
+  auto complete = [](auto op) {
+    if (!op.getAnchorLayout())
+      if (auto layout = dyn_cast_or_null<xegpu::DistributeLayoutAttr>(
+              op.getTensorDescType().getLayout()))
+        op.setAnchorLayout(layout);
+  };
+  module.walk([&](Operation *op) {
+    if (auto load = dyn_cast<xegpu::LoadNdOp>(op))
+      complete(load);
+    else if (auto store = dyn_cast<xegpu::StoreNdOp>(op))
+      complete(store);
+    else if (auto prefetch = dyn_cast<xegpu::PrefetchNdOp>(op))
+      complete(prefetch);
+  });
+  module.walk([](xegpu::DpasOp op) {
+    if (!op.getLayoutAAttr())
+      if (auto layout = xegpu::getDistributeLayoutAttr(op.getLhs()))
+        op.setLayoutAAttr(layout);
+    if (!op.getLayoutBAttr())
+      if (auto layout = xegpu::getDistributeLayoutAttr(op.getRhs()))
+        op.setLayoutBAttr(layout);
+    if (op.getLayoutCdAttr())
+      return;
+    auto layout = op->getAttrOfType<xegpu::DistributeLayoutAttr>(
+        xegpu::getTemporaryLayoutName(op->getResult(0)));
+    if (!layout && op.getAcc())
+      layout = xegpu::getDistributeLayoutAttr(op.getAcc());
+    if (layout)
+      op.setLayoutCdAttr(layout);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -611,6 +651,7 @@ struct ConvertXeGPUToTesseraPass
     if (!isUsed)
       return;
     if (isForWorkgroups) {
+      completeLayouts(getOperation());
       OpPassManager distribute(ModuleOp::getOperationName());
       distribute.addPass(xegpu::createXeGPUWgToSgDistribute());
       if (failed(runPipeline(distribute, getOperation())))

@@ -7,6 +7,8 @@
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --arg=random --verify -e rearrange | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --arg=random --verify -e rearrange | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --arg=random --verify -e integers | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --arg=random --verify -e memory | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --arg=random --verify -e memory | FileCheck %s
 // CHECK: {{^}}verified
 
 // Code is generated for each target.
@@ -16,6 +18,7 @@
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e arithmetic --emit=spirv -o %t.spv
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e rearrange --emit=spirv -o %t.spv
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e integers --emit=spirv -o %t.spv
+// RUN: gpu-runner %s --target=vulkan:nvidia-hopper -e memory --emit=spirv -o %t.spv
 
 func.func @arithmetic(%a: memref<8x16xf32>, %b: memref<16x8xf32>, %c: memref<8x8xf32>, %d: memref<8xf32>, %e: memref<8x16xf32>) {
   %c0 = arith.constant 0 : index
@@ -80,6 +83,19 @@ func.func @integers(%a: memref<4x6xi32>, %out: memref<4xi32>, %all: memref<1xi32
     vector.transfer_write %least, %out[%c0] {in_bounds = [true]} : vector<4xi32>, memref<4xi32>
     %bits = vector.reduction <xor>, %least : vector<4xi32> into i32
     memref.store %bits, %all[%c0] : memref<1xi32>
+    gpu.terminator
+  }
+  return
+}
+
+func.func @memory(%a: memref<8x4x2xf32>, %c: memref<8x4x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%sx = %c8, %sy = %c1, %sz = %c1) {
+    %x = vector.load %a[%tx, %c0, %c0] : memref<8x4x2xf32>, vector<4x2xf32>
+    %y = arith.addf %x, %x : vector<4x2xf32>
+    vector.store %y, %c[%tx, %c0, %c0] : memref<8x4x2xf32>, vector<4x2xf32>
     gpu.terminator
   }
   return

@@ -13,6 +13,8 @@
 // RUN: gpu-runner %s --entry=lanes --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefix=LANES
 // RUN: gpu-runner %s --entry=lanes --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefix=LANES
 // RUN: gpu-runner %s --entry=lanes --target=cpu:emulate=pvc --verify | FileCheck %s --check-prefix=LANES
+// RUN: gpu-runner %s --entry=chained --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefix=CHAINED
+// RUN: gpu-runner %s --entry=chained --target=cpu:emulate=pvc --verify | FileCheck %s --check-prefix=CHAINED
 // CHECK: checksum 4ea8e524
 // LINALG: checksum 4ea8e524
 // CHECK: {{^}}verified
@@ -161,3 +163,29 @@ func.func @lanes(%a: memref<16x8xf16>, %c: memref<64x6xf32>) {
   }
   return
 }
+
+// Instructions one after the other, of which each has the operands of the next step: a lane must not
+// overwrite what another one is still to read.
+func.func @chained(%a: memref<6x64x4xf16>, %b: memref<6x64x2xf16>, %c: memref<64x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %zero = arith.constant dense<0.0> : vector<2x2xf32>
+    %d = scf.for %k = %c0 to %c6 step %c1 iter_args(%acc = %zero) -> (vector<2x2xf32>) {
+      %la = vector.load %a[%k, %tx, %c0] : memref<6x64x4xf16>, vector<4xf16>
+      %lb = vector.load %b[%k, %tx, %c0] : memref<6x64x2xf16>, vector<2xf16>
+      %x = vector.shape_cast %la : vector<4xf16> to vector<2x2xf16>
+      %y = vector.shape_cast %lb : vector<2xf16> to vector<1x2xf16>
+      %next = nvgpu.mma.sync(%x, %y, %acc) {mmaShape = [16, 8, 8]} : (vector<2x2xf16>, vector<1x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+      scf.yield %next : vector<2x2xf32>
+    }
+    %e = vector.shape_cast %d : vector<2x2xf32> to vector<4xf32>
+    vector.store %e, %c[%tx, %c0] : memref<64x4xf32>, vector<4xf32>
+    gpu.terminator
+  }
+  return
+}
+// CHAINED: {{^}}verified

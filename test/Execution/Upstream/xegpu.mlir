@@ -12,6 +12,7 @@
 // RUN: gpu-runner %s --entry=workgroup --target=cpu --verify | FileCheck %s --check-prefix=WORKGROUP
 // RUN: gpu-runner %s --entry=workgroup --target=cpu:emulate=pvc --verify | FileCheck %s --check-prefix=WORKGROUP
 // RUN: gpu-runner %s --entry=workgroup --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefix=WORKGROUP
+// RUN: gpu-runner %s --entry=workgroup_types --target=cpu --verify | FileCheck %s --check-prefix=WORKGROUP
 // RUN: gpu-runner %s --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=DPAS
 
 // REMARK: xegpu.mlir:{{[0-9]+}}:3: remark: raised to fragments: 1 xegpu.prefetch_nd, 2 xegpu.load_nd, 1 xegpu.dpas, 1 xegpu.store_nd
@@ -126,6 +127,30 @@ func.func @workgroup(%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32
       scf.yield %next : vector<32x32xf32>
     } {layout_result_0 = #lc}
     xegpu.store_nd %d, %tc[%c0, %c0] <{layout = #lc}> : vector<32x32xf32>, !xegpu.tensor_desc<32x32xf32, #lc>
+    gpu.terminator
+  }
+  return
+}
+
+// The same with layouts of descriptors only, as older programs have them.
+func.func @workgroup_types(%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %ta = xegpu.create_nd_tdesc %a : memref<32x64xf16> -> !xegpu.tensor_desc<32x32xf16, #la>
+    %tb = xegpu.create_nd_tdesc %b : memref<64x32xf16> -> !xegpu.tensor_desc<32x32xf16, #lb>
+    %tc = xegpu.create_nd_tdesc %c : memref<32x32xf32> -> !xegpu.tensor_desc<32x32xf32, #lc>
+    %zero = arith.constant {layout_result_0 = #lc} dense<0.0> : vector<32x32xf32>
+    %d = scf.for %k = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (vector<32x32xf32>) {
+      %x = xegpu.load_nd %ta[%c0, %k] : !xegpu.tensor_desc<32x32xf16, #la> -> vector<32x32xf16>
+      %y = xegpu.load_nd %tb[%k, %c0] : !xegpu.tensor_desc<32x32xf16, #lb> -> vector<32x32xf16>
+      %next = xegpu.dpas %x, %y, %acc : vector<32x32xf16>, vector<32x32xf16>, vector<32x32xf32> -> vector<32x32xf32>
+      scf.yield %next : vector<32x32xf32>
+    } {layout_result_0 = #lc}
+    xegpu.store_nd %d, %tc[%c0, %c0] : vector<32x32xf32>, !xegpu.tensor_desc<32x32xf32, #lc>
     gpu.terminator
   }
   return

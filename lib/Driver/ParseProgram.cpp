@@ -351,11 +351,13 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
       failed(verify(*module)))
     return nullptr;
   // Forms of host code that all that follows, the reference included, does not
-  // see.
+  // see. The parser loads the dialects of the program's ops.
   PassManager pm(&context);
-  pm.addPass(createTesseraWrapLLVMFunctions());
-  pm.addPass(createTesseraInlineAsync());
-  if (failed(pm.run(*module)))
+  if (context.getLoadedDialect("llvm"))
+    pm.addPass(createTesseraWrapLLVMFunctions());
+  if (context.getLoadedDialect("async"))
+    pm.addPass(createTesseraInlineAsync());
+  if (!pm.empty() && failed(pm.run(*module)))
     return nullptr;
   return module;
 }

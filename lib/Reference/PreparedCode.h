@@ -159,6 +159,8 @@ private:
 /// The state that the threads of a workgroup share.
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
+  /// The workgroups of its cluster.
+  std::array<int64_t, 3> clusterDim = {1, 1, 1};
   int64_t numThreads = 1;
   /// Threads in a subgroup of this kernel.
   int64_t subgroupSize = 1;

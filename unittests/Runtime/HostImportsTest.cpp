@@ -14,10 +14,11 @@
 using namespace tessera::runtime;
 
 TEST(HostImports, AreAListOfNames) {
-  for (const char *name : {"tessera_rt_launch", "sinf", "pow", "fmaf", "erf",
-                           "memcpy", "__divti3", "__truncsfbf2"})
+  for (const char *name :
+       {"tessera_rt_launch", "sinf", "pow", "fmaf", "erf", "memcpy", "__divti3",
+        "__truncsfbf2", "malloc", "free"})
     EXPECT_NE(findHostImport(name), nullptr) << name;
-  for (const char *name : {"system", "getpid", "exit", "malloc", "printf",
+  for (const char *name : {"system", "getpid", "exit", "mmap", "printf",
                            "dlsym", "environ", "", "sin ", "SINF"})
     EXPECT_EQ(findHostImport(name), nullptr) << name;
 }

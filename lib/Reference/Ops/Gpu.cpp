@@ -26,13 +26,16 @@ struct Launch {
   /// Owns it, unless the program does.
   std::shared_ptr<Function> owned;
   std::array<Slot, 3> gridDim, blockDim;
+  /// The workgroups of a cluster, in a launch in clusters.
+  std::optional<std::array<Slot, 3>> clusterDim;
   /// Values for the first of the kernel's arguments.
   SmallVector<Code::Use> operands;
   /// Whether its lanes exchange values, which takes more than one of them.
   bool exchanges = false;
   /// The bytes of dynamic workgroup memory.
   std::optional<Slot> dynamicBytes;
-  /// Arguments for block ids, thread ids, grid and block sizes come first.
+  /// Arguments for block ids, thread ids, grid and block sizes, then cluster
+  /// ids and cluster sizes in a launch in clusters, come first.
   bool hasIndexArguments = false;
   /// As in `Workgroup`.
   int64_t subgroupSize = 0;
@@ -71,6 +74,10 @@ bool Launch::runGroup(Frame &host, const Workgroup &group) const {
         frame.setInt(arguments[3 + i], frame.threadId[i]);
         frame.setInt(arguments[6 + i], group.gridDim[i]);
         frame.setInt(arguments[9 + i], group.blockDim[i]);
+        if (!clusterDim)
+          continue;
+        frame.setInt(arguments[12 + i], group.blockId[i] / group.clusterDim[i]);
+        frame.setInt(arguments[15 + i], group.clusterDim[i]);
       }
     }
     for (unsigned i = 0; i < operands.size(); ++i)
@@ -124,6 +131,12 @@ bool Launch::run(Frame &frame) const {
           op, "a grid or workgroup size exceeds the limits of all devices");
     groups *= shape.gridDim[i];
     shape.numThreads *= shape.blockDim[i];
+    if (!clusterDim)
+      continue;
+    shape.clusterDim[i] = frame.integer((*clusterDim)[i]);
+    if (shape.clusterDim[i] < 1 || shape.gridDim[i] % shape.clusterDim[i] != 0)
+      return frame.run->error(
+          op, "the grid must be a multiple of the cluster size");
   }
   if (shape.numThreads > 16384)
     return frame.run->error(op,
@@ -188,6 +201,10 @@ static std::shared_ptr<Launch> startLaunch(LaunchOpT op, Scope &scope) {
                       scope.slot(op.getBlockSizeZ())};
   if (Value bytes = op.getDynamicSharedMemorySize())
     launch->dynamicBytes = scope.slot(bytes);
+  if (op.hasClusterSize())
+    launch->clusterDim = {scope.slot(op.getClusterSizeX()),
+                          scope.slot(op.getClusterSizeY()),
+                          scope.slot(op.getClusterSizeZ())};
   return launch;
 }
 
@@ -198,8 +215,6 @@ static InstrPtr makeLaunch(std::shared_ptr<Launch> launch) {
 }
 
 static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
-  if (op.hasClusterSize())
-    return nullptr;
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->owned = scope.compileFunction(op.getBody().front());
   launch->kernel = launch->owned.get();
@@ -217,7 +232,7 @@ static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
 }
 
 static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
-  if (op.hasClusterSize() || op.getAsyncObject())
+  if (op.getAsyncObject())
     return nullptr;
   auto kernel =
       scope.program.getSymbols().lookupNearestSymbolFrom<gpu::GPUFuncOp>(
@@ -410,6 +425,21 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   addQuery<gpu::GridDimOp>(registry, [](const Frame &frame, unsigned dim) {
     return frame.group->gridDim[dim];
   });
+  // Workgroups of a cluster run as others do.
+  addQuery<gpu::ClusterIdOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.group->blockId[dim] / frame.group->clusterDim[dim];
+  });
+  addQuery<gpu::ClusterBlockIdOp>(
+      registry, [](const Frame &frame, unsigned dim) {
+        return frame.group->blockId[dim] % frame.group->clusterDim[dim];
+      });
+  addQuery<gpu::ClusterDimOp>(registry, [](const Frame &frame, unsigned dim) {
+    return frame.group->gridDim[dim] / frame.group->clusterDim[dim];
+  });
+  addQuery<gpu::ClusterDimBlocksOp>(registry,
+                                    [](const Frame &frame, unsigned dim) {
+                                      return frame.group->clusterDim[dim];
+                                    });
   addQuery<gpu::GlobalIdOp>(registry, [](const Frame &frame, unsigned dim) {
     return frame.group->blockId[dim] * frame.group->blockDim[dim] +
            frame.threadId[dim];

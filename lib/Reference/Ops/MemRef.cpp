@@ -216,6 +216,32 @@ static InstrPtr compileReinterpretCast(memref::ReinterpretCastOp op,
   });
 }
 
+static InstrPtr compileReshape(memref::ReshapeOp op, Scope &scope) {
+  // The reference has no views of unranked memory.
+  if (!isa<MemRefType>(op.getResult().getType()) ||
+      !isa<MemRefType>(op.getSource().getType()))
+    return nullptr;
+  Slot source = scope.slot(op.getSource()), shape = scope.slot(op.getShape());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &memory = *frame.view(source);
+    const View &sizes = *frame.view(shape);
+    ViewRef view = memory.alias();
+    for (int64_t i = 0; i < sizes.getNumElements(); ++i)
+      view->sizes.push_back(sizes.load(sizes.addressOf(i)).i);
+    view->strides = denseStrides(view->sizes);
+    if (!checkSizes(*frame.run, operation, view->sizes))
+      return false;
+    if (!memory.isDense() || view->getNumElements() != memory.getNumElements())
+      return frame.run->error(operation,
+                              "the source must be contiguous, with as many "
+                              "elements as the result");
+    frame.view(result) = std::move(view);
+    return true;
+  });
+}
+
 static InstrPtr compileMetadata(memref::ExtractStridedMetadataOp op,
                                 Scope &scope) {
   Slot source = scope.slot(op.getSource());
@@ -456,6 +482,7 @@ void tessera::reference::addMemRefHandlers(Registry &registry) {
   });
   registry.add<memref::SubViewOp>(compileSubView);
   registry.add<memref::ReinterpretCastOp>(compileReinterpretCast);
+  registry.add<memref::ReshapeOp>(compileReshape);
   registry.add<memref::ExtractStridedMetadataOp>(compileMetadata);
   registry.add<memref::TransposeOp>(compileTranspose);
   registry.add<memref::ExpandShapeOp>(

@@ -78,20 +78,20 @@ static InstrPtr compileStore(vector::StoreOp op, Scope &scope) {
   });
 }
 
-/// transfer_read and transfer_write with minor identity maps and no mask;
-/// elements out of bounds are padding.
+/// transfer_read and transfer_write without a mask; elements out of bounds are
+/// padding. `dims` has the dimension of the vector along each of the memory; -1
+/// for none.
 template <typename F>
 static bool forEachTransfer(const Frame &frame, const View &memory,
-                            ArrayRef<Slot> indices, ArrayRef<int64_t> shape,
-                            F touch) {
+                            ArrayRef<Slot> indices, ArrayRef<int64_t> dims,
+                            ArrayRef<int64_t> shape, F touch) {
   int64_t at = 0;
-  size_t leading = indices.size() - shape.size();
   return forEachIndex(shape, [&](ArrayRef<int64_t> point) {
     int64_t address = memory.offset;
     bool inside = true;
     for (size_t i = 0; i < indices.size(); ++i) {
       int64_t index =
-          frame.integer(indices[i]) + (i >= leading ? point[i - leading] : 0);
+          frame.integer(indices[i]) + (dims[i] >= 0 ? point[dims[i]] : 0);
       inside = inside && index >= 0 && index < memory.sizes[i];
       address += index * memory.strides[i];
     }
@@ -100,14 +100,24 @@ static bool forEachTransfer(const Frame &frame, const View &memory,
   });
 }
 
-static bool isPlain(VectorTransferOpInterface op) {
-  return !op.getMask() && op.getPermutationMap().isMinorIdentity() &&
-         !op.getVectorType().isScalable() &&
-         !isa<VectorType>(op.getShapedType().getElementType());
+/// The `dims` of `forEachTransfer`; absent for a form that the reference does
+/// not know. A dimension of the vector along none of the memory repeats its
+/// elements.
+static std::optional<SmallVector<int64_t>>
+getTransferDims(VectorTransferOpInterface op) {
+  if (op.getMask() || op.getVectorType().isScalable() ||
+      isa<VectorType>(op.getShapedType().getElementType()))
+    return std::nullopt;
+  SmallVector<int64_t> dims(op.getIndices().size(), -1);
+  for (auto [i, expr] : llvm::enumerate(op.getPermutationMap().getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      dims[dim.getPosition()] = static_cast<int64_t>(i);
+  return dims;
 }
 
 static InstrPtr compileTransferRead(vector::TransferReadOp op, Scope &scope) {
-  if (!isPlain(op))
+  std::optional<SmallVector<int64_t>> dims = getTransferDims(op);
+  if (!dims)
     return nullptr;
   Slot memory = scope.slot(op.getBase()), padding = scope.slot(op.getPadding());
   SmallVector<Slot> indices = scope.slots(op.getIndices());
@@ -116,7 +126,7 @@ static InstrPtr compileTransferRead(vector::TransferReadOp op, Scope &scope) {
   return makeInstr([=](Frame &frame) {
     const View &view = *frame.view(memory);
     ViewRef vector = View::make(*view.format, shape);
-    forEachTransfer(frame, view, indices, shape,
+    forEachTransfer(frame, view, indices, *dims, shape,
                     [&](bool inside, int64_t address, int64_t at) {
                       vector->store(at, inside ? view.load(address)
                                                : frame.number(padding));
@@ -127,7 +137,8 @@ static InstrPtr compileTransferRead(vector::TransferReadOp op, Scope &scope) {
 }
 
 static InstrPtr compileTransferWrite(vector::TransferWriteOp op, Scope &scope) {
-  if (!isPlain(op))
+  std::optional<SmallVector<int64_t>> dims = getTransferDims(op);
+  if (!dims)
     return nullptr;
   Code::Use target = scope.use(op.getBaseMutable());
   Slot value = scope.slot(op.getVector());
@@ -140,7 +151,7 @@ static InstrPtr compileTransferWrite(vector::TransferWriteOp op, Scope &scope) {
     ViewRef view =
         result ? takeForUpdate(frame, target) : frame.view(target.slot);
     const View &vector = *frame.view(value);
-    forEachTransfer(frame, *view, indices, shape,
+    forEachTransfer(frame, *view, indices, *dims, shape,
                     [&](bool inside, int64_t address, int64_t at) {
                       if (inside)
                         view->store(address, vector.load(vector.addressOf(at)));

@@ -3,6 +3,9 @@
 // RUN: gpu-runner %s --target=cpu | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 | FileCheck %s
+// RUN: gpu-runner %s --target=cpu -e function --verify | FileCheck %s --check-prefix=VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a -e function --verify | FileCheck %s --check-prefix=VERIFIED
+// VERIFIED: {{^}}verified
 // RUN: %exits 1 gpu-runner %s --target=cpu -e uneven 2>&1 | FileCheck %s --check-prefix=UNEVEN
 
 // 6 blocks in clusters of 2: cluster, block in the cluster, number of clusters, blocks of a cluster.
@@ -32,6 +35,14 @@ module attributes {gpu.container_module} {
     %c6 = arith.constant 6 : index
     %m = memref.alloc() : memref<6x4xi32>
     gpu.launch_func @kernels::@ids clusters in (%c4, %c1, %c1) blocks in (%c6, %c1, %c1)
+        threads in (%c1, %c1, %c1) args(%m : memref<6x4xi32>)
+    return
+  }
+  func.func @function(%m: memref<6x4xi32>) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    gpu.launch_func @kernels::@ids clusters in (%c2, %c1, %c1) blocks in (%c6, %c1, %c1)
         threads in (%c1, %c1, %c1) args(%m : memref<6x4xi32>)
     return
   }

@@ -11,6 +11,7 @@
 #include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -38,6 +39,21 @@ static SetVector<Value> collectInputs(Operation *op) {
   return inputs;
 }
 
+/// The type without its layout, if that is the identity by other words, as of a
+/// view that drops dimensions of size 1.
+static Type dropPlainLayout(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref || !memref.hasStaticShape() || memref.getLayout().isIdentity())
+    return type;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(memref.getStridesAndOffset(strides, offset)) || offset != 0 ||
+      strides != computeSuffixProduct(memref.getShape()))
+    return type;
+  return MemRefType::get(memref.getShape(), memref.getElementType(),
+                         MemRefLayoutAttrInterface(), memref.getMemorySpace());
+}
+
 OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
   MLIRContext *context = op->getContext();
   Location loc = op->getLoc();
@@ -52,9 +68,11 @@ OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
       arguments.push_back(input);
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  auto function = func::FuncOp::create(
-      builder, loc, "main",
-      FunctionType::get(context, ValueRange(arguments).getTypes(), {}));
+  SmallVector<Type> types;
+  for (Value argument : arguments)
+    types.push_back(dropPlainLayout(argument.getType()));
+  auto function = func::FuncOp::create(builder, loc, "main",
+                                       FunctionType::get(context, types, {}));
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;
@@ -145,7 +163,7 @@ std::string mlir::tessera::describeTask(Operation *op,
 
 std::string mlir::tessera::explainUntunable(Operation *op) {
   for (auto [i, value] : llvm::enumerate(op->getOperands())) {
-    auto type = dyn_cast<MemRefType>(value.getType());
+    auto type = dyn_cast<MemRefType>(dropPlainLayout(value.getType()));
     if (!type)
       continue;
     if (!type.hasStaticShape())

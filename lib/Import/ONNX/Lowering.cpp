@@ -409,6 +409,8 @@ LogicalResult Lowering::fail(const Twine &message) {
 
 LogicalResult Lowering::getInts(size_t i, StringRef what,
                                 SmallVector<int64_t> &values) {
+  if (!hasInput(i))
+    return fail(what + " is missing: it is input " + Twine(i));
   const Tensor &input = getInput(i);
   if (!input.constant)
     return fail(what + " must be constant; input " + Twine(i) +

@@ -285,16 +285,17 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
 }
 
 /// The number of parts of the keys by which `op` takes the least time, given
-/// its `tile` of rows and keys. A part is worth a second kernel if SMs would be
+/// its tile of rows and keys. A part is worth a second kernel if SMs would be
 /// idle without it: a workgroup reads keys and values no faster than one SM
 /// can. With more queries than a tile has rows, the sums of the parts would
 /// take longer to read than the keys. A batch of unknown size is taken as one:
 /// parts of too many workgroups cost little.
 static int64_t chooseParts(AttentionOp op, const Chip &chip,
-                           std::array<int64_t, 2> tile) {
+                           const ScheduleFields &fields) {
   // Unknown keys are as many as a decoder has seen halfway, not as few as at
   // its start: few keys take little time in any number of parts.
   constexpr int64_t assumedKeys = 4096, mostParts = 64;
+  const std::array<int64_t, 2> &tile = fields.workgroup;
   int64_t rows = getRowExtent(op), keys = op.getStaticExtent(AttentionOp::N);
   if (ShapedType::isDynamic(rows) || chip.processors == 0 ||
       (rows > tile[0] && countFoldedDims(op) == 0))
@@ -324,13 +325,18 @@ static int64_t chooseParts(AttentionOp op, const Chip &chip,
     ofOne = 2 * memory / processors;
     start = 8 * blockBytes / ofOne;
   }
+  // Measured on an H100: a kernel of groups of subgroups without parts read 1.5
+  // to 1.7 TB/s where one with two parts read 2.3 to 2.9
+  // (docs/Rationale/Dialect.md).
+  double ofOnePart = fields.subgroupsPerFragment > 1 ? 0.5 : 1;
   auto estimate = [&](int64_t parts) {
     double waves =
                std::ceil(workgroups * static_cast<double>(parts) / processors),
            // The first block of a workgroup has no other to hide behind.
         each = static_cast<double>(llvm::divideCeil(blocks, parts) + 1),
+           rate = parts == 1 ? memory * ofOnePart : memory,
            time = std::max(workgroups * static_cast<double>(blocks) *
-                               blockBytes / memory,
+                               blockBytes / rate,
                            waves * each * blockBytes / ofOne);
     if (parts == 1)
       return time;
@@ -430,6 +436,6 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   if (!tiles)
     return {};
   ScheduleFields fields = tiles.getFields();
-  fields.splitK = chooseParts(op, chip, fields.workgroup);
+  fields.splitK = chooseParts(op, chip, fields);
   return ScheduleAttr::get(op.getContext(), fields);
 }

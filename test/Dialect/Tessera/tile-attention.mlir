@@ -247,14 +247,31 @@ func.func @default_parts(%q: memref<32x1x128xf16>, %k: memref<32x16384x128xf16>,
 #v = affine_map<(h, m, n, d, e) -> (h, n, e)>
 #o = affine_map<(h, m, n, d, e) -> (h, m, e)>
 
-// As many heads as SMs: a second kernel would take longer than it saves.
+// As many heads as SMs, and few keys: a second kernel would take longer than it saves.
 
 // CHECK-LABEL: func @no_parts
 // CHECK:         tessera.schedule = #tessera.schedule<
 // CHECK-NOT:     splitK
 // CHECK-SAME:    >
-func.func @no_parts(%q: memref<128x1x64xf16>, %k: memref<128x1024x64xf16>, %v: memref<128x1024x64xf16>, %o: memref<128x1x64xf16>) {
-  tessera.attention ins(%q, %k, %v : memref<128x1x64xf16>, memref<128x1024x64xf16>, memref<128x1024x64xf16>) outs(%o : memref<128x1x64xf16>)
+func.func @no_parts(%q: memref<128x1x64xf16>, %k: memref<128x256x64xf16>, %v: memref<128x256x64xf16>, %o: memref<128x1x64xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<128x1x64xf16>, memref<128x256x64xf16>, memref<128x256x64xf16>) outs(%o : memref<128x1x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
+// -----
+
+#q = affine_map<(h, m, n, d, e) -> (h, m, d)>
+#k = affine_map<(h, m, n, d, e) -> (h, n, d)>
+#v = affine_map<(h, m, n, d, e) -> (h, n, e)>
+#o = affine_map<(h, m, n, d, e) -> (h, m, e)>
+
+// With more keys, two parts are faster even if there are more heads than SMs.
+
+// CHECK-LABEL: func @two_parts
+// CHECK:         tessera.schedule = #tessera.schedule<{{.*}}, splitK = 2, subgroupsPerFragment = 4>
+func.func @two_parts(%q: memref<256x1x128xf16>, %k: memref<256x2048x128xf16>, %v: memref<256x2048x128xf16>, %o: memref<256x1x128xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<256x1x128xf16>, memref<256x2048x128xf16>, memref<256x2048x128xf16>) outs(%o : memref<256x1x128xf16>)
       maps [#q, #k, #v, #o] scale 0.125
   return
 }

@@ -146,6 +146,7 @@ void ScheduleBuilder::finish() {
   if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
   deepenStages();
+  holdParts();
   fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
                        fields.batches == 1;
   if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty()) {

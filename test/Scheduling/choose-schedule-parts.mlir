@@ -59,3 +59,13 @@ func.func @whole(%a: memref<129x33xf16>, %b: memref<129x65xf16>, %c: memref<33x6
     ins(%a, %b : memref<129x33xf16>, memref<129x65xf16>) outs(%c : memref<33x65xf32>)
   return
 }
+
+// The same for each part of K.
+
+// CHECK-LABEL: func @part
+// CHECK:       workgroup = [32, 64], subgroup = [16, 32], k = 112, kFragment = 16, stages = 1, vthread = [1, 1], splitK = 4>
+func.func @part(%a: memref<32x407xf16>, %b: memref<384x407xf16>, %c: memref<32x384xf32>) {
+  linalg.matmul indexing_maps = [#mk, #nk, #mn]
+    ins(%a, %b : memref<32x407xf16>, memref<384x407xf16>) outs(%c : memref<32x384xf32>)
+  return
+}

@@ -375,6 +375,50 @@ def ConvertSubgroupMmaToTessera : Pass<"convert-subgroup-mma-to-tessera"> {
 }
 
 //===----------------------------------------------------------------------===//
+// XeGPUToTessera
+//===----------------------------------------------------------------------===//
+
+def ConvertXeGPUToTessera : Pass<"convert-xegpu-to-tessera", "ModuleOp"> {
+  let summary = "Convert xegpu kernels to portable fragments";
+  let description = [{
+    Expects `gpu.launch` kernels of `xegpu` at subgroup level, or at workgroup
+    level, which upstream's `xegpu-wg-to-sg-distribute` is run for. Leaves
+    fragments, which run on every target: `load_nd`, `store_nd` and `dpas` become
+    `tessera.load`, `store` and `mma`, element-wise ops on their vectors
+    `tessera.map`, and constants `tessera.fill`. Prefetches are erased. Layouts of
+    lanes and of instructions have no effect: the chip's instructions determine
+    both. A remark names the number of ops.
+
+    A subgroup has 16 threads, and the launch may depend on their number only as
+    `convert-subgroup-mma-to-tessera` describes. Descriptors are of two
+    dimensions of a static memref in global memory; they may pass through
+    `scf.for`. Any other use of an op of `xegpu` is an error that names it.
+
+    Before
+
+    ```mlir
+    %t = xegpu.create_nd_tdesc %A : memref<32x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %a = xegpu.load_nd %t[%i, %k] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    %d = xegpu.dpas %a, %b, %c : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32>
+        -> vector<8x16xf32>
+    ```
+
+    After
+
+    ```mlir
+    %a = tessera.load %A[%i, %k] : memref<32x64xf16> -> !tessera.fragment<8x16xf16, a>
+    %d = tessera.mma %a, %b, %c : !tessera.fragment<8x16xf16, a>,
+        !tessera.fragment<16x16xf16, b> -> !tessera.fragment<8x16xf32, acc>
+    ```
+  }];
+  let dependentDialects = [
+    "affine::AffineDialect", "arith::ArithDialect", "gpu::GPUDialect",
+    "index::IndexDialect", "memref::MemRefDialect", "scf::SCFDialect",
+    "vector::VectorDialect", "xegpu::XeGPUDialect",
+    "::mlir::tessera::TesseraDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // TesseraToNVVM
 //===----------------------------------------------------------------------===//
 
@@ -840,6 +884,9 @@ def ConvertTesseraToSPIRV
     that SPIR-V supports for cooperative matrices operate on these. All other
     operations are done on vectors; a matrix is converted to and from vectors
     through workgroup memory, one tile at a time.
+
+    An `scf.parallel` with reductions, which upstream does not convert to SPIR-V,
+    becomes loops that carry the partial results.
 
     Before
 

@@ -16,7 +16,9 @@ namespace mlir::tessera {
 /// Parses and verifies the main buffer of `sources`, which is text or bytecode.
 /// Returns null if it is not a module. Errors are diagnostics of the context,
 /// including those at which the upstream parser would crash or overflow the
-/// stack: more than 256 nested brackets, regions, attributes or types.
+/// stack: more than 256 nested brackets, regions, attributes or types. Ops of
+/// the async dialect run in program order, and functions of the LLVM dialect
+/// can be entry points (tessera-inline-async, tessera-wrap-llvm-functions).
 OwningOpRef<ModuleOp> parseProgram(llvm::SourceMgr &sources,
                                    MLIRContext &context);
 

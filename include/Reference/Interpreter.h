@@ -32,7 +32,8 @@
 // of them reach is an error. `gpu.subgroup_size` is 1: a subgroup is one
 // thread, which owns whole fragments. In a program with lane-level operations
 // (`gpu.subgroup_mma_*`, shuffles, subgroup reductions) it is
-// `Options::subgroupSize`.
+// `Options::subgroupSize`, and in a kernel with a vendor's ops on lanes that of
+// these ops.
 //
 // Memory that was never written holds NaN, or an odd integer pattern.
 //

@@ -47,9 +47,14 @@ typedef void (*tessera_cpu_kernel)(void **args,
 /// workgroup of one thread.
 void tessera_cpu_barrier(const struct tessera_workgroup *workgroup);
 
-/// Prints by a format of C. `types` has a letter for each of the `values`: i
-/// for an integer, f for the bits of an f64. A conversion without a value of
-/// its kind is printed unchanged.
+/// Ends the launch with the error that the assertion `text` failed. The thread
+/// does not continue (except in a workgroup of one thread).
+void tessera_cpu_assert(const struct tessera_workgroup *workgroup,
+                        const char *text);
+
+/// Prints by a format of C, unless the thread has failed. `types` has a letter
+/// for each of the `values`: i for an integer, f for the bits of an f64. A
+/// conversion without a value of its kind is printed unchanged.
 void tessera_cpu_print(const struct tessera_workgroup *workgroup,
                        const char *text, const char *types,
                        const int64_t *values);

@@ -20,6 +20,17 @@ ScheduleAttr getDefaultSchedule(AttentionOp op, const Chip &chip);
 std::string explainSchedule(AttentionOp op, ScheduleAttr schedule,
                             const Chip &chip);
 
+/// The number of trailing batch dimensions of `op` that are rows of its tiles
+/// together with M. This holds for dimensions along which keys and values are
+/// shared (the heads of a group), if the queries of one are few: one workgroup
+/// then reads the keys once for all of them. The rows of query and output must
+/// be adjacent in memory.
+unsigned countFoldedDims(AttentionOp op);
+
+/// The number of rows of `op`: queries, times the extents of the folded
+/// dimensions; or kDynamic.
+int64_t getRowExtent(AttentionOp op);
+
 /// Whether a kernel of `schedule` has separate workgroup memory for the first
 /// keys and the last values, so that the copies of its loop can run ahead.
 bool hasOwnFirstTiles(ScheduleAttr schedule);

@@ -55,8 +55,8 @@ def TesseraSerializeAsync : Pass<"tessera-serialize-async", "ModuleOp"> {
     tokens on the host: `gpu.alloc`, `dealloc`, `memcpy` and `memset` become
     `memref.alloc`, `dealloc`, `copy` and `linalg.fill`; `gpu.wait`,
     `host_register`, `host_unregister` and `set_default_device` are erased; calls
-    of `mgpuMemGetDeviceMemRef*` become their operand, and of `fillResource*`
-    become `linalg.fill`. A launch in a queue of the caller's is not changed. A
+    of `mgpuMemGetDeviceMemRef*` become their operand, and of `fillResource*`,
+    `fillF32Buffer*` and `fillI32Buffer*` become `linalg.fill`. A launch in a queue of the caller's is not changed. A
     token that another op uses is an error.
 
     Before
@@ -77,6 +77,91 @@ def TesseraSerializeAsync : Pass<"tessera-serialize-async", "ModuleOp"> {
   }];
   let dependentDialects = ["gpu::GPUDialect", "linalg::LinalgDialect",
                            "memref::MemRefDialect"];
+}
+
+def TesseraInlineAsync : Pass<"tessera-inline-async", "ModuleOp"> {
+  let summary = "Run the regions of the async dialect in program order";
+  let description = [{
+    Expects host code with ops of the `async` dialect. Each region of
+    `async.execute` runs in place, so that a value that it yields is known at once
+    and no op waits: values of type `!async.value<T>` become values of
+    type `T`, tokens and groups become nothing, and `async.func` and `async.call`
+    become functions and calls. Leaves no op of the dialect.
+
+    The order is one that the program permits. The exception is
+    `async.await_all` ahead of an `async.add_to_group` of its group, which is an
+    error. So are the ops of the asynchronous runtime (`async.runtime`,
+    `async.coro`), with which a program would observe the order.
+
+    Before
+
+    ```mlir
+    %t0, %v = async.execute -> !async.value<f32> {
+      %x = memref.load %a[%i] : memref<4xf32>
+      async.yield %x : f32
+    }
+    %y = async.await %v : !async.value<f32>
+    ```
+
+    After
+
+    ```mlir
+    %y = memref.load %a[%i] : memref<4xf32>
+    ```
+  }];
+  let dependentDialects = ["func::FuncDialect"];
+}
+
+def TesseraWrapLLVMFunctions : Pass<"tessera-wrap-llvm-functions", "ModuleOp"> {
+  let summary = "Give functions of the LLVM dialect callers of the func dialect";
+  let description = [{
+    Expects a program that may be written in the LLVM dialect alone, as
+    `mlir-runner` accepts it. If it has no `func.func` with a body, a `func.func`
+    of its name calls each public `llvm.func` that has a body and no arguments
+    and returns a scalar or nothing, so that it can be an entry point. The name
+    of the `llvm.func` gets the suffix `_llvm`.
+
+    Before
+
+    ```mlir
+    llvm.func @main() -> i32 { ... }
+    ```
+
+    After
+
+    ```mlir
+    llvm.func @main_llvm() -> i32 { ... }
+    func.func @main() -> i32 {
+      %0 = llvm.call @main_llvm() : () -> i32
+      return %0 : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["func::FuncDialect", "LLVM::LLVMDialect"];
+}
+
+def TesseraCallMathLibrary : Pass<"tessera-call-math-library"> {
+  let summary = "Call the C library for functions without precise polynomials";
+  let description = [{
+    Expects `math` ops of code for the host, in an op with a symbol table.
+    `math.atan`, `acosh`, `asinh` and `atanh` of all types, and `erf`, `erfc` and
+    `cbrt` of f64, become calls of the mathematical library, element by element.
+    Other functions are kept: those with polynomials in f32 are vectorized.
+
+    Before
+
+    ```mlir
+    %y = math.acosh %x : f32
+    ```
+
+    After
+
+    ```mlir
+    %y = call @acoshf(%x) : (f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "func::FuncDialect",
+                           "vector::VectorDialect"];
 }
 
 def TesseraExpandCollectives : Pass<"tessera-expand-collectives"> {
@@ -111,6 +196,53 @@ def TesseraExpandCollectives : Pass<"tessera-expand-collectives"> {
   }];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
                            "memref::MemRefDialect", "scf::SCFDialect"];
+}
+
+def TesseraRaiseVendorOps : Pass<"tessera-raise-vendor-ops"> {
+  let summary = "Raise vendors' ops on lanes to portable code";
+  let description = [{
+    Expects kernels, each a `gpu.launch` or a `gpu.func`, with `nvgpu.mma.sync`,
+    `ldmatrix` and `device_async_copy`, or with `amdgpu.mfma` and `wmma`. Where the
+    chip does not have such an op, leaves code that any chip executes, and a
+    remark that names the ops. Lanes are threads of the workgroup, by their linear
+    number, whatever the size of the chip's own subgroups: the operands of a matrix
+    instruction are written to workgroup memory as the instruction's row in the
+    tables distributes them, and each thread computes its own elements of the
+    result. Sums of 16-bit floats are computed in f32 and rounded once; tf32
+    operands are not rounded. An asynchronous copy becomes loads and stores.
+
+    On targets other than AMD's, accesses of `amdgpu.raw_buffer_load` and
+    `raw_buffer_store` become loads and stores of elements in bounds,
+    `amdgpu.lds_barrier` a `gpu.barrier`, and `sched_barrier` is erased.
+
+    If the chip has subgroups of another size, queries of subgroups in such a
+    kernel, `gpu.shuffle` and `gpu.subgroup_reduce` refer to those of the op.
+
+    The number of threads must be constant, and a multiple of the op's lanes. All
+    threads of the workgroup must reach a matrix instruction, unless they are one
+    subgroup. An op that cannot be raised is an error with the reason.
+
+    Before
+
+    ```mlir
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 8]}
+        : (vector<2x2xf16>, vector<1x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+    ```
+
+    After
+
+    ```mlir
+    ... // memory_a[lane / 4][lane % 4 * 2], memory_b[lane / 4][lane % 4 * 2] = elements
+    gpu.barrier
+    %sums:4 = scf.for %k = %c0 to %c8 step %c8 iter_args(%s0 = ...) {
+      ... // math.fma of vectors of memory_a and memory_b
+    }
+    gpu.barrier
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "math::MathDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect", "vector::VectorDialect"];
 }
 
 def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
@@ -222,6 +354,11 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
     subgroups have more than one lane: the size becomes a constant, the others
     are computed from the thread id. `gpu.subgroup_reduce` becomes a butterfly
     of shuffles, or its operand if a subgroup has one lane.
+
+    On a chip with subgroups of one thread, such as the host's own, a kernel with
+    `gpu.shuffle`, or with `gpu.subgroup_reduce` of clusters of lanes, has
+    subgroups of 32 threads. Matrices of a subgroup, and ops of vendors' dialects
+    for lanes, are an error in such a kernel.
 
     Before (for a chip with 32 lanes)
 
@@ -344,8 +481,8 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
     or from an 8-bit float (they become integer operations, rounding to nearest
     even), no arithmetic of 8-bit floats (it is computed in f32), no `math`
     function that needs a library (exp, log, tanh, erf and similar ones become
-    polynomials in f32), no `arith` op without an instruction (ceildivsi and
-    similar ones), and no `vector.shape_cast`.
+    polynomials in f32), no `math.isinf`, no `arith` op without an instruction
+    (ceildivsi and similar ones), and no `vector.shape_cast`.
 
     Before
 
@@ -363,6 +500,41 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
   }];
   let dependentDialects = ["arith::ArithDialect", "math::MathDialect",
                            "vector::VectorDialect"];
+}
+
+def TesseraConvertByAddition : Pass<"tessera-convert-by-addition"> {
+  let summary = "Convert between bytes and f32 by additions";
+  let description = [{
+    For devices on which a conversion or a rounding takes as long as several
+    additions. Expects `arith` and `math` on scalars and vectors. A number that
+    is rounded to the nearest integer, limited to constants, and truncated to
+    at most 16 bits, is limited first, and rounded by the addition of 1.5 *
+    2^23, whose sum has the integer in its low bits. A byte becomes a float as
+    the low bits of 2^23. All results are the same, except of NaN, whose
+    conversion to an integer has no defined result.
+
+    Before
+
+    ```mlir
+    %r = math.roundeven %x : f32
+    %a = arith.maximumf %r, %c-128 : f32
+    %b = arith.minimumf %a, %c127 : f32
+    %i = arith.fptosi %b : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    ```
+
+    After
+
+    ```mlir
+    %a = arith.maximumf %x, %c-128 : f32
+    %b = arith.minimumf %a, %c127 : f32
+    %s = arith.addf %b, %c12582912 : f32
+    %bits = arith.bitcast %s : f32 to i32
+    %i = arith.addi %bits, %c-1262485504 : i32
+    %y = arith.trunci %i : i32 to i8
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect"];
 }
 
 def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {
@@ -394,7 +566,8 @@ def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
   let summary = "Expand accesses to i4 elements, two of which share a byte";
   let description = [{
     Expects loads from memrefs of i4 by `memref.load`, `vector.load` and
-    `vector.maskedload`. Leaves loads of bytes, shifts and truncations, and
+    `vector.maskedload`, and stores by `memref.store`, `vector.store` and
+    `vector.maskedstore`. Leaves loads of bytes, shifts and truncations, and
     vectors of i4 that branches (`scf.if`) yield as their bytes. A
     `vector.bitcast` from vectors of i4, and a store, use these bytes too.
 
@@ -405,9 +578,11 @@ def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
     byte. A `vector.load` or `vector.store` with an `alignment` starts at a
     whole byte; any other may start in the middle of one.
 
-    Threads that write the two elements of a byte would race. Therefore a
-    `vector.store` of whole bytes is the only legal write; any other write, and
-    a copy, is an error at the op.
+    Threads that write the two elements of a byte would race. Therefore only a
+    `vector.store` with an `alignment` and an even number of elements stores
+    bytes. Any other store writes element by element, by two `memref.atomic_rmw`
+    of the byte, which clear and set the element's half. A copy is an error at
+    the op.
 
     A `memref.global` of i4 becomes one of bytes.
 

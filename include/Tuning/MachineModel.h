@@ -35,6 +35,7 @@ private:
   const Chip &chip;
   /// M, N, K; for an attention: queries, keys, D.
   std::array<double, 3> extents = {1, 1, 1};
+  bool isAttention = false;
   double matrices = 1, operations = 0, bytes = 0;
   /// Bytes of an element of lhs, rhs, the output, and of a sum.
   double lhsBytes = 2, rhsBytes = 2, outputBytes = 2, sumBytes = 4;

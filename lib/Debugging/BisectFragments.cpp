@@ -78,6 +78,7 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
   mlir::PassManager pm(whole->module->getContext());
   pm.addPass(mlir::tessera::createTesseraInlineKernels());
   pm.addPass(mlir::tessera::createConvertSubgroupMmaToTessera());
+  pm.addPass(mlir::tessera::createConvertXeGPUToTessera());
   if (failed(pm.run(*whole->module))) {
     why = "cannot raise its matrices to fragments";
     return std::nullopt;

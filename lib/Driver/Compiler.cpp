@@ -38,6 +38,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "mlir/Transforms/Passes.h"
@@ -122,6 +123,27 @@ runLowering(ModuleOp module, const CompileOptions &options,
   });
 }
 
+/// Puts calls that are directly in the body of a kernel into a region of their
+/// own: the dialect of the kernel does not let functions become part of it, and
+/// canonicalization removes the region afterwards.
+static void nestCalls(gpu::GPUModuleOp kernels) {
+  SmallVector<func::CallOp> calls;
+  kernels.walk([&](func::CallOp call) {
+    if (isa<gpu::GPUFuncOp>(call->getParentOp()))
+      calls.push_back(call);
+  });
+  for (func::CallOp call : calls) {
+    OpBuilder builder(call);
+    auto region = scf::ExecuteRegionOp::create(builder, call.getLoc(),
+                                               call.getResultTypes());
+    call->replaceAllUsesWith(region);
+    Block *block = builder.createBlock(&region.getRegion());
+    call->moveBefore(block, block->end());
+    builder.setInsertionPointToEnd(block);
+    scf::YieldOp::create(builder, call.getLoc(), call.getResults());
+  }
+}
+
 /// Lowers a module with schedules to stage Tessera. Where kernels cannot
 /// call functions, these become part of them.
 static LogicalResult lowerToTessera(ModuleOp module,
@@ -142,9 +164,15 @@ static LogicalResult lowerToTessera(ModuleOp module,
     }
   if (!hasFunctions)
     return success();
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    nestCalls(kernels);
   return runPipeline(module, options, /*times=*/nullptr, "inline",
                      [](OpPassManager &pm) {
-                       pm.nest<gpu::GPUModuleOp>().addPass(createInlinerPass());
+                       OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+                       // Without passes in between, which would undo that.
+                       kernels.addPass(createInlinerPass(
+                           /*opPipelines=*/{}, [](OpPassManager &) {}));
+                       kernels.addPass(createCanonicalizerPass());
                      });
 }
 
@@ -167,6 +195,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
         pm.addPass(createTesseraInlineKernels());
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
+        pm.addPass(createConvertXeGPUToTessera());
         buildLinalgToTasksPipeline(pm, options.flags);
         if (steps)
           pm.addPass(createFindSteps(*steps, options.checkpoints));

@@ -62,6 +62,9 @@ static std::string describeRunnerType(Type type) {
     type = UnrankedMemRefType::get(tensor.getElementType(), Attribute());
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  // As an address is, on each host.
+  if (type.isIndex())
+    type = IntegerType::get(type.getContext(), 64);
   if (auto memref = dyn_cast<MemRefType>(type))
     type = MemRefType::get(
         SmallVector<int64_t>(memref.getRank(), ShapedType::kDynamic),

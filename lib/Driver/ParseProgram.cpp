@@ -6,10 +6,13 @@
 
 #include "Driver/ParseProgram.h"
 
+#include "Transforms/Passes.h"
+
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -346,6 +349,13 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
       sources, ParserConfig(&context, /*verifyAfterParse=*/false));
   if (!module || failed(NestingCheck().check(*module)) ||
       failed(verify(*module)))
+    return nullptr;
+  // Forms of host code that all that follows, the reference included, does not
+  // see.
+  PassManager pm(&context);
+  pm.addPass(createTesseraWrapLLVMFunctions());
+  pm.addPass(createTesseraInlineAsync());
+  if (failed(pm.run(*module)))
     return nullptr;
   return module;
 }

@@ -73,6 +73,7 @@ private:
   /// Rewrites `op` and registers its results, if it knows how.
   void visitConvolution(linalg::LinalgOp op);
   void visitPooling(linalg::LinalgOp op);
+  void visitGenericConvolution(linalg::GenericOp op);
   void visitGeneric(linalg::GenericOp op);
   void visitPad(tensor::PadOp op);
   void visitConcat(tensor::ConcatOp op);
@@ -303,6 +304,15 @@ void LayoutPropagation::replace(Value result, Value value,
   moved[result] = {value, Order(order)};
 }
 
+/// The map of an operand whose dimensions are in another order.
+static AffineMap permuteResults(AffineMap map, ArrayRef<int64_t> order) {
+  SmallVector<AffineExpr> results;
+  for (int64_t d : order)
+    results.push_back(map.getResult(d));
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
+                        map.getContext());
+}
+
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//
@@ -321,10 +331,18 @@ void LayoutPropagation::visitConvolution(linalg::LinalgOp op) {
     order = {0, 3, 4, 1, 2};
     filterOrder = {0, 1, 3, 4, 2};
   }
+  // Matrix units read operands of 8 bits along K only.
+  bool isNarrow = isa<linalg::Conv2DNchwFchwOp>(op) &&
+                  getElementTypeOrSelf(filter).getIntOrFloatBitWidth() == 8;
+  if (isNarrow)
+    filterOrder = {0, 2, 3, 1};
   SmallVector<Value> inputs = {get(input, order), get(filter, filterOrder)};
   Value to = getInit(init, order);
   Operation *last;
-  if (isa<linalg::Conv2DNchwFchwOp>(op))
+  if (isNarrow)
+    last = linalg::Conv2DNhwcFhwcOp::create(rewriter, loc, to.getType(), inputs,
+                                            to, strides, dilations);
+  else if (isa<linalg::Conv2DNchwFchwOp>(op))
     last = linalg::Conv2DNhwcHwcfOp::create(rewriter, loc, to.getType(), inputs,
                                             to, strides, dilations);
   else if (isa<linalg::DepthwiseConv2DNchwChwOp>(op))
@@ -334,6 +352,49 @@ void LayoutPropagation::visitConvolution(linalg::LinalgOp op) {
     last = linalg::Conv2DNhwgcGfhwcOp::create(rewriter, loc, to.getType(),
                                               inputs, to, strides, dilations);
   copyAttributes(op, last);
+  ++numConvolutions;
+  replace(op->getResult(0), last->getResult(0), order);
+}
+
+/// Whether `op` is a convolution of two spatial dimensions with channels first,
+/// of operands that no named op has.
+static bool isGenericConvolution(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      op.getNumParallelLoops() != 4 || op.getNumReductionLoops() != 3)
+    return false;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap input = maps[0], filter = maps[1], result = maps[2];
+  if (input.getNumResults() != 4 || filter.getNumResults() != 4 ||
+      result.getNumResults() != 4 || !filter.isProjectedPermutation() ||
+      !result.isProjectedPermutation())
+    return false;
+  AffineExpr image = result.getResult(0), channel = filter.getResult(1);
+  if (input.getResult(0) != image || input.getResult(1) != channel ||
+      filter.getResult(0) != result.getResult(1))
+    return false;
+  return llvm::all_of(ArrayRef<unsigned>{2, 3}, [&](unsigned d) {
+    AffineExpr position = input.getResult(d);
+    return position.isFunctionOfDim(result.getDimPosition(d)) &&
+           position.isFunctionOfDim(filter.getDimPosition(d));
+  });
+}
+
+void LayoutPropagation::visitGenericConvolution(linalg::GenericOp op) {
+  // Operands that have no named op are of bytes; see visitConvolution.
+  Order order = {0, 2, 3, 1};
+  SmallVector<AffineMap> maps;
+  for (AffineMap map : op.getIndexingMapsArray())
+    maps.push_back(permuteResults(map, order));
+  SmallVector<Value> inputs;
+  for (Value input : op.getDpsInputs())
+    inputs.push_back(get(input, order));
+  Value to = getInit(op.getDpsInits()[0], order);
+  auto last =
+      linalg::GenericOp::create(rewriter, op.getLoc(), to.getType(), inputs, to,
+                                maps, op.getIteratorTypesArray());
+  copyAttributes(op, last);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&last.getRegion(), mapping);
   ++numConvolutions;
   replace(op->getResult(0), last->getResult(0), order);
 }
@@ -362,15 +423,6 @@ void LayoutPropagation::visitPooling(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 // Element-wise ops and reductions
 //===----------------------------------------------------------------------===//
-
-/// The map of an operand whose dimensions are in another order.
-static AffineMap permuteResults(AffineMap map, ArrayRef<int64_t> order) {
-  SmallVector<AffineExpr> results;
-  for (int64_t d : order)
-    results.push_back(map.getResult(d));
-  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
-                        map.getContext());
-}
 
 /// The order of a result in memory that follows the operand's: the loops of its
 /// dimensions nest as the operand's do. Nothing if the operand lacks one.
@@ -630,15 +682,20 @@ void LayoutPropagation::visitDim(tensor::DimOp op) {
 //===----------------------------------------------------------------------===//
 
 static bool isConvolution(Operation &op) {
-  return isa<linalg::Conv2DNchwFchwOp, linalg::DepthwiseConv2DNchwChwOp,
-             linalg::Conv2DNgchwGfchwOp>(op) &&
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return (isa<linalg::Conv2DNchwFchwOp, linalg::DepthwiseConv2DNchwChwOp,
+              linalg::Conv2DNgchwGfchwOp>(op) ||
+          (generic && isGenericConvolution(generic))) &&
          cast<linalg::LinalgOp>(op).hasPureTensorSemantics() && isMovable(&op);
 }
 
 void LayoutPropagation::visit(Operation *op) {
   rewriter.setInsertionPoint(op);
-  if (isConvolution(*op))
-    return visitConvolution(cast<linalg::LinalgOp>(op));
+  if (isConvolution(*op)) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    return generic ? visitGenericConvolution(generic)
+                   : visitConvolution(cast<linalg::LinalgOp>(op));
+  }
   if (!isMovable(op))
     return;
   llvm::TypeSwitch<Operation *>(op)

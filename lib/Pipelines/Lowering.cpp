@@ -28,6 +28,7 @@ using namespace mlir::tessera;
 
 void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
                                            const CompileFlags &flags) {
+  pm.addPass(createTesseraRaiseVendorOps());
   pm.addPass(createTesseraResolveSubgroups());
   pm.addPass(createTesseraExpandVThreads({flags}));
   pm.addPass(createCanonicalizerPass());
@@ -65,6 +66,7 @@ void mlir::tessera::buildHostToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createTesseraExpandPackedMemory());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
+  pm.addPass(createTesseraCallMathLibrary());
   pm.addPass(createTesseraExpandScalars());
   ConvertLaunchToRuntimeOptions launch;
   launch.separateMemory = !backend.getInfo().isHost;

@@ -307,10 +307,12 @@ const Registry &Registry::get() {
     addGpuHandlers(*all);
     addSubgroupHandlers(*all);
     addLaneMatrixHandlers(*all);
+    addXeGpuHandlers(*all);
     addFragmentHandlers(*all);
     addContractHandlers(*all);
     addLinalgHandlers(*all);
     addSoftmaxHandlers(*all);
+    addAttentionHandlers(*all);
     addPackHandlers(*all);
     return all;
   }();
@@ -348,6 +350,7 @@ bool Program::isCollective(Operation *op) {
   if (isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::RotateOp, gpu::AllReduceOp,
           gpu::SubgroupReduceOp, gpu::SubgroupBroadcastOp>(op) ||
       op->getName().getStringRef().starts_with("gpu.subgroup_mma_") ||
+      op->getName().getStringRef() == "amdgpu.lds_barrier" ||
       isVendorLaneOp(op) || isWorkgroupAllocation(op))
     return true;
   if (auto call = dyn_cast<CallOpInterface>(op)) {

@@ -136,7 +136,7 @@ public:
   unsigned threads;
   /// Those of `Options::sums` that name no operation of the program.
   std::vector<CompiledSum> unplacedSums;
-  /// Threads in a subgroup.
+  /// Threads in a subgroup of kernels whose ops do not determine it.
   int64_t subgroupSize = 1;
   /// Memory of get_global, by symbol.
   ViewRef getGlobal(Operation *global, function_ref<ViewRef()> make);
@@ -160,9 +160,21 @@ private:
 struct Workgroup {
   std::array<int64_t, 3> gridDim, blockDim, blockId;
   int64_t numThreads = 1;
+  /// Threads in a subgroup of this kernel.
+  int64_t subgroupSize = 1;
   /// Its globals in workgroup memory, from their first use. One thread of the
   /// host runs all of a workgroup's threads.
   mutable llvm::SmallDenseMap<Operation *, ViewRef, 1> globals;
+  /// The bytes of its dynamic memory.
+  int64_t dynamicBytes = 0;
+  /// A part of the dynamic memory that has elements of one type.
+  struct DynamicPart {
+    const Format *format;
+    int64_t begin, end;
+  };
+  mutable SmallVector<DynamicPart, 2> dynamicParts;
+  /// The dynamic memory as elements of each type.
+  mutable llvm::SmallDenseMap<const Format *, ViewRef, 2> dynamicMemory;
 };
 
 struct Slot {
@@ -190,7 +202,11 @@ struct Frame {
   void setInt(Slot slot, int64_t value) const {
     numbers[slot.index] = Number::ofInt(value);
   }
-  int64_t subgroupOf() const { return linearThread / run->subgroupSize; }
+  /// Threads in a subgroup of the kernel, and outside of kernels of the device.
+  int64_t subgroupSize() const {
+    return group ? group->subgroupSize : run->subgroupSize;
+  }
+  int64_t subgroupOf() const { return linearThread / subgroupSize(); }
 };
 
 /// Copies the value of one slot to another.
@@ -245,6 +261,9 @@ template <typename F> InstrPtr makeCollective(F function) {
 
 /// Whether `op` is a vendor's op whose threads are the lanes of a subgroup.
 bool isVendorLaneOp(Operation *op);
+
+/// The threads in a subgroup of a kernel with such ops; 0 if `kernel` has none.
+int64_t getVendorSubgroupSize(Operation *kernel);
 
 /// Whether `op` allocates memory that a workgroup shares.
 bool isWorkgroupAllocation(Operation *op);
@@ -343,10 +362,12 @@ void addVectorFormHandlers(Registry &registry);
 void addGpuHandlers(Registry &registry);
 void addSubgroupHandlers(Registry &registry);
 void addLaneMatrixHandlers(Registry &registry);
+void addXeGpuHandlers(Registry &registry);
 void addFragmentHandlers(Registry &registry);
 void addContractHandlers(Registry &registry);
 void addLinalgHandlers(Registry &registry);
 void addSoftmaxHandlers(Registry &registry);
+void addAttentionHandlers(Registry &registry);
 void addPackHandlers(Registry &registry);
 /// For every structured op.
 InstrPtr compileLinalg(Operation *op, Scope &scope);

@@ -56,7 +56,8 @@ tessera::execution::checkOutputNumbers(const RunnerOptions &options,
   return checkOutputNumbers(options, count, report);
 }
 
-/// The type that --entry-point-result expects; absent for none.
+/// The type that --entry-point-result expects; absent for void, with which
+/// results are neither expected nor printed.
 static std::optional<runtime::ElementType> getElement(EntryResult result) {
   switch (result) {
   case EntryResult::Void:
@@ -79,9 +80,8 @@ LogicalResult tessera::execution::checkEntryResult(const RunnerOptions &options,
   std::optional<runtime::ElementType> element =
       getElement(*options.entryResult);
   const std::vector<Slot> &results = entry.results;
-  if (element ? results.size() == 1 && !results[0].isBuffer() &&
-                    results[0].element == *element
-              : results.empty())
+  if (!element || (results.size() == 1 && !results[0].isBuffer() &&
+                   results[0].element == *element))
     return success();
   return report.fail(Exit::Usage,
                      "--entry-point-result does not match the results of '" +

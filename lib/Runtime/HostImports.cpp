@@ -74,29 +74,29 @@ static const struct {
   const char *name;
   unsigned arguments;
 } mathFunctions[] = {
-    {"acos", 1},         {"acosh", 1}, {"asin", 1},
-    {"asinh", 1},        {"atan", 1},  {"atan2", 2},
-    {"atanh", 1},        {"cbrt", 1},  {"ceil", 1},
-    {"copysign", 2},     {"cos", 1},   {"cosh", 1},
-    {"erf", 1},          {"erfc", 1},  {"exp", 1},
-    {"exp10", 1},        {"exp2", 1},  {"expm1", 1},
-    {"fabs", 1},         {"fdim", 2},  {"floor", 1},
-    {"fma", 3},          {"fmax", 2},  {"fmaximum", 2},
-    {"fmaximum_num", 2}, {"fmin", 2},  {"fminimum", 2},
-    {"fminimum_num", 2}, {"fmod", 2},  {"hypot", 2},
-    {"lgamma", 1},       {"log", 1},   {"log10", 1},
-    {"log1p", 1},        {"log2", 1},  {"nearbyint", 1},
-    {"nextafter", 2},    {"pow", 2},   {"remainder", 2},
-    {"rint", 1},         {"round", 1}, {"roundeven", 1},
-    {"sin", 1},          {"sinh", 1},  {"sqrt", 1},
-    {"tan", 1},          {"tanh", 1},  {"tgamma", 1},
-    {"trunc", 1},
+    {"acos", 1},         {"acosh", 1},     {"asin", 1},
+    {"asinh", 1},        {"atan", 1},      {"atan2", 2},
+    {"atanh", 1},        {"cbrt", 1},      {"ceil", 1},
+    {"copysign", 2},     {"cos", 1},       {"cosh", 1},
+    {"erf", 1},          {"erfc", 1},      {"exp", 1},
+    {"exp10", 1},        {"exp2", 1},      {"expm1", 1},
+    {"fabs", 1},         {"fdim", 2},      {"floor", 1},
+    {"fma", 3},          {"fmax", 2},      {"fmaximum", 2},
+    {"fmaximum_num", 2}, {"fmin", 2},      {"fminimum", 2},
+    {"fminimum_num", 2}, {"fmod", 2},      {"hypot", 2},
+    {"lgamma", 1},       {"log", 1},       {"log10", 1},
+    {"log1p", 1},        {"log2", 1},      {"logb", 1},
+    {"nearbyint", 1},    {"nextafter", 2}, {"pow", 2},
+    {"remainder", 2},    {"rint", 1},      {"round", 1},
+    {"roundeven", 1},    {"sin", 1},       {"sinh", 1},
+    {"sqrt", 1},         {"tan", 1},       {"tanh", 1},
+    {"tgamma", 1},       {"trunc", 1},
 };
 
 /// More functions of the mathematical library that LLVM's back ends call, in
 /// the same three forms.
 static const char *const mixedMathFunctions[] = {
-    "frexp", "ilogb",  "ldexp", "llrint", "llround", "logb",
+    "frexp", "ilogb",  "ldexp", "llrint", "llround",
     "lrint", "lround", "modf",  "scalbn", "sincos",
 };
 
@@ -267,6 +267,7 @@ static std::vector<HostImport> makeImports() {
       {"_mlir_memref_to_llvm_free", address(&tessera_rt_free)},
       {"tessera_cpu_barrier", address(&tessera_cpu_barrier)},
       {"tessera_cpu_print", address(&tessera_cpu_print)},
+      {"tessera_cpu_assert", address(&tessera_cpu_assert)},
       {"tessera_cpu_mma", address(&tessera_cpu_mma)},
       {"tessera_cpu_shuffle", address(&tessera_cpu_shuffle)},
       {"tessera_cpu_async_copy", address(&tessera_cpu_async_copy)},

@@ -14,8 +14,10 @@
 
 #include <chrono>
 #include <cinttypes>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <thread>
 
 using namespace tessera::runtime;
 
@@ -231,6 +233,12 @@ static void writeFlops(double flops) {
   print(format("%lf GFLOPS\n", flops / 1e9));
 }
 
+static void writeThread() {
+  std::ostringstream os;
+  os << "Current thread id: " << std::this_thread::get_id() << '\n';
+  print(os.str());
+}
+
 static double readClock() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -324,6 +332,12 @@ static std::vector<RunnerFunction> makeFunctions() {
   names.add("printComma", {}, "", &writeComma);
   names.add("printNewline", {}, "", &writeNewline);
   names.add("printFlops", {"f64"}, "", &writeFlops);
+  names.add("mlirAsyncRuntimePrintCurrentThreadId", {}, "", &writeThread);
+  names.add(std::string(cInterfacePrefix) + "printMemrefVector4x4xf32",
+            {"memref<?x?xvector<4x4xf32>>"}, "",
+            &printRankedByPointer<Vector2D<4, 4, float>, 2>);
+  names.add("malloc", {"i64"}, "!llvm.ptr", &std::malloc);
+  names.add("free", {"!llvm.ptr"}, "", &std::free);
   names.add("rtclock", {}, "f64", &readClock);
   names.add("nanoTime", {}, "i64", &readNanoseconds);
   names.add(std::string(cInterfacePrefix) + "nanoTime", {}, "i64",

@@ -6,13 +6,15 @@
 //
 // In a schedule of attention, `workgroup` is the number of queries of a
 // workgroup and of keys of a block, `subgroup` the number of queries of a
-// subgroup (or a group) and the same keys, and `k` is D.
+// subgroup (or a group) and the same keys, `k` is D, and `splitK` is the number
+// of parts of the keys.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Scheduling/AttentionSchedule.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/Schedule.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/IR/Builders.h"
@@ -28,6 +30,71 @@ static constexpr int64_t otherRegisters = 40;
 
 bool mlir::tessera::hasOwnFirstTiles(ScheduleAttr schedule) {
   return schedule.getSubgroupsPerFragment() == 1 && schedule.getStages() > 1;
+}
+
+/// The strides of an operand; those of a tensor are as after bufferization.
+/// Empty if they are not known as a layout.
+static SmallVector<int64_t> getStrides(Type type) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  auto memory = dyn_cast<MemRefType>(type);
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    memory = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  if (!memory || failed(memory.getStridesAndOffset(strides, offset)))
+    strides.clear();
+  return strides;
+}
+
+/// Whether dimensions `dim` and those after it up to M are one dimension of the
+/// memory of query and output.
+static bool areAdjacent(AttentionOp op, unsigned dim) {
+  for (unsigned operand : {AttentionOp::Query, AttentionOp::Output}) {
+    AffineMap map = op.getMap(operand);
+    SmallVector<int64_t> strides =
+        getStrides(op->getOperand(operand).getType());
+    if (strides.empty())
+      return false;
+    // The distance of neighbours, from the last dimension on.
+    std::optional<int64_t> distance;
+    for (unsigned d = op.getPosition(AttentionOp::M) + 1; d-- > dim;) {
+      int64_t size = op.getStaticExtent(d),
+              stride = strides[*map.getResultPosition(
+                  getAffineDimExpr(d, op.getContext()))];
+      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(stride))
+        return false;
+      if (size == 1)
+        continue;
+      if (distance && *distance != stride)
+        return false;
+      distance = stride * size;
+    }
+  }
+  return true;
+}
+
+unsigned mlir::tessera::countFoldedDims(AttentionOp op) {
+  // Two heads or more fit in a tile of 64 rows.
+  constexpr int64_t mostQueries = 32;
+  int64_t queries = op.getStaticExtent(AttentionOp::M);
+  if (ShapedType::isDynamic(queries) || queries > mostQueries)
+    return 0;
+  unsigned folded = 0, numBatch = op.getNumBatchDims();
+  while (folded < numBatch) {
+    unsigned dim = numBatch - 1 - folded;
+    if (op.getMap(AttentionOp::Key).isFunctionOfDim(dim) ||
+        op.getMap(AttentionOp::Value).isFunctionOfDim(dim) ||
+        !areAdjacent(op, dim))
+      break;
+    ++folded;
+  }
+  return folded;
+}
+
+int64_t mlir::tessera::getRowExtent(AttentionOp op) {
+  int64_t rows = op.getStaticExtent(AttentionOp::M);
+  for (unsigned i = 0, folded = countFoldedDims(op); i < folded; ++i)
+    rows *= op.getStaticExtent(op.getNumBatchDims() - 1 - i);
+  return rows;
 }
 
 /// Whether rows of `width` elements of the operands can be swizzled.
@@ -133,8 +200,7 @@ static std::string explainMatmul(AttentionOp op, const Chip &chip,
 /// A field that is set, and has no effect for attention; null if there is none.
 static const ScheduleFieldInfo *findUnsupported(ScheduleAttr schedule) {
   using Field = ScheduleField;
-  // Without virtual threads and without parts of K, the last two change
-  // nothing.
+  // Without virtual threads, the last one changes nothing.
   static constexpr Field supported[] = {
       Field::WorkgroupM,
       Field::SubgroupM,
@@ -143,12 +209,14 @@ static const ScheduleFieldInfo *findUnsupported(ScheduleAttr schedule) {
       Field::Stages,
       Field::Swizzle,
       Field::SubgroupsPerFragment,
+      Field::SplitK,
       Field::Interleave,
-      Field::SplitKReduction,
   };
   ScheduleNumbers numbers(schedule);
   for (const ScheduleFieldInfo &info : getScheduleFields())
-    if (!llvm::is_contained(supported, info.number) &&
+    // Without parts, how they are reduced does not matter.
+    if ((info.number != Field::SplitKReduction || schedule.getSplitK() > 1) &&
+        !llvm::is_contained(supported, info.number) &&
         !numbers.hasDefault(info))
       return &info;
   return nullptr;
@@ -175,6 +243,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   if (const ScheduleFieldInfo *field = findUnsupported(schedule))
     return "schedule_c24: " + field->name.str() +
            " is not supported for attention";
+  if (schedule.getSplitK() > maxGridYZ)
+    return "schedule_c24: splitK is at most " + text(maxGridYZ) +
+           " for attention, not " + text(schedule.getSplitK());
   for (const std::string &why :
        {explainMatmul(op, chip, schedule, "query by key", keys,
                       schedule.getKFragment(), /*aInMemory=*/true),
@@ -213,11 +284,72 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   return "";
 }
 
-ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
-                                               const Chip &chip) {
+/// The number of parts of the keys by which `op` takes the least time, given
+/// its `tile` of rows and keys. A part is worth a second kernel if SMs would be
+/// idle without it: a workgroup reads keys and values no faster than one SM
+/// can. With more queries than a tile has rows, the sums of the parts would
+/// take longer to read than the keys. A batch of unknown size is taken as one:
+/// parts of too many workgroups cost little.
+static int64_t chooseParts(AttentionOp op, const Chip &chip,
+                           std::array<int64_t, 2> tile) {
+  // Unknown keys are as many as a decoder has seen halfway, not as few as at
+  // its start: few keys take little time in any number of parts.
+  constexpr int64_t assumedKeys = 4096, mostParts = 64;
+  int64_t rows = getRowExtent(op), keys = op.getStaticExtent(AttentionOp::N);
+  if (ShapedType::isDynamic(rows) || chip.processors == 0 ||
+      (rows > tile[0] && countFoldedDims(op) == 0))
+    return 1;
+  if (ShapedType::isDynamic(keys))
+    keys = assumedKeys;
+  int64_t matrices = 1;
+  for (unsigned dim = 0, end = op.getNumBatchDims() - countFoldedDims(op);
+       dim < end; ++dim)
+    if (int64_t extent = op.getStaticExtent(dim);
+        !ShapedType::isDynamic(extent))
+      matrices *= extent;
+  double width = static_cast<double>(op.getStaticExtent(AttentionOp::D) +
+                                     op.getStaticExtent(AttentionOp::E)),
+         blockBytes = width * static_cast<double>(tile[1]) *
+                      static_cast<double>(getElementBytes(op.getOperandType())),
+         processors = static_cast<double>(chip.processors),
+         workgroups = static_cast<double>(
+             static_cast<int64_t>(llvm::divideCeil(rows, tile[0])) * matrices);
+  int64_t blocks = static_cast<int64_t>(llvm::divideCeil(keys, tile[1]));
+  // Bytes per ns of all SMs and of one, and the time of a second kernel. A chip
+  // that was not measured: half of its SMs can use all of its memory, and the
+  // kernel takes as long as one of them reads eight blocks.
+  double memory = chip.model.memory, ofOne = chip.model.processorMemory,
+         start = chip.model.start * 0.9;
+  if (start == 0) {
+    ofOne = 2 * memory / processors;
+    start = 8 * blockBytes / ofOne;
+  }
+  auto estimate = [&](int64_t parts) {
+    double waves =
+               std::ceil(workgroups * static_cast<double>(parts) / processors),
+           // The first block of a workgroup has no other to hide behind.
+        each = static_cast<double>(llvm::divideCeil(blocks, parts) + 1),
+           time = std::max(workgroups * static_cast<double>(blocks) *
+                               blockBytes / memory,
+                           waves * each * blockBytes / ofOne);
+    if (parts == 1)
+      return time;
+    // Sums of f32, written and read.
+    double sums = 2.0 * 4.0 * static_cast<double>(parts * rows * matrices) *
+                  static_cast<double>(op.getStaticExtent(AttentionOp::E));
+    return time + start + sums / memory;
+  };
+  int64_t best = 1;
+  for (int64_t parts = 2; parts <= std::min(blocks, mostParts); ++parts)
+    if (estimate(parts) < estimate(best))
+      best = parts;
+  return best;
+}
+
+/// The tiles of the default schedule; null if D or E is dynamic.
+static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
   int64_t d = op.getStaticExtent(AttentionOp::D),
-          e = op.getStaticExtent(AttentionOp::E),
-          m = op.getStaticExtent(AttentionOp::M);
+          e = op.getStaticExtent(AttentionOp::E), m = getRowExtent(op);
   if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e) || d * e == 0)
     return {};
   auto make = [&](std::array<int64_t, 2> workgroup,
@@ -290,4 +422,14 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
           return schedule;
       }
   return first;
+}
+
+ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
+                                               const Chip &chip) {
+  ScheduleAttr tiles = getDefaultTiles(op, chip);
+  if (!tiles)
+    return {};
+  ScheduleFields fields = tiles.getFields();
+  fields.splitK = chooseParts(op, chip, fields.workgroup);
+  return ScheduleAttr::get(op.getContext(), fields);
 }

@@ -15,6 +15,10 @@
 // Byte b2 is read only if it contains the last element: bytes without an
 // element of the vector are not accessed.
 //
+// An element that is written by itself shares its byte with one that another
+// thread may write: its half is cleared and set by one atomic op each, which
+// leave the other half as it is.
+//
 // Ops that use a vector in its packed form, as words of a matrix instruction or
 // to store it again, use its bytes, without unpacking elements.
 //
@@ -141,6 +145,8 @@ public:
   /// elsewhere.
   Value loadVector(VectorType type, llvm::MaybeAlign alignment, Value mask = {},
                    Value passThrough = {});
+  /// Stores the element at `distance` from the first.
+  void storeElement(Value element, int64_t distance = 0);
   /// The first element is at a byte.
   void storeVector(Value vector, llvm::MaybeAlign alignment);
 
@@ -251,6 +257,24 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
   return arith::TruncIOp::create(b, type, result);
 }
 
+void Packed::storeElement(Value element, int64_t distance) {
+  Value linear = at(distance);
+  Type i8 = b.getI8Type();
+  Value bits = arith::MulIOp::create(
+      b, arith::AndIOp::create(b, linear, constant(1)), constant(4));
+  Value shift = arith::IndexCastOp::create(b, i8, bits);
+  Value low = arith::ConstantOp::create(b, b.getI8IntegerAttr(0x0f));
+  Value all = arith::ConstantOp::create(b, b.getI8IntegerAttr(-1));
+  Value others =
+      arith::XOrIOp::create(b, arith::ShLIOp::create(b, low, shift), all);
+  Value value =
+      arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i8, element), shift);
+  Value byte = view(linear, 1), zero = constant(0);
+  memref::AtomicRMWOp::create(b, arith::AtomicRMWKind::andi, others, byte,
+                              zero);
+  memref::AtomicRMWOp::create(b, arith::AtomicRMWKind::ori, value, byte, zero);
+}
+
 void Packed::storeVector(Value vector, llvm::MaybeAlign alignment) {
   int64_t size = cast<VectorType>(vector.getType()).getNumElements() / 2;
   vector::StoreOp::create(b, emitBytes(b, vector, bytesOf), viewAligned(size),
@@ -270,6 +294,23 @@ static Value loadElements(ImplicitLocOpBuilder &b, Packed &packed,
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     elements.push_back(packed.loadElement(i));
   return vector::FromElementsOp::create(b, type, elements);
+}
+
+/// Stores elements one by one, those that `mask` selects, where a vector is not
+/// made of bytes or may begin within one.
+static void storeElements(ImplicitLocOpBuilder &b, Packed &packed, Value vector,
+                          Value mask = {}) {
+  int64_t size = cast<VectorType>(vector.getType()).getNumElements();
+  for (int64_t i = 0; i < size; ++i) {
+    OpBuilder::InsertionGuard guard(b);
+    Value element = vector::ExtractOp::create(b, vector, i);
+    if (mask) {
+      auto branch = scf::IfOp::create(b, vector::ExtractOp::create(b, mask, i));
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    // Addresses are computed where they are used.
+    Packed(packed).storeElement(element, i);
+  }
 }
 
 /// Whether values of the type are vectors of elements that share bytes.
@@ -302,11 +343,24 @@ static bool expand(Operation *op, BytesOf &bytesOf) {
     result = Packed(b, load.getBase(), load.getIndices(), bytesOf)
                  .loadVector(load.getVectorType(), llvm::MaybeAlign(),
                              load.getMask(), load.getPassThru());
+  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    Packed(b, store.getMemRef(), store.getIndices(), bytesOf)
+        .storeElement(store.getValue());
   } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
-    if (!isOfBytes(store.getVectorType()) || !store.getAlignment())
+    VectorType type = store.getVectorType();
+    if (type.getRank() != 1 || type.isScalable())
       return false;
-    Packed(b, store.getBase(), store.getIndices(), bytesOf)
-        .storeVector(store.getValueToStore(), align(store.getAlignment()));
+    Packed packed(b, store.getBase(), store.getIndices(), bytesOf);
+    if (isOfBytes(type) && store.getAlignment())
+      packed.storeVector(store.getValueToStore(), align(store.getAlignment()));
+    else
+      storeElements(b, packed, store.getValueToStore());
+  } else if (auto store = dyn_cast<vector::MaskedStoreOp>(op)) {
+    VectorType type = store.getVectorType();
+    if (type.getRank() != 1 || type.isScalable())
+      return false;
+    Packed packed(b, store.getBase(), store.getIndices(), bytesOf);
+    storeElements(b, packed, store.getValueToStore(), store.getMask());
   } else {
     return false;
   }
@@ -478,9 +532,9 @@ struct ExpandPackedMemoryPass
     getOperation()->walk([&](scf::IfOp op) { packResults(op, bytesOf); });
     for (Operation *op : writes)
       if (!expand(op, bytesOf)) {
-        op->emitError() << "writes i4 elements, two of which share a byte: "
-                           "threads would race for it; i4 is read-only, so "
-                           "write i8";
+        op->emitError() << "this op cannot write i4 elements, two of which "
+                           "share a byte: write them by memref.store or "
+                           "vector.store";
         return signalPassFailure();
       }
     for (vector::BitCastOp cast : takers)

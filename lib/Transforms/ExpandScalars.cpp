@@ -311,6 +311,26 @@ struct WidenFloats : RewritePattern {
   }
 };
 
+/// An infinity has a magnitude that no finite number has.
+struct ExpandIsInf : OpRewritePattern<math::IsInfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::IsInfOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getOperand().getType();
+    auto element = cast<FloatType>(getElementTypeOrSelf(type));
+    TypedAttr value = rewriter.getFloatAttr(
+        element, APFloat::getInf(element.getFloatSemantics()));
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      value = DenseElementsAttr::get(shaped, value);
+    Value infinity = arith::ConstantOp::create(rewriter, op.getLoc(), value);
+    Value magnitude =
+        math::AbsFOp::create(rewriter, op.getLoc(), op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::CmpFOp>(op, arith::CmpFPredicate::OEQ,
+                                               magnitude, infinity);
+    return success();
+  }
+};
+
 /// Poison, such as a vector before its elements are inserted, becomes zeros,
 /// which every target has.
 struct ZeroPoison : OpRewritePattern<ub::PoisonOp> {
@@ -359,8 +379,8 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, WidenFloats, InsertSliceToShuffle,
-                 ZeroPoison>(&getContext());
+    patterns.add<ExpandExtF, ExpandTruncF, ExpandIsInf, WidenFloats,
+                 InsertSliceToShuffle, ZeroPoison>(&getContext());
     populateExpandPowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
     populateMathPolynomialApproximationPatterns(patterns);

@@ -119,6 +119,87 @@ bool belongsToEpilogue(linalg::LinalgOp producer, linalg::LinalgOp consumer) {
          followsContraction(producer, type.getNumElements());
 }
 
+/// The operands of an element-wise op that have an element for each of its
+/// points.
+SmallVector<OpOperand *> getWholeInputs(linalg::LinalgOp op) {
+  SmallVector<OpOperand *> whole;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(input).isPermutation())
+      whole.push_back(input);
+  return whole;
+}
+
+unsigned getWidth(Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+/// Whether `value` is of bytes or less, as quantized values are, but not of
+/// truth values.
+bool isQuantized(Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  return type.isInteger() && getWidth(value) > 1 && getWidth(value) <= 8;
+}
+
+bool isPointwise(linalg::LinalgOp op) {
+  return op && op.getNumReductionLoops() == 0 && op->getNumResults() == 1;
+}
+
+/// Whether `op` computes quantized values from wider ones.
+bool quantizes(linalg::LinalgOp op) {
+  return isPointwise(op) && isQuantized(op->getResult(0)) &&
+         llvm::all_of(getWholeInputs(op), [](OpOperand *input) {
+           return getWidth(input->get()) > 8;
+         });
+}
+
+/// Whether `op` computes wider values from quantized ones, in few steps.
+bool dequantizes(linalg::LinalgOp op) {
+  if (!isa_and_present<linalg::GenericOp>(op) || !isPointwise(op) ||
+      isQuantized(op->getResult(0)) || getWidth(op->getResult(0)) < 8)
+    return false;
+  constexpr size_t maxSteps = 8;
+  SmallVector<OpOperand *> whole = getWholeInputs(op);
+  return whole.size() == 1 && isQuantized(whole.front()->get()) &&
+         op.getBlock()->getOperations().size() <= maxSteps;
+}
+
+/// Whether what `op` computes is read by one element-wise op that reads nothing
+/// else of that size.
+bool hasPlainUser(Operation *op) {
+  if (!op->hasOneUse())
+    return false;
+  auto user = dyn_cast<linalg::LinalgOp>(*op->user_begin());
+  return isPointwise(user) && getWholeInputs(user).size() == 1;
+}
+
+/// Whether quantized values are written between `producer` and
+/// `consumer`: they are the narrowest, and what follows does not belong to the
+/// producer's kernel alone.
+bool isNarrowest(linalg::LinalgOp producer, linalg::LinalgOp consumer) {
+  if (!quantizes(producer))
+    return false;
+  return dequantizes(consumer) ? !hasPlainUser(consumer)
+                               : getWholeInputs(consumer).size() > 1;
+}
+
+/// Lets each user of dequantized values have an op of its own, to be fused.
+void cloneDequantizations(Operation *function) {
+  IRRewriter rewriter(function->getContext());
+  SmallVector<linalg::GenericOp> ops;
+  function->walk([&](linalg::GenericOp op) {
+    if (dequantizes(op) && !op->hasOneUse())
+      ops.push_back(op);
+  });
+  for (linalg::GenericOp op : ops)
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      if (op->hasOneUse())
+        break;
+      rewriter.setInsertionPoint(op);
+      use.set(rewriter.clone(*op)->getResult(0));
+    }
+}
+
 struct TesseraFuseElementwisePass
     : public tessera::impl::TesseraFuseElementwiseBase<
           TesseraFuseElementwisePass> {
@@ -126,6 +207,7 @@ struct TesseraFuseElementwisePass
 
   void runOnOperation() override {
     dropEmptyTensors(getOperation());
+    cloneDequantizations(getOperation());
     RewritePatternSet patterns(&getContext());
     patterns
         .add<GeneralizeElementwise, DecomposeAggregate, LowerPack, LowerUnPack>(
@@ -140,9 +222,14 @@ struct TesseraFuseElementwisePass
           bool isFused =
               producer->hasOneUse() && (consumer.getNumReductionLoops() == 0 ||
                                         consumer.getNumDpsInputs() == 1);
-          if (auto op = dyn_cast<linalg::LinalgOp>(producer);
-              op && isFused && belongsToEpilogue(op, consumer)) {
+          auto op = dyn_cast<linalg::LinalgOp>(producer);
+          if (op && isFused && belongsToEpilogue(op, consumer) &&
+              !dequantizes(op)) {
             LDBG() << producer->getLoc() << ": stays with its contraction";
+            return false;
+          }
+          if (op && isFused && isNarrowest(op, consumer)) {
+            LDBG() << producer->getLoc() << ": its quantized values are kept";
             return false;
           }
           LDBG() << producer->getLoc() << ": "

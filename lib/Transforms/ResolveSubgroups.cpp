@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "TargetInfo/Chip.h"
@@ -37,23 +38,33 @@ struct ResolveSubgroupsPass
     FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found))
       return signalPassFailure();
-    int64_t lanes = (*found)->subgroupSize;
-    SmallVector<Operation *> sizes, queries;
+    int64_t chipLanes = (*found)->subgroupSize;
+    SmallVector<Operation *> sizes, queries, exchanges;
     getOperation()->walk([&](Operation *op) {
       if (isa<gpu::SubgroupSizeOp>(op))
         sizes.push_back(op);
       else if (isa<gpu::SubgroupIdOp, gpu::NumSubgroupsOp>(op) ||
-               (isa<gpu::LaneIdOp>(op) && lanes == 1))
+               (isa<gpu::LaneIdOp>(op) && chipLanes == 1))
         queries.push_back(op);
+      else if (chipLanes == 1 && isExchange(op))
+        exchanges.push_back(op);
     });
-    LDBG() << getOperation()->getLoc() << ": subgroups of " << lanes
+    LDBG() << getOperation()->getLoc() << ": subgroups of " << chipLanes
            << " lanes, in " << sizes.size() + queries.size() << " queries";
-    if (lanes == 1 && failed(checkLanes(sizes, queries)))
+    if (chipLanes == 1 && (failed(checkLanes(sizes, queries, exchanges)) ||
+                           failed(checkExchanges(exchanges))))
       return signalPassFailure();
+    llvm::SmallPtrSet<Operation *, 4> exchanging;
+    for (Operation *op : exchanges)
+      exchanging.insert(getKernel(op));
+    auto getLanes = [&](Operation *op) {
+      return exchanging.contains(getKernel(op)) ? exchangeLanes : chipLanes;
+    };
     // Sizes first: launches then have constant sizes, once folded.
     for (Operation *op : sizes) {
       OpBuilder builder(op);
-      replace(op, arith::ConstantIndexOp::create(builder, op->getLoc(), lanes));
+      replace(op, arith::ConstantIndexOp::create(builder, op->getLoc(),
+                                                 getLanes(op)));
     }
     getOperation()->walk([](gpu::LaunchOp launch) { foldSizes(launch); });
     if (failed(checkSizes()))
@@ -61,8 +72,14 @@ struct ResolveSubgroupsPass
     for (Operation *op : queries) {
       OpBuilder builder(op);
       Location loc = op->getLoc();
+      int64_t lanes = getLanes(op);
       if (isa<gpu::LaneIdOp>(op)) {
-        replace(op, arith::ConstantIndexOp::create(builder, loc, 0));
+        if (lanes == 1)
+          replace(op, arith::ConstantIndexOp::create(builder, loc, 0));
+        else
+          replace(op, arith::RemUIOp::create(
+                          builder, loc, emitLinearThread(builder, op),
+                          arith::ConstantIndexOp::create(builder, loc, lanes)));
         continue;
       }
       Value value = isa<gpu::NumSubgroupsOp>(op)
@@ -77,17 +94,62 @@ struct ResolveSubgroupsPass
       }
       replace(op, value);
     }
-    lowerReductions(lanes);
+    for (Operation *kernel : exchanging)
+      lowerReductions(kernel, exchangeLanes);
+    lowerReductions(getOperation(), chipLanes);
   }
 
-  /// Rejects queries beside ops whose lanes are threads of the program: these
-  /// have subgroups that a chip with subgroups of one thread does not have.
+  /// The kernel that `op` is in; null for none.
+  static Operation *getKernel(Operation *op) {
+    if (auto launch = op->getParentOfType<gpu::LaunchOp>())
+      return launch;
+    return op->getParentOfType<gpu::GPUFuncOp>();
+  }
+
+  /// Whether lanes of a subgroup receive values of others by `op`, so that its
+  /// kernel cannot have subgroups of one thread.
+  static bool isExchange(Operation *op) {
+    if (auto reduce = dyn_cast<gpu::SubgroupReduceOp>(op))
+      return reduce.getClusterSize().value_or(1) > 1;
+    return isa<gpu::ShuffleOp>(op);
+  }
+
+  /// Rejects exchanges beside fragments: a fragment is held by a subgroup of
+  /// one thread then.
+  static LogicalResult checkExchanges(ArrayRef<Operation *> exchanges) {
+    for (Operation *op : exchanges) {
+      Operation *fragment = nullptr;
+      if (Operation *kernel = getKernel(op))
+        kernel->walk([&](Operation *inner) {
+          if (!fragment && isa<TesseraDialect>(inner->getDialect()) &&
+              llvm::any_of(llvm::concat<const Type>(
+                               SmallVector<Type>(inner->getOperandTypes()),
+                               SmallVector<Type>(inner->getResultTypes())),
+                           llvm::IsaPred<FragmentType>))
+            fragment = inner;
+        });
+      if (!fragment)
+        continue;
+      InFlightDiagnostic diag = op->emitError();
+      diag << op->getName()
+           << " next to matrices of a subgroup is not supported on a chip with "
+              "subgroups of one thread: emulate a chip "
+              "(--target=cpu:emulate=CHIP)";
+      diag.attachNote(fragment->getLoc()) << "a matrix is used here";
+      return diag;
+    }
+    return success();
+  }
+
+  /// Rejects queries and exchanges beside ops whose lanes are threads of the
+  /// program: these have subgroups that a chip with subgroups of one thread
+  /// does not have.
   static LogicalResult checkLanes(ArrayRef<Operation *> sizes,
-                                  ArrayRef<Operation *> queries) {
-    for (Operation *query : llvm::concat<Operation *const>(sizes, queries)) {
-      Operation *kernel = query->getParentOfType<gpu::LaunchOp>();
-      if (!kernel)
-        kernel = query->getParentOfType<gpu::GPUFuncOp>();
+                                  ArrayRef<Operation *> queries,
+                                  ArrayRef<Operation *> exchanges) {
+    for (Operation *query :
+         llvm::concat<Operation *const>(sizes, queries, exchanges)) {
+      Operation *kernel = getKernel(query);
       Operation *laneOp = nullptr;
       if (kernel)
         kernel->walk([&](Operation *op) {
@@ -137,9 +199,9 @@ struct ResolveSubgroupsPass
     return failure(result.wasInterrupted());
   }
 
-  void lowerReductions(int64_t lanes) {
+  void lowerReductions(Operation *root, int64_t lanes) {
     if (lanes == 1) {
-      getOperation()->walk([](gpu::SubgroupReduceOp op) {
+      root->walk([](gpu::SubgroupReduceOp op) {
         if (op.getClusterSize().value_or(1) == 1)
           replace(op, op.getValue());
       });
@@ -153,7 +215,7 @@ struct ResolveSubgroupsPass
       populateGpuLowerClusteredSubgroupReduceToShufflePatterns(patterns, lanes,
                                                                bits, 64 / bits);
     }
-    walkAndApplyPatterns(getOperation(), std::move(patterns));
+    walkAndApplyPatterns(root, std::move(patterns));
   }
 
   static void replace(Operation *op, Value value) {

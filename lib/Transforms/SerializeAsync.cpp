@@ -141,8 +141,10 @@ struct SerializeAsyncPass
         call.getNumOperands() == 1 && call.getNumResults() == 1 &&
         call.getOperand(0).getType() == call.getResult(0).getType())
       rewriter.replaceOp(call, call.getOperands());
-    else if (name.starts_with("fillResource") && call.getNumOperands() == 2 &&
-             call.getNumResults() == 0 &&
+    else if ((name.starts_with("fillResource") ||
+              name.starts_with("fillF32Buffer") ||
+              name.starts_with("fillI32Buffer")) &&
+             call.getNumOperands() == 2 && call.getNumResults() == 0 &&
              isa<MemRefType>(call.getOperand(0).getType())) {
       linalg::FillOp::create(rewriter, call.getLoc(), call.getOperand(1),
                              call.getOperand(0));

@@ -172,3 +172,47 @@ func.func @padded_groups(%image: tensor<1x3x6x6xf32>, %first: tensor<8x3x1x1xf32
       ins(%fives, %second : tensor<1x2x5x6x6xf32>, tensor<2x4x5x1x1xf32>) outs(%gf : tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
   return %a, %b : tensor<1x2x4x6x6xf32>, tensor<1x2x4x6x6xf32>
 }
+
+// -----
+
+// Filters of bytes have their channels last, as matrix units read them. A convolution that has no named
+// op, of bytes without signs and with signs, is turned as well.
+// CHECK-LABEL: func.func @bytes
+// CHECK:         linalg.conv_2d_nhwc_fhwc {{.*}} ins(%{{.+}}, %{{.+}} : tensor<1x10x10x16xi8>, tensor<8x3x3x16xi8>) outs(%{{.+}} : tensor<1x8x8x8xi32>)
+// CHECK:         arith.trunci
+// CHECK:         } -> tensor<1x8x8x8xi8>
+// CHECK:         linalg.generic {{.*}} ins(%{{.+}}, %{{.+}} : tensor<1x8x8x8xi8>, tensor<4x3x3x8xi8>) outs(%{{.+}} : tensor<1x6x6x4xi32>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.extui
+// CHECK-NEXT:      arith.extsi
+#image = affine_map<(n, f, y, x, c, i, j) -> (n, c, y + i, x + j)>
+#filter = affine_map<(n, f, y, x, c, i, j) -> (f, c, i, j)>
+#result = affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>
+#same = affine_map<(n, c, h, w) -> (n, c, h, w)>
+func.func @bytes(%image: tensor<1x16x10x10xi8>, %filter: tensor<8x16x3x3xi8>, %next: tensor<4x8x3x3xi8>) -> tensor<1x4x6x6xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<1x8x8x8xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<1x8x8x8xi32>) -> tensor<1x8x8x8xi32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x16x10x10xi8>, tensor<8x16x3x3xi8>) outs(%f : tensor<1x8x8x8xi32>) -> tensor<1x8x8x8xi32>
+  %eq = tensor.empty() : tensor<1x8x8x8xi8>
+  %q = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c : tensor<1x8x8x8xi32>) outs(%eq : tensor<1x8x8x8xi8>) {
+  ^bb0(%in: i32, %out: i8):
+    %t = arith.trunci %in : i32 to i8
+    linalg.yield %t : i8
+  } -> tensor<1x8x8x8xi8>
+  %er = tensor.empty() : tensor<1x4x6x6xi32>
+  %fr = linalg.fill ins(%zero : i32) outs(%er : tensor<1x4x6x6xi32>) -> tensor<1x4x6x6xi32>
+  %r = linalg.generic {indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%q, %next : tensor<1x8x8x8xi8>, tensor<4x8x3x3xi8>) outs(%fr : tensor<1x4x6x6xi32>) {
+  ^bb0(%a: i8, %b: i8, %out: i32):
+    %wa = arith.extui %a : i8 to i32
+    %wb = arith.extsi %b : i8 to i32
+    %p = arith.muli %wa, %wb : i32
+    %s = arith.addi %out, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<1x4x6x6xi32>
+  return %r : tensor<1x4x6x6xi32>
+}

@@ -116,3 +116,29 @@ func.func @schedule_c12(%q: memref<512x24xf16>, %k: memref<512x24xf16>, %v: memr
   tessera.attention ins(%q, %k, %v : memref<512x24xf16>, memref<512x24xf16>, memref<512x24xf16>) outs(%o : memref<512x24xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 24, kFragment = 8, stages = 1, vthread = [1, 1], swizzle = true>
   return
 }
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c24_atomic(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c24: splitKReduction is not supported for attention}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, vthread = [1, 1], splitK = 2, splitKReduction = atomic>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c24_parts(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c24: splitK is at most 65535 for attention, not 65536}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, vthread = [1, 1], splitK = 65536>
+  return
+}

@@ -117,16 +117,56 @@ func.func @constant(%i: index) -> i4 {
 
 // -----
 
+// The element's half of the byte is cleared, then set.
+
+// CHECK-LABEL: func @store
+// CHECK-SAME:    %[[A:[^:]+]]: memref<16xi4>, %[[I:[^:]+]]: index, %[[X:[^:]+]]: i4
+// CHECK-DAG:     %[[LOW:.+]] = arith.constant 15 : i8
+// CHECK-DAG:     %[[ALL:.+]] = arith.constant -1 : i8
+// CHECK:         %[[MASK:.+]] = arith.shli %[[LOW]], %[[SHIFT:.+]] : i8
+// CHECK-NEXT:    %[[OTHERS:.+]] = arith.xori %[[MASK]], %[[ALL]] : i8
+// CHECK-NEXT:    %[[WIDE:.+]] = arith.extui %[[X]] : i4 to i8
+// CHECK-NEXT:    %[[VALUE:.+]] = arith.shli %[[WIDE]], %[[SHIFT]] : i8
+// CHECK:         memref.atomic_rmw andi %[[OTHERS]], %[[BYTE:.+]][%{{.*}}]
+// CHECK:         memref.atomic_rmw ori %[[VALUE]], %[[BYTE]][%{{.*}}]
 func.func @store(%a: memref<16xi4>, %i: index, %x: i4) {
-  // expected-error @below {{writes i4 elements, two of which share a byte: threads would race for it; i4 is read-only, so write i8}}
   memref.store %x, %a[%i] : memref<16xi4>
   return
 }
 
 // -----
 
+// A vector that may start within a byte, and an odd one: element by element.
+
+// CHECK-LABEL: func @store_vectors
+// CHECK-COUNT-4: memref.atomic_rmw
+// CHECK-COUNT-6: memref.atomic_rmw
+// CHECK-NOT:     memref.atomic_rmw
+func.func @store_vectors(%a: memref<16xi4>, %i: index, %x: vector<2xi4>, %y: vector<3xi4>) {
+  vector.store %x, %a[%i] : memref<16xi4>, vector<2xi4>
+  vector.store %y, %a[%i] {alignment = 4 : i64} : memref<16xi4>, vector<3xi4>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @store_masked
+// CHECK-SAME:    %[[MASK:[^:]+]]: vector<2xi1>
+// CHECK:         %[[FIRST:.+]] = vector.extract %[[MASK]][0]
+// CHECK-NEXT:    scf.if %[[FIRST]]
+// CHECK-COUNT-2:   memref.atomic_rmw
+// CHECK:         %[[SECOND:.+]] = vector.extract %[[MASK]][1]
+// CHECK-NEXT:    scf.if %[[SECOND]]
+// CHECK-COUNT-2:   memref.atomic_rmw
+func.func @store_masked(%mask: vector<2xi1>, %a: memref<16xi4>, %i: index, %x: vector<2xi4>) {
+  vector.maskedstore %a[%i], %mask, %x : memref<16xi4>, vector<2xi1>, vector<2xi4>
+  return
+}
+
+// -----
+
 func.func @copy(%a: memref<16xi4>, %b: memref<16xi4>) {
-  // expected-error @below {{writes i4 elements, two of which share a byte: threads would race for it; i4 is read-only, so write i8}}
+  // expected-error @below {{this op cannot write i4 elements, two of which share a byte: write them by memref.store or vector.store}}
   memref.copy %a, %b : memref<16xi4> to memref<16xi4>
   return
 }

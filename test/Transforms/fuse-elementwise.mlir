@@ -83,3 +83,44 @@ func.func @excite(%image: tensor<1x7x7x16xf32>, %x: tensor<1x1x1x4xf32>, %filter
   } -> tensor<1x7x7x16xf32>
   return %m : tensor<1x7x7x16xf32>
 }
+
+// Quantized values are what is kept between a contraction and the sum with another tensor, and each use
+// dequantizes them.
+
+#nd = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func @quantized_sum
+// CHECK:         linalg.matmul
+// CHECK:         %[[Q:.+]] = linalg.generic
+// CHECK:           arith.trunci
+// CHECK:         } -> tensor<8x8xi8>
+// CHECK:         linalg.generic {{.*}} ins(%[[Q]], %{{.+}} : tensor<8x8xi8>, tensor<8x8xf32>)
+// CHECK:           arith.sitofp
+// CHECK:           arith.addf
+// CHECK:         linalg.generic {{.*}} ins(%[[Q]] : tensor<8x8xi8>)
+// CHECK:           arith.sitofp
+// CHECK:           math.exp
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @quantized_sum(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %e8 = tensor.empty() : tensor<8x8xi8>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %q = linalg.generic {indexing_maps = [#nd, #nd], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<8x8xf32>) outs(%e8 : tensor<8x8xi8>) {
+  ^bb0(%x: f32, %o: i8):
+    %i = arith.fptosi %x : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    linalg.yield %y : i8
+  } -> tensor<8x8xi8>
+  %d = linalg.generic {indexing_maps = [#nd, #nd], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<8x8xi8>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: i8, %o: f32):
+    %i = arith.sitofp %x : i8 to f32
+    %y = arith.mulf %i, %scale : f32
+    linalg.yield %y : f32
+  } -> tensor<8x8xf32>
+  %s = linalg.add ins(%d, %c : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %x = linalg.exp ins(%d : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %s, %x : tensor<8x8xf32>, tensor<8x8xf32>
+}

@@ -750,16 +750,6 @@ static linalg::LinalgOp toLinalg(memref::CopyOp copy) {
   return cast<linalg::LinalgOp>(generic.getOperation());
 }
 
-/// Elements of i4 are not written: neighbours would, by halves of a byte.
-static LogicalResult checkOutputs(linalg::LinalgOp op) {
-  for (Value output : op.getDpsInits())
-    if (isPacked(getElementTypeOrSelf(output.getType())))
-      return op.emitError()
-             << "writes i4 elements, two of which share a byte: threads would "
-                "race for it; i4 is read-only, so write i8";
-  return success();
-}
-
 /// Whether `op` runs on the device.
 static bool isInKernel(Operation *op) {
   return op->getParentOfType<gpu::LaunchOp>() ||
@@ -863,8 +853,6 @@ struct TesseraMapLinalgToSimtPass
       }
     }
     auto map = [&](linalg::LinalgOp op, const Chip &chip) {
-      if (failed(checkOutputs(op)))
-        return failure();
       Attribute packing =
           op->getAttr(TesseraDialect::PackingAttrHelper::getNameStr());
       SmallVector<Value> first = starts.lookup(op);

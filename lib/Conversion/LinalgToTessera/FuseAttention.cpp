@@ -23,8 +23,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+
+#include "AttentionViews.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "PointReader.h"
+#include "Source.h"
 
 #include "Scheduling/AttentionSchedule.h"
 #include "Scheduling/Schedule.h"
@@ -37,6 +40,7 @@
 #include "llvm/Support/DebugLog.h"
 
 #include <cmath>
+#include <limits>
 
 #define DEBUG_TYPE "convert-linalg-to-tessera"
 
@@ -83,6 +87,9 @@ private:
     why = reason.str();
     return false;
   }
+  /// The value that `point` is, except that it is another constant where the
+  /// value is `empty`, as it is for a query that sees no key.
+  Point lookThroughGuard(Point point, double empty);
   std::optional<ShiftedPower> matchPower(Point point);
   /// Matches the weights, operand `side` of the second matmul.
   bool matchSoftmax(unsigned side);
@@ -91,6 +98,7 @@ private:
   bool isUsedElsewhere();
   bool findDims();
   bool findOutput(RewriterBase &rewriter);
+  void lookThroughCopies(RewriterBase &rewriter);
   AttentionOp create(RewriterBase &rewriter);
 
   linalg::LinalgOp second, first;
@@ -101,12 +109,19 @@ private:
   /// The space of the weights: its rank, and the dimensions of queries and
   /// keys.
   unsigned rank = 0, queries = 0, keys = 0;
+  /// The number of values for which a query without keys has a case of its own.
+  unsigned numGuards = 0;
   unsigned weightSide = 0;
   std::array<Value, 4> operands;
   std::array<AffineMap, 4> maps;
   /// The op that the result replaces, and a reshape before it.
   Operation *last = nullptr;
   tensor::ExpandShapeOp reshape;
+  /// A reshape of the result, and the op that rounds and transposes it.
+  std::pair<tensor::ExpandShapeOp, linalg::LinalgOp> transposing;
+  /// The groups of dimensions of the output that are one of the result, if
+  /// dimensions of the batch were divided.
+  SmallVector<ReassociationIndices> outputGroups;
 };
 } // namespace
 
@@ -118,6 +133,29 @@ static bool startsFromZero(linalg::LinalgOp op) {
   return matchPattern(init, m_AnyZeroFloat());
 }
 
+Point AttentionMatcher::lookThroughGuard(Point point, double empty) {
+  point = reader.lookThroughCasts(point);
+  if (!point.as<arith::SelectOp>())
+    return point;
+  Point value = reader.lookThroughCasts(point.operand(2)),
+        condition = reader.look(point.operand(0));
+  std::optional<double> replacement = reader.getConstant(point.operand(1));
+  auto compare = condition.as<arith::CmpFOp>();
+  // The replacement of a divisor or of a maximum must not make a NaN of zeros.
+  if (!compare || !replacement || !std::isfinite(*replacement) ||
+      (empty == 0 && *replacement == 0) ||
+      (compare.getPredicate() != arith::CmpFPredicate::OEQ &&
+       compare.getPredicate() != arith::CmpFPredicate::UEQ))
+    return point;
+  for (unsigned i : {0, 1})
+    if (reader.getConstant(condition.operand(i)) == empty &&
+        reader.lookThroughCasts(condition.operand(1 - i)) == value) {
+      ++numGuards;
+      return value;
+    }
+  return point;
+}
+
 std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
   point = reader.lookThroughCasts(point);
   if (!point.as<math::ExpOp>())
@@ -126,7 +164,10 @@ std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
   if (!point.as<arith::SubFOp>())
     return std::nullopt;
   Point x = reader.lookThroughCasts(point.operand(0));
-  auto largest = reader.getReduction(point.operand(1), /*isMaximum=*/true);
+  auto largest = reader.getReduction(
+      lookThroughGuard(point.operand(1),
+                       -std::numeric_limits<double>::infinity()),
+      /*isMaximum=*/true);
   if (!largest || !(largest->element == x))
     return std::nullopt;
   return ShiftedPower{x, *largest};
@@ -139,13 +180,15 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
     return false;
   rank = type.getRank();
   reader.ops.clear();
+  numGuards = 0;
   Point point = reader.lookThroughCasts(
       {weights, AffineMap::getMultiDimIdentityMap(rank, weights.getContext()),
        linalg::LinalgOp()});
   if (!point.as<arith::DivFOp>())
     return false;
   std::optional<ShiftedPower> power = matchPower(point.operand(0));
-  auto sum = reader.getReduction(point.operand(1), /*isMaximum=*/false);
+  auto sum = reader.getReduction(lookThroughGuard(point.operand(1), 0),
+                                 /*isMaximum=*/false);
   if (!power || !sum || sum->dim != power->largest.dim)
     return false;
   std::optional<ShiftedPower> summand = matchPower(sum->element);
@@ -194,9 +237,11 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
       scores.causal = -k.getValue() - 1;
     else
       continue;
-    if (*scores.causal < 0)
+    // The maxima of numerator and denominator, and the sum, give zero for
+    // queries that see no key.
+    if (*scores.causal < 0 && numGuards < 3)
       return fail("the mask hides all keys from the first queries");
-    if (*scores.causal > int64_t(1) << 30)
+    if (std::abs(*scores.causal) > int64_t(1) << 30)
       return fail("the offset of the mask from the queries is too large");
     return true;
   }
@@ -401,6 +446,8 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
       if (in == out && getElementTypeOrSelf(output.getType()) !=
                            getElementTypeOrSelf(to->get().getType()))
         last = consumer;
+      else if (in != out)
+        transposing = {reshape, consumer};
     } else if (in.isPermutation() && out.isPermutation() &&
                yielded == block->getArgument(0)) {
       SmallVector<AffineExpr> results(out.getNumResults());
@@ -418,6 +465,51 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
     reshape = nullptr;
   operands[AttentionOp::Output] = output;
   return true;
+}
+
+/// Whether the rows and columns of an operand's matrices are its last
+/// dimensions, in this order.
+static bool isByRows(unsigned operand, AffineMap map, unsigned numBatch) {
+  auto at = [&](AttentionOp::Dim dim) {
+    return map.getResultPosition(
+        getAffineDimExpr(numBatch + dim, map.getContext()));
+  };
+  auto row = at(AttentionOp::getRows(operand)),
+       col = at(AttentionOp::getCols(operand));
+  return row && col && *row < *col && *col + 1 == map.getNumResults();
+}
+
+/// Finds what the operands are copies of, and divides the heads into groups if
+/// keys and values are copies of those of fewer heads.
+void AttentionMatcher::lookThroughCopies(RewriterBase &rewriter) {
+  AttentionViews views(operands, maps);
+  auto [expand, transpose] = transposing;
+  bool transposes =
+      transpose && views.moveResult(expand, transpose) &&
+      isByRows(AttentionOp::Output, views.getMap(AttentionOp::Output),
+               views.getNumBatch());
+  if (transpose && !transposes)
+    views = AttentionViews(operands, maps);
+  views.run();
+  if (!views.skipsCopies())
+    return;
+  for (unsigned i : {0, 1, 2})
+    if (!isByRows(i, views.getMap(i), views.getNumBatch()))
+      return;
+  if (transposes) {
+    last = transpose;
+    reshape = nullptr;
+  }
+  rewriter.setInsertionPoint(last);
+  for (unsigned i = 0; i < 4; ++i) {
+    if (i == AttentionOp::Output)
+      outputGroups = views.getGroups(i);
+    operands[i] = views.create(i, rewriter, last->getLoc());
+    maps[i] = views.getMap(i);
+    operands[i] =
+        sliceAtConstants(rewriter, last->getLoc(), operands[i], maps[i]);
+  }
+  rank = views.getNumBatch() + 2;
 }
 
 AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
@@ -444,6 +536,10 @@ AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
 
 void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
   Value result = op.getResult();
+  if (outputGroups.size() != maps[AttentionOp::Output].getNumResults() &&
+      !outputGroups.empty())
+    result = tensor::CollapseShapeOp::create(rewriter, last->getLoc(), result,
+                                             outputGroups);
   if (reshape)
     result = tensor::ExpandShapeOp::create(
         rewriter, reshape.getLoc(), last->getResult(0).getType(), result,
@@ -484,18 +580,10 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
         types);
   if (!std::isfinite(scores.factor) || scores.factor <= 0)
     return reject("the scale of the scores is not positive");
-  auto isByRows = [&](unsigned i) {
-    unsigned numBatch = rank - 2;
-    auto at = [&](AttentionOp::Dim dim) {
-      return maps[i].getResultPosition(
-          rewriter.getAffineDimExpr(numBatch + dim));
-    };
-    auto row = at(AttentionOp::getRows(i)), col = at(AttentionOp::getCols(i));
-    return row && col && *row < *col && *col + 1 == maps[i].getNumResults();
-  };
+  lookThroughCopies(rewriter);
   constexpr const char *names[] = {"query", "key", "value", "output"};
   for (unsigned i = 0; i < 4; ++i)
-    if (!isByRows(i))
+    if (!isByRows(i, maps[i], rank - 2))
       return reject(Twine(names[i]) + " is not row-major");
   for (unsigned i : {0, 3})
     if (maps[i].getNumResults() != rank || maps[i].isFunctionOfDim(rank - 1))
@@ -508,14 +596,15 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     return reject("the output's element type differs from the operands'");
 
   AttentionOp op = create(rewriter);
-  std::string problem;
   ScheduleAttr schedule = op.getScheduleAttr() ? op.getScheduleAttr()
                                                : getDefaultSchedule(op, chip);
-  if (op.getStaticExtent(AttentionOp::M) == 1)
+  std::string problem =
+      schedule ? explainSchedule(op, schedule, chip)
+               : "schedule_c24: head dimensions D and E must be static";
+  // A tile of one thread would compute rows that do not exist.
+  if (problem.empty() && !op.getScheduleAttr() && !chip.hasLanes() &&
+      op.getStaticExtent(AttentionOp::M) == 1)
     problem = "there is one query only: its matmuls are vector-matrix products";
-  else
-    problem = schedule ? explainSchedule(op, schedule, chip)
-                       : "schedule_c24: head dimensions D and E must be static";
   if (!problem.empty()) {
     rewriter.eraseOp(op);
     return reject(problem);

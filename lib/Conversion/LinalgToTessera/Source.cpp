@@ -19,7 +19,8 @@ using namespace mlir::tessera;
 
 std::optional<Source> mlir::tessera::lookThroughProducer(const Source &use,
                                                          bool mayWiden,
-                                                         bool widened) {
+                                                         bool widened,
+                                                         bool mayIndexZero) {
   auto producer = use.value.getDefiningOp<linalg::LinalgOp>();
   if (!producer || !producer.hasPureTensorSemantics() ||
       producer.getNumDpsInputs() != 1 || producer.getNumDpsInits() != 1 ||
@@ -46,7 +47,7 @@ std::optional<Source> mlir::tessera::lookThroughProducer(const Source &use,
   AffineMap in = producer.getMatchingIndexingMap(input);
   AffineMap out =
       producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
-  if (!in.isProjectedPermutation() || !out.isPermutation())
+  if (!in.isProjectedPermutation(mayIndexZero) || !out.isPermutation())
     return {};
   // Elements outside of the source must not be broadcast.
   if (use.isPadded && !in.isPermutation())

@@ -26,9 +26,11 @@ struct Source {
 
 /// The source of `use`, if its producer only moves elements (transposes,
 /// broadcasts) or, if `mayWiden`, extends them. Integers may be extended in one
-/// way only: `widened` states the cast that follows.
+/// way only: `widened` states the cast that follows. With `mayIndexZero`, the
+/// map may be zero along dimensions of one element.
 std::optional<Source> lookThroughProducer(const Source &use, bool mayWiden,
-                                          bool widened);
+                                          bool widened,
+                                          bool mayIndexZero = false);
 
 /// The same without widening, repeated as often as possible.
 Source lookThroughMoves(Source use);

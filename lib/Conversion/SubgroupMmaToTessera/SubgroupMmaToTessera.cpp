@@ -14,8 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
+#include "Conversion/PortableLaunch.h"
 #include "Dialect/Tessera/IR/Tessera.h"
-#include "Launch.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -271,7 +271,7 @@ struct ConvertSubgroupMmaToTesseraPass
       LDBG() << launch.getLoc() << ": for subgroups of "
              << subgroupSize.getValue();
       ++numRaisedLaunches;
-      if (failed(makePortable(launch, subgroupSize)))
+      if (failed(makePortable(launch, subgroupSize, "gpu.subgroup_mma")))
         return signalPassFailure();
     }
 

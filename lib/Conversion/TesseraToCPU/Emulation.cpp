@@ -26,6 +26,7 @@
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "Runtime/CpuKernel.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/Emulation.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -264,14 +265,17 @@ Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
 // Exchanges
 //===----------------------------------------------------------------------===//
 
+int64_t EmulatedTarget::getLanes() const {
+  return isEmulated(chip) ? chip.subgroupSize : exchangeLanes;
+}
+
 void EmulatedTarget::emitSubgroupBarrier(OpBuilder &builder,
                                          Location loc) const {
   // An exchange without data: lanes wait for each other, and then run in turn.
   Type i64 = builder.getI64Type();
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64),
         lane = arith::ConstantIntOp::create(builder, loc, 0, 32),
-        lanes =
-            arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
+        lanes = arith::ConstantIntOp::create(builder, loc, getLanes(), 32);
   emitCall(builder, loc, "tessera_cpu_shuffle",
            {symbols.emitLocation(builder, loc, "the barrier of the subgroup"),
             zero, lane, lanes},
@@ -287,8 +291,7 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
   Value from = lane.getType().isIndex()
                    ? arith::IndexCastOp::create(builder, loc, i32, lane)
                    : lane;
-  Value lanes =
-      arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
+  Value lanes = arith::ConstantIntOp::create(builder, loc, getLanes(), 32);
   Value result = emitCall(
       builder, loc, "tessera_cpu_shuffle",
       {symbols.emitLocation(builder, loc, "the exchange between lanes"), wide,
@@ -334,7 +337,7 @@ LogicalResult EmulatedTarget::convertLaneOps() const {
     Location loc = op->getLoc();
     Value lane = arith::RemUIOp::create(
         builder, loc, emitLinearThread(builder, op),
-        arith::ConstantIndexOp::create(builder, loc, chip.subgroupSize));
+        arith::ConstantIndexOp::create(builder, loc, getLanes()));
     if (isa<gpu::LaneIdOp>(op)) {
       op->getResult(0).replaceAllUsesWith(lane);
       op->erase();

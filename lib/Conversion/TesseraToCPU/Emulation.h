@@ -42,10 +42,6 @@ private:
 std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
                                          bool unsignedA, bool unsignedB);
 
-/// Whether `op` is a vendor's matrix instruction, tile load or asynchronous
-/// copy that threads execute together, or a wait for such copies.
-bool isVendorLaneOp(Operation *op);
-
 /// Emits one kernel with calls of Runtime/CpuKernel.h for collective operations
 /// of lanes. Each thread is a lane; data is passed through memory on its stack.
 class EmulatedTarget : public FragmentTarget {
@@ -84,6 +80,9 @@ public:
   static void setContext(Operation *kernel, Value context);
 
 private:
+  /// The threads of a subgroup: those of the chip that is emulated, or those of
+  /// kernels with exchanges on the host's own chips.
+  int64_t getLanes() const;
   Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
                  ArrayRef<Value> arguments, Type result = Type()) const;
   Value emitAddress(OpBuilder &builder, Location loc, Value memory,

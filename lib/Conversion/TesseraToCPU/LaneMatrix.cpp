@@ -19,98 +19,17 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Threads.h"
+#include "Dialect/Tessera/Utils/VendorOps.h"
 #include "TargetInfo/Emulation.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/Support/DebugStringHelper.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-namespace {
-
-/// One of the ops that are matrix instructions: acc + a * b.
-struct LaneMatmul {
-  /// The first part of the names of its family's rows.
-  StringRef family;
-  int64_t m, n, k;
-  bool tf32 = false, unsignedA = false, unsignedB = false;
-  /// Why it cannot be executed; empty if it can.
-  StringRef unsupported;
-};
-
-} // namespace
-
-static std::optional<LaneMatmul> getMatmul(Operation *op) {
-  if (auto mma = dyn_cast<nvgpu::MmaSyncOp>(op)) {
-    auto [m, n, k] = mma.getMmaShapeAsArray();
-    bool tf32 = getElementTypeOrSelf(mma.getMatrixA().getType()).isF32();
-    return LaneMatmul{"mma.", m, n, k, tf32, false, false, ""};
-  }
-  if (auto mfma = dyn_cast<amdgpu::MFMAOp>(op)) {
-    StringRef unsupported;
-    if (mfma.getBlocks() != 1)
-      unsupported = "several blocks";
-    else if (mfma.getCbsz() || mfma.getAbid() ||
-             mfma.getBlgp() != amdgpu::MFMAPermB::none)
-      unsupported = "permuted operands";
-    else if (mfma.getNegateA() || mfma.getNegateB() || mfma.getNegateC())
-      unsupported = "negated operands";
-    return LaneMatmul{"mfma.",
-                      mfma.getM(),
-                      mfma.getN(),
-                      mfma.getK(),
-                      mfma.getReducePrecision(),
-                      false,
-                      false,
-                      unsupported};
-  }
-  if (auto wmma = dyn_cast<amdgpu::WMMAOp>(op))
-    return LaneMatmul{"wmma",
-                      wmma.getM(),
-                      wmma.getN(),
-                      wmma.getK(),
-                      false,
-                      wmma.getUnsignedA(),
-                      wmma.getUnsignedB(),
-                      wmma.getClamp() ? "saturation" : ""};
-  return std::nullopt;
-}
-
-static int64_t getNumElements(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector ? vector.getNumElements() : 1;
-}
-
-/// The row of `chip` for an op, or null.
-static const MatrixInstruction *findRow(const Chip &chip, Operation *op,
-                                        const LaneMatmul &matmul) {
-  auto matches = [&](const std::string &name, const LaneMap &map,
-                     Value operand) {
-    return name == debugString(getElementTypeOrSelf(operand.getType())) &&
-           map.getNumRegisters() == getNumElements(operand.getType());
-  };
-  for (const MatrixInstruction &row : chip.instructions)
-    if (StringRef(row.name).starts_with(matmul.family) && !row.opaque &&
-        row.m == matmul.m && row.n == matmul.n && row.k == matmul.k &&
-        row.tf32 == matmul.tf32 &&
-        matches(row.aType, row.aMap, op->getOperand(0)) &&
-        matches(row.bType, row.bMap, op->getOperand(1)) &&
-        matches(row.accType, row.accMap, op->getOperand(2)))
-      return &row;
-  return nullptr;
-}
-
-bool mlir::tessera::isVendorLaneOp(Operation *op) {
-  return getMatmul(op) ||
-         isa<nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
-             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp>(op);
-}
 
 //===----------------------------------------------------------------------===//
 // Matrix instructions
@@ -146,17 +65,17 @@ static Value loadBits(OpBuilder &builder, Location loc, VectorType type,
 }
 
 LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
-  LaneMatmul matmul = *getMatmul(op);
+  LaneMatmul matmul = *getLaneMatmul(op);
   if (!matmul.unsupported.empty())
     return op->emitOpError()
            << "cannot be executed on the CPU: it has " << matmul.unsupported;
   const MatrixInstruction *row = nullptr;
   if (isEmulated(chip)) {
-    row = findRow(chip, op, matmul);
+    row = findInstruction(chip, op);
   } else {
     for (const Chip &other : getAllChips())
       if (!row && other.hasLanes())
-        row = findRow(other, op, matmul);
+        row = findInstruction(other, op);
   }
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -178,8 +97,9 @@ LogicalResult EmulatedTarget::convertMatmul(Operation *op) const {
   SmallVector<Value> memory;
   for (Value operand : op->getOperands().take_front(3)) {
     Type element = getElementTypeOrSelf(operand.getType());
-    int64_t bytes = llvm::divideCeil(
-        getNumElements(operand.getType()) * element.getIntOrFloatBitWidth(), 8);
+    int64_t bytes = llvm::divideCeil(getNumLaneElements(operand.getType()) *
+                                         element.getIntOrFloatBitWidth(),
+                                     8);
     Value count = LLVM::ConstantOp::create(
         entry, loc, entry.getI64Type(),
         entry.getI64IntegerAttr(std::max<int64_t>(bytes, 8)));
@@ -210,10 +130,7 @@ LogicalResult EmulatedTarget::convertLdMatrix(Operation *operation) const {
   constexpr int64_t lanes = 32, rows = 8;
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  if (isEmulated(chip) &&
-      llvm::none_of(chip.instructions, [](const MatrixInstruction &row) {
-        return StringRef(row.name).starts_with("mma.");
-      }))
+  if (isEmulated(chip) && !hasInstruction(chip, op))
     return op.emitOpError()
            << "is not an instruction of " << getEmulatedName(chip);
   Type i16 = builder.getI16Type(), i32 = builder.getI32Type(),
@@ -293,7 +210,7 @@ LogicalResult EmulatedTarget::convertLdMatrix(Operation *operation) const {
 LogicalResult EmulatedTarget::convertAsyncOp(Operation *operation) const {
   OpBuilder builder(operation);
   Location loc = operation->getLoc();
-  if (isEmulated(chip) && !chip.asyncCopy)
+  if (isEmulated(chip) && !hasInstruction(chip, operation))
     return operation->emitOpError()
            << "is not an instruction of " << getEmulatedName(chip);
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(operation)) {
@@ -339,7 +256,7 @@ LogicalResult EmulatedTarget::convertVendorOps() const {
   if (ops.empty())
     return success();
   for (Operation *op : ops) {
-    LogicalResult result = getMatmul(op)                ? convertMatmul(op)
+    LogicalResult result = getLaneMatmul(op)            ? convertMatmul(op)
                            : isa<nvgpu::LdMatrixOp>(op) ? convertLdMatrix(op)
                                                         : convertAsyncOp(op);
     if (failed(result))

@@ -9,9 +9,11 @@
 //   gpu.thread_id..  loads from the context
 //   gpu.barrier      a call: the runtime runs the threads as fibers
 //   gpu.printf       a call
+//   cf.assert        a branch, and a call that ends the launch
 //
 // For a chip that emulates another, a thread is a lane, and collective
-// operations of lanes are calls as well: Emulation.cpp.
+// operations of lanes are calls as well: Emulation.cpp. So are shuffles and
+// the vendors' ops for lanes on the host's own chips.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +22,13 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/VendorOps.h"
 #include "Emulation.h"
-#include "MathLibrary.h"
 #include "TargetInfo/Emulation.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -48,6 +52,7 @@ using namespace mlir::tessera;
 
 static constexpr llvm::StringLiteral barrierName = "tessera_cpu_barrier";
 static constexpr llvm::StringLiteral printName = "tessera_cpu_print";
+static constexpr llvm::StringLiteral assertName = "tessera_cpu_assert";
 
 //===----------------------------------------------------------------------===//
 // The gpu dialect
@@ -120,32 +125,57 @@ struct BarrierPattern : ContextPattern<gpu::BarrierOp> {
   }
 };
 
+/// A C string in a constant of the module.
+Value getText(Location loc, StringRef text, gpu::GPUModuleOp module,
+              PatternRewriter &rewriter) {
+  std::string bytes = text.str();
+  bytes.push_back('\0');
+  std::string name;
+  unsigned count = 0;
+  do
+    name = "kernel_text_" + std::to_string(count++);
+  while (module.lookupSymbol(name));
+  LLVM::GlobalOp global;
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    global = LLVM::GlobalOp::create(
+        rewriter, loc,
+        LLVM::LLVMArrayType::get(rewriter.getI8Type(), bytes.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        rewriter.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(rewriter, loc, global);
+}
+
+/// An assertion that fails is a call, which ends the launch.
+struct AssertPattern : ContextPattern<cf::AssertOp> {
+  using ContextPattern::ContextPattern;
+  LogicalResult matchAndRewrite(cf::AssertOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<gpu::GPUModuleOp>();
+    std::string message = op.getMsg().str();
+    if (auto file = loc->findInstanceOf<FileLineColLoc>())
+      message += (" at " + file.getFilename().getValue() + ":" +
+                  Twine(file.getLine()) + ":" + Twine(file.getColumn()))
+                     .str();
+    Value fails = arith::XOrIOp::create(
+        rewriter, loc, op.getArg(),
+        arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true)));
+    auto branch = scf::IfOp::create(rewriter, loc, fails);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    Value text = getText(loc, message, module, rewriter);
+    func::CallOp::create(rewriter, loc, assertName, TypeRange(),
+                         ValueRange{workgroup, text});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// gpu.printf is a call with its operands as 64 bits in an array.
 struct PrintfPattern : ContextPattern<gpu::PrintfOp> {
   using ContextPattern::ContextPattern;
-
-  /// A C string in a constant of the module.
-  static Value getText(Location loc, StringRef text, gpu::GPUModuleOp module,
-                       PatternRewriter &rewriter) {
-    std::string bytes = text.str();
-    bytes.push_back('\0');
-    std::string name;
-    unsigned count = 0;
-    do
-      name = "printf_text_" + std::to_string(count++);
-    while (module.lookupSymbol(name));
-    LLVM::GlobalOp global;
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(module.getBody());
-      global = LLVM::GlobalOp::create(
-          rewriter, loc,
-          LLVM::LLVMArrayType::get(rewriter.getI8Type(), bytes.size()),
-          /*isConstant=*/true, LLVM::Linkage::Internal, name,
-          rewriter.getStringAttr(bytes));
-    }
-    return LLVM::AddressOfOp::create(rewriter, loc, global);
-  }
 
   LogicalResult matchAndRewrite(gpu::PrintfOp op,
                                 PatternRewriter &rewriter) const override {
@@ -229,15 +259,24 @@ static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
                FieldPattern<gpu::GridDimOp, GridDim>,
                FieldPattern<gpu::BlockDimOp, BlockDim>,
                FieldPattern<gpu::ThreadIdOp, ThreadId>, GlobalIdPattern,
-               BarrierPattern, PrintfPattern>(context, workgroup);
+               AssertPattern, BarrierPattern, PrintfPattern>(context,
+                                                             workgroup);
   patterns.add<WorkgroupMemoryPattern>(context, memory);
   patterns.add<ReturnPattern>(context);
   walkAndApplyPatterns(function, std::move(patterns));
   WalkResult result = function.walk([](Operation *op) {
-    if (!isa_and_nonnull<gpu::GPUDialect>(op->getDialect()))
-      return WalkResult::advance();
-    op->emitError() << "target cpu does not support " << op->getName();
-    return WalkResult::interrupt();
+    if (isa_and_nonnull<gpu::GPUDialect>(op->getDialect())) {
+      op->emitError() << "target cpu does not support " << op->getName();
+      return WalkResult::interrupt();
+    }
+    // Those that the CPU executes lane by lane are converted.
+    if (const TargetInfo *owner =
+            findDialectOwner(op->getName().getDialectNamespace())) {
+      op->emitOpError() << "is supported by target " << owner->name
+                        << " only; the CPU does not execute it";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
@@ -264,8 +303,7 @@ struct ConvertTesseraToCPUPass
                          << (*found)->target << ":" << (*found)->name;
       return signalPassFailure();
     }
-    if (failed(convertFragments(module, **found)) ||
-        failed(convertToMathLibrary(module)))
+    if (failed(convertFragments(module, **found)))
       return signalPassFailure();
     dropMemorySpaces(module);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
@@ -280,11 +318,15 @@ struct ConvertTesseraToCPUPass
     if (!isEmulated(chip)) {
       for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
         WalkResult found = kernel.walk([](Operation *op) {
-          return isVendorLaneOp(op) ? WalkResult::interrupt()
-                                    : WalkResult::advance();
+          return isVendorLaneOp(op) || isa<gpu::ShuffleOp>(op)
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
         });
-        if (found.wasInterrupted() &&
-            failed(EmulatedTarget(chip, kernel, symbols).convertVendorOps()))
+        if (!found.wasInterrupted())
+          continue;
+        EmulatedTarget target(chip, kernel, symbols);
+        if (failed(target.convertLaneOps()) ||
+            failed(target.convertVendorOps()))
           return failure();
       }
       symbols.declare(module);
@@ -347,8 +389,11 @@ struct ConvertTesseraToCPUPass
     Value memory = entry.addArgument(bytes, loc);
     EmulatedTarget::setContext(function, context);
 
-    bool prints = false;
-    function.walk([&](gpu::PrintfOp) { prints = true; });
+    bool prints = false, asserts = false;
+    function.walk([&](Operation *op) {
+      prints |= isa<gpu::PrintfOp>(op);
+      asserts |= isa<cf::AssertOp>(op);
+    });
     if (failed(convertGpuOps(function, context, memory)))
       return failure();
     kernel.erase();
@@ -366,6 +411,13 @@ struct ConvertTesseraToCPUPass
           builder, loc, printName,
           builder.getFunctionType({pointer, pointer, pointer, pointer}, {}));
       print.setPrivate();
+    }
+    if (asserts && !module.lookupSymbol(assertName)) {
+      builder.setInsertionPointToStart(module.getBody());
+      auto report =
+          func::FuncOp::create(builder, loc, assertName,
+                               builder.getFunctionType({pointer, pointer}, {}));
+      report.setPrivate();
     }
     return success();
   }

@@ -8,6 +8,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/DebugLog.h"
@@ -46,9 +47,11 @@ struct ConvertKernelsToROCDLPass
     FailureOr<const Chip *> chip = getChip(getOperation(), "hip");
     if (failed(chip))
       return signalPassFailure();
-    // It becomes calls of ROCm's device libraries, which are not linked.
-    WalkResult prints = getOperation().walk([](gpu::PrintfOp op) {
-      op.emitError() << "target hip does not support gpu.printf";
+    // They become calls of ROCm's device libraries, which are not linked.
+    WalkResult prints = getOperation().walk([](Operation *op) {
+      if (!isa<gpu::PrintfOp, cf::AssertOp>(op))
+        return WalkResult::advance();
+      op->emitError() << "target hip does not support " << op->getName();
       return WalkResult::interrupt();
     });
     if (prints.wasInterrupted())

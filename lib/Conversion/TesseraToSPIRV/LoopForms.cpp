@@ -5,12 +5,57 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+/// Moves the body of `loop` into the loop that `builder` builds innermost,
+/// whose partial results are `carried`. Returns the next ones.
+static SmallVector<Value> moveBody(OpBuilder &builder, scf::ParallelOp loop,
+                                   ValueRange indices, ValueRange carried) {
+  IRRewriter rewriter(builder);
+  Block *body = loop.getBody();
+  auto reduce = cast<scf::ReduceOp>(body->getTerminator());
+  rewriter.inlineBlockBefore(body, builder.getInsertionBlock(),
+                             builder.getInsertionPoint(), indices);
+  SmallVector<Value> next;
+  for (auto [region, operand, partial] :
+       llvm::zip_equal(reduce.getReductions(), reduce.getOperands(), carried)) {
+    Block &combine = region.front();
+    auto result = cast<scf::ReduceReturnOp>(combine.getTerminator());
+    rewriter.inlineBlockBefore(&combine, reduce, {partial, operand});
+    next.push_back(result.getResult());
+    rewriter.eraseOp(result);
+  }
+  rewriter.eraseOp(reduce);
+  return next;
+}
+
+void mlir::tessera::sequenceReductions(Operation *root) {
+  SmallVector<scf::ParallelOp> loops;
+  root->walk([&](scf::ParallelOp loop) {
+    if (loop.getNumResults())
+      loops.push_back(loop);
+  });
+  for (scf::ParallelOp loop : loops) {
+    OpBuilder builder(loop);
+    scf::LoopNest nest = scf::buildLoopNest(
+        builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
+        loop.getStep(), loop.getInitVals(),
+        [&](OpBuilder &inner, Location, ValueRange indices,
+            ValueRange carried) -> scf::ValueVector {
+          SmallVector<Value> next = moveBody(inner, loop, indices, carried);
+          return scf::ValueVector(next.begin(), next.end());
+        });
+    loop.replaceAllUsesWith(ValueRange(nest.results));
+    loop.erase();
+  }
+}
 
 void mlir::tessera::guardLoops(Operation *root) {
   SmallVector<scf::ForOp> loops;

@@ -70,11 +70,19 @@ LogicalResult MemoryLowering::lower(memref::AtomicRMWOp op) {
   default:
     break;
   }
-  if (!result)
-    return op.emitError() << "target " << environment.target
-                          << " does not support atomic "
-                          << arith::stringifyAtomicRMWKind(op.getKind())
-                          << " of " << type;
+  if (!result) {
+    InFlightDiagnostic diagnostic = op.emitError();
+    diagnostic << "target " << environment.target << " does not support ";
+    // Two of which share a byte: they are written by these.
+    if (type.isInteger(8) && (op.getKind() == arith::AtomicRMWKind::andi ||
+                              op.getKind() == arith::AtomicRMWKind::ori))
+      diagnostic << "writes of i4 elements, which need atomics of bytes; write "
+                    "i8";
+    else
+      diagnostic << "atomic " << arith::stringifyAtomicRMWKind(op.getKind())
+                 << " of " << type;
+    return diagnostic;
+  }
   op.getResult().replaceAllUsesWith(result);
   return success();
 }

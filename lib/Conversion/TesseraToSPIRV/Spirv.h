@@ -158,6 +158,10 @@ void narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide);
 /// of known lane maps.
 LogicalResult separateOpaque(Operation *root, const Chip &chip);
 
+/// Makes parallel loops with reductions sequential, in the order of their
+/// indices (LoopForms.cpp).
+void sequenceReductions(Operation *root);
+
 } // namespace mlir::tessera
 
 #endif // CONVERSION_TESSERATOSPIRV_SPIRV_H

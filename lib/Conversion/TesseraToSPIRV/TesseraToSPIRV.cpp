@@ -7,6 +7,8 @@
 //   fragments of the       spirv.coopmatrix values, a tile each
 //   matrix unit            (SeparateOpaque.cpp, CooperativeMatrix.cpp)
 //   other fragments        vectors, by the lane maps     (FragmentToVector)
+//   scf.parallel with      scf.for                       (LoopForms.cpp)
+//   reductions
 //   gpu.barrier            spirv.ControlBarrier of workgroup memory, where that
 //                          is all it has to order
 //
@@ -110,6 +112,7 @@ struct ConvertTesseraToSPIRVPass
       return signalPassFailure();
     SpirvTarget device(**found);
     LDBG() << module.getName() << ": for " << (*found)->name;
+    sequenceReductions(module);
     orderAccesses(module, device);
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       relaxBarriers(kernel, *getSpirvEnvironment((*found)->target));

@@ -1089,7 +1089,10 @@ FailureOr<Tensor> Lowering::expand(const Tensor &input,
       });
   }
   // An element-wise copy, with the shape from a constant that is not read.
-  Tensor like = makeSplat(input.type, shape, 0);
+  // Sizes that are not known stay the input's.
+  Shape known(shape);
+  std::replace(known.begin(), known.end(), ShapedType::kDynamic, int64_t(1));
+  Tensor like = makeSplat(input.type, known, 0);
   return elementwise({input, like}, input.type,
                      [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
 }

@@ -73,6 +73,9 @@ struct Tensor {
   Shape partial = {};
   /// The bytes that DequantizeLinear made the tensor of; null for others.
   std::shared_ptr<const Quantized> quantized = nullptr;
+  /// The uint8 that are larger by 128 than int8 with the zero point -128; their
+  /// own zero point is 0. Null for other tensors, and where they are not known.
+  std::shared_ptr<const Tensor> raised = nullptr;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool isStatic() const { return !ShapedType::isDynamicShape(shape); }
@@ -289,20 +292,31 @@ FailureOr<Tensor> multiplyBatches(Lowering &l, Tensor a, Tensor c,
 
 /// An operand of an integer contraction, which multiplies `bytes - zero`.
 struct ByteOperand {
-  /// int8.
+  /// int8, or uint8 without a zero point.
   Tensor bytes;
   /// int32; absent for zero.
   std::optional<Tensor> zero;
 };
 
 /// The operand of an int8 or uint8 tensor and its zero point, which may be
-/// null. The matrix units of all vendors multiply bytes with signs; so 128 is
-/// subtracted of uint8 and its zero point.
+/// null. 128 is subtracted of uint8 and its zero point, except of values that
+/// are not known and whose zero point is 0, if `mayBeUnsigned`.
 FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Tensor &integers,
-                                       const Tensor *zero);
-inline FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Quantized &x) {
-  return makeByteOperand(l, x.integers, x.zero ? &*x.zero : nullptr);
+                                       const Tensor *zero,
+                                       bool mayBeUnsigned = false);
+inline FailureOr<ByteOperand> makeByteOperand(Lowering &l, const Quantized &x,
+                                              bool mayBeUnsigned = false) {
+  return makeByteOperand(l, x.integers, x.zero ? &*x.zero : nullptr,
+                         mayBeUnsigned);
 }
+
+/// Whether dequantization is known to keep the order of the numbers: there is
+/// one scale, which is a positive constant.
+bool keepsOrder(const Quantized &quantized);
+
+/// Dequantizes other bytes with the one scale and zero point of `quantized`.
+FailureOr<Tensor> dequantizeAs(Lowering &l, const Quantized &quantized,
+                               const Tensor &integers);
 
 /// The sum of int8 over axes, in int32.
 FailureOr<Tensor> sumBytes(Lowering &l, const Tensor &bytes,

@@ -120,17 +120,17 @@ static bool apply(const Elementwise &element, ArrayRef<Number> in, Number &out,
   return true;
 }
 
-InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
-                                             Elementwise::Function function,
-                                             int64_t attribute) {
-  if (op->getNumResults() != 1 || op->getNumOperands() > 3 ||
-      op->getNumOperands() == 0)
+/// `op` computes `resultValue`, one of its results, by the function.
+static InstrPtr makeElementwiseResult(Operation *op, Scope &scope,
+                                      Elementwise::Function function,
+                                      int64_t attribute, Value resultValue) {
+  if (op->getNumOperands() > 3 || op->getNumOperands() == 0)
     return nullptr;
   Elementwise element;
   element.function = function;
   element.attribute = attribute;
   element.op = op;
-  element.result = getFormat(op->getResult(0).getType());
+  element.result = getFormat(resultValue.getType());
   std::array<Slot, 3> inputs;
   unsigned count = op->getNumOperands();
   for (unsigned i = 0; i < count; ++i) {
@@ -139,7 +139,7 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
       return nullptr;
     inputs[i] = scope.slot(op->getOperand(i));
   }
-  Slot result = scope.define(op->getResult(0));
+  Slot result = scope.define(resultValue);
   if (!element.result)
     return nullptr;
   if (!result.isView)
@@ -184,6 +184,15 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
     frame.view(result) = std::move(output);
     return true;
   });
+}
+
+InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
+                                             Elementwise::Function function,
+                                             int64_t attribute) {
+  return op->getNumResults() == 1
+             ? makeElementwiseResult(op, scope, function, attribute,
+                                     op->getResult(0))
+             : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -546,6 +555,62 @@ bool tessera::reference::multiplyIntegers(const Elementwise &self,
                       productError(static_cast<double>(in[0].i), in[0].error,
                                    static_cast<double>(in[1].i), in[1].error));
   return true;
+}
+
+/// The upper half of an exact result of integers, as `getUpper` computes it
+/// from two numbers of 128 bits. That of uncertain operands is unknown.
+template <bool isSigned, typename F>
+static bool computeUpper(const Elementwise &self, const Number *in, Number &out,
+                         F getUpper) {
+  const Format &format = *self.inputs[0];
+  auto widen = [&](const Number &number) -> __int128 {
+    return isSigned ? static_cast<__int128>(format.signedValue(number.i))
+                    : static_cast<__int128>(format.unsignedValue(number.i));
+  };
+  auto upper = static_cast<int64_t>(getUpper(widen(in[0]), widen(in[1])));
+  bool isCertain = in[0].error == 0 && in[1].error == 0;
+  out = Number::ofInt(self.result->wrap(upper), isCertain ? 0 : unbounded);
+  return true;
+}
+
+static bool getCarry(const Elementwise &self, const Number *in, Number &out,
+                     Run &) {
+  return computeUpper</*isSigned=*/false>(
+      self, in, out, [&](__int128 a, __int128 b) {
+        return (static_cast<unsigned __int128>(a + b) >>
+                self.inputs[0]->width) &
+               1;
+      });
+}
+
+template <bool isSigned>
+static bool multiplyUpper(const Elementwise &self, const Number *in,
+                          Number &out, Run &) {
+  return computeUpper<isSigned>(self, in, out, [&](__int128 a, __int128 b) {
+    // Without signs, the result may need all 128 bits.
+    return static_cast<int64_t>(
+        isSigned
+            ? static_cast<unsigned __int128>(a * b) >> self.inputs[0]->width
+            : static_cast<unsigned __int128>(a) *
+                      static_cast<unsigned __int128>(b) >>
+                  self.inputs[0]->width);
+  });
+}
+
+/// An op whose results are the lower and the upper part.
+static InstrPtr compileExtended(Operation *op, Scope &scope,
+                                Elementwise::Function lower,
+                                Elementwise::Function upper) {
+  InstrPtr first = makeElementwiseResult(op, scope, lower, /*attribute=*/0,
+                                         op->getResult(0)),
+           second = makeElementwiseResult(op, scope, upper, /*attribute=*/0,
+                                          op->getResult(1));
+  if (!first || !second)
+    return nullptr;
+  std::shared_ptr<Instr> parts[] = {std::move(first), std::move(second)};
+  return makeInstr([lower = parts[0], upper = parts[1]](Frame &frame) {
+    return lower->run(frame) && upper->run(frame);
+  });
 }
 
 namespace {
@@ -977,6 +1042,20 @@ void tessera::reference::addArithHandlers(Registry &registry) {
     });
   };
   registry.add<arith::ConstantOp>(compileConstant);
+  registry.add<arith::AddUIExtendedOp>(
+      [](arith::AddUIExtendedOp op, Scope &scope) {
+        return compileExtended(op, scope, addIntegers, getCarry);
+      });
+  registry.add<arith::MulSIExtendedOp>(
+      [](arith::MulSIExtendedOp op, Scope &scope) {
+        return compileExtended(op, scope, multiplyIntegers,
+                               multiplyUpper</*isSigned=*/true>);
+      });
+  registry.add<arith::MulUIExtendedOp>(
+      [](arith::MulUIExtendedOp op, Scope &scope) {
+        return compileExtended(op, scope, multiplyIntegers,
+                               multiplyUpper</*isSigned=*/false>);
+      });
   registry.add<arith::SelectOp>(compileSelect);
   registry.add<arith::CmpIOp>([](arith::CmpIOp op, Scope &scope) {
     return makeElementwise(op, scope, compareIntegers,

@@ -90,15 +90,20 @@ InstrPtr tessera::reference::compileCall(Operation *op, Operation *callee,
 /// Functions of upstream's runners. The reference prints nothing.
 static InstrPtr compileRunnerCall(func::CallOp op, Scope &scope) {
   StringRef name = op.getCallee();
-  if (name.starts_with("print") && op.getNumResults() == 0)
+  if ((name.starts_with("print") ||
+       name == "mlirAsyncRuntimePrintCurrentThreadId") &&
+      op.getNumResults() == 0)
     return makeInstr([](Frame &) { return true; });
   if (name.starts_with("mgpuMemGetDeviceMemRef") && op.getNumOperands() == 1 &&
       op.getNumResults() == 1) {
     Slot source = scope.slot(op.getOperand(0));
     return makeAlias(source, scope.define(op.getResult(0)));
   }
-  if (name.starts_with("fillResource") && op.getNumOperands() == 2 &&
-      op.getNumResults() == 0 && isa<MemRefType>(op.getOperand(0).getType()))
+  bool isFill = name.starts_with("fillResource") ||
+                name.starts_with("fillF32Buffer") ||
+                name.starts_with("fillI32Buffer");
+  if (isFill && op.getNumOperands() == 2 && op.getNumResults() == 0 &&
+      isa<MemRefType>(op.getOperand(0).getType()))
     return makeFill(op, scope.slot(op.getOperand(0)),
                     scope.slot(op.getOperand(1)));
   return nullptr;

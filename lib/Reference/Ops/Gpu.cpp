@@ -8,6 +8,7 @@
 #include "Control.h"
 #include "Shapes.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
@@ -27,8 +28,14 @@ struct Launch {
   std::array<Slot, 3> gridDim, blockDim;
   /// Values for the first of the kernel's arguments.
   SmallVector<Code::Use> operands;
+  /// Whether its lanes exchange values, which takes more than one of them.
+  bool exchanges = false;
+  /// The bytes of dynamic workgroup memory.
+  std::optional<Slot> dynamicBytes;
   /// Arguments for block ids, thread ids, grid and block sizes come first.
   bool hasIndexArguments = false;
+  /// As in `Workgroup`.
+  int64_t subgroupSize = 0;
   /// Memory that a workgroup shares, and each thread's own.
   struct Memory {
     Slot slot;
@@ -80,8 +87,32 @@ bool Launch::runGroup(Frame &host, const Workgroup &group) const {
                             : kernel->code.runAll(frames);
 }
 
+/// Threads of a subgroup in a kernel whose lanes exchange values, on a device
+/// with subgroups of one thread.
+static constexpr int64_t exchangeLanes = 32;
+
+/// Whether lanes receive values of other lanes somewhere in `kernel`.
+static bool hasExchanges(Operation *kernel) {
+  return kernel
+      ->walk([](Operation *op) {
+        auto reduce = dyn_cast<gpu::SubgroupReduceOp>(op);
+        bool isExchange = reduce ? reduce.getClusterSize().value_or(1) > 1
+                                 : isa<gpu::ShuffleOp>(op);
+        return isExchange ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool Launch::run(Frame &frame) const {
   Workgroup shape;
+  shape.subgroupSize = subgroupSize ? subgroupSize : frame.run->subgroupSize;
+  if (exchanges && shape.subgroupSize == 1)
+    shape.subgroupSize = exchangeLanes;
+  if (dynamicBytes)
+    shape.dynamicBytes = frame.integer(*dynamicBytes);
+  if (shape.dynamicBytes < 0 || shape.dynamicBytes > (1 << 20))
+    return frame.run->error(
+        op, "the size of the dynamic workgroup memory is out of bounds");
   int64_t groups = 1;
   for (unsigned i = 0; i < 3; ++i) {
     shape.gridDim[i] = frame.integer(gridDim[i]);
@@ -155,6 +186,8 @@ static std::shared_ptr<Launch> startLaunch(LaunchOpT op, Scope &scope) {
   launch->blockDim = {scope.slot(op.getBlockSizeX()),
                       scope.slot(op.getBlockSizeY()),
                       scope.slot(op.getBlockSizeZ())};
+  if (Value bytes = op.getDynamicSharedMemorySize())
+    launch->dynamicBytes = scope.slot(bytes);
   return launch;
 }
 
@@ -170,7 +203,9 @@ static InstrPtr compileLaunch(gpu::LaunchOp op, Scope &scope) {
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->owned = scope.compileFunction(op.getBody().front());
   launch->kernel = launch->owned.get();
+  launch->subgroupSize = getVendorSubgroupSize(op);
   launch->hasIndexArguments = true;
+  launch->exchanges = hasExchanges(op);
   ArrayRef<Slot> arguments = launch->kernel->code.arguments;
   if (!addMemory(scope, op.getWorkgroupAttributions(), arguments,
                  launch->workgroupMemory) ||
@@ -191,8 +226,10 @@ static InstrPtr compileLaunchFunc(gpu::LaunchFuncOp op, Scope &scope) {
     return nullptr;
   std::shared_ptr<Launch> launch = startLaunch(op, scope);
   launch->kernel = scope.program.getFunction(kernel);
+  launch->subgroupSize = getVendorSubgroupSize(kernel);
   if (!launch->kernel)
     return nullptr;
+  launch->exchanges = hasExchanges(kernel);
   for (OpOperand &operand : op.getKernelOperandsMutable())
     launch->operands.push_back(scope.use(operand));
   ArrayRef<Slot> arguments = launch->kernel->code.arguments;
@@ -231,8 +268,7 @@ static void addQuery(Registry &registry, F query) {
   });
 }
 
-static InstrPtr compileBarrier(gpu::BarrierOp op, Scope &) {
-  Operation *operation = op;
+static InstrPtr compileBarrier(Operation *operation, Scope &) {
   return makeCollective([=](ArrayRef<Frame *> frames) {
     const Frame &frame = *frames.front();
     if (!frame.group)
@@ -268,6 +304,88 @@ static InstrPtr compileMemset(gpu::MemsetOp op, Scope &scope) {
   return makeFill(op, memory, value);
 }
 
+/// The dynamic memory of the workgroup from byte `begin` on as elements of
+/// `format`, of `sizes`; null with an error where it has not as many, or
+/// others.
+static ViewRef getDynamicMemory(const Frame &frame, Operation *op,
+                                const Format &format, int64_t begin,
+                                ArrayRef<int64_t> sizes) {
+  if (!frame.group) {
+    (void)frame.run->error(op, "must be inside a kernel");
+    return nullptr;
+  }
+  const Workgroup &group = *frame.group;
+  int64_t bytes = format.width / 8, count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  int64_t end = begin + count * bytes;
+  if (begin < 0 || begin % bytes != 0 || end > group.dynamicBytes) {
+    (void)frame.run->error(op, "bytes " + Twine(begin) + " to " + Twine(end) +
+                                   " are not whole elements of the " +
+                                   Twine(group.dynamicBytes) +
+                                   " bytes of dynamic workgroup memory");
+    return nullptr;
+  }
+  bool isKnown = false;
+  for (const Workgroup::DynamicPart &part : group.dynamicParts) {
+    if (part.format != &format && begin < part.end && part.begin < end) {
+      (void)frame.run->error(
+          op, "elements of two types share bytes of the dynamic workgroup "
+              "memory, which the reference does not support");
+      return nullptr;
+    }
+    isKnown |= part.format == &format && part.begin <= begin && end <= part.end;
+  }
+  if (!isKnown)
+    group.dynamicParts.push_back({&format, begin, end});
+  ViewRef &memory = group.dynamicMemory[&format];
+  if (!memory)
+    memory = View::makePoison(format, {group.dynamicBytes / bytes});
+  ViewRef view = memory->alias();
+  view->offset = begin / bytes;
+  view->sizes.assign(sizes.begin(), sizes.end());
+  view->strides = denseStrides(sizes);
+  return view;
+}
+
+static InstrPtr compileDynamicMemory(gpu::DynamicSharedMemoryOp op,
+                                     Scope &scope) {
+  const Format *format = getFormat(op.getType());
+  Slot result = scope.define(op.getResultMemref());
+  Operation *operation = op;
+  // The elements belong to the views, if all uses are views.
+  bool isViewed = llvm::all_of(op->getUsers(), llvm::IsaPred<memref::ViewOp>);
+  return makeInstr([=](Frame &frame) {
+    int64_t bytes = frame.group ? frame.group->dynamicBytes : 0;
+    ViewRef view = isViewed ? View::make(*format, {0})
+                            : getDynamicMemory(frame, operation, *format,
+                                               /*begin=*/0, {bytes});
+    frame.view(result) = view;
+    return view != nullptr;
+  });
+}
+
+/// A view of the dynamic memory; other bytes do not become elements.
+static InstrPtr compileDynamicView(memref::ViewOp op, Scope &scope) {
+  const Format *format = getFormat(op.getType());
+  if (!op.getSource().getDefiningOp<gpu::DynamicSharedMemoryOp>() || !format ||
+      format->width < 8)
+    return nullptr;
+  Slot shift = scope.slot(op.getByteShift());
+  MixedList sizes = getSizes(scope, op.getType(), op.getSizes());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    SmallVector<int64_t> extents = sizes.get(frame);
+    if (!checkSizes(*frame.run, operation, extents))
+      return false;
+    ViewRef view = getDynamicMemory(frame, operation, *format,
+                                    frame.integer(shift), extents);
+    frame.view(result) = view;
+    return view != nullptr;
+  });
+}
+
 /// An op of which nothing remains: everything is synchronous, and there is one
 /// memory.
 static InstrPtr compileNothing(Operation *op, Scope &scope) {
@@ -279,6 +397,7 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   registry.add<gpu::LaunchOp>(compileLaunch);
   registry.add<gpu::LaunchFuncOp>(compileLaunchFunc);
   registry.add<gpu::BarrierOp>(compileBarrier);
+  registry.add<amdgpu::LDSBarrierOp>(compileBarrier);
   addQuery<gpu::ThreadIdOp>(registry, [](const Frame &frame, unsigned dim) {
     return frame.threadId[dim];
   });
@@ -301,12 +420,12 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   });
   registry.add<gpu::LaneIdOp>([](gpu::LaneIdOp op, Scope &scope) {
     return makeQuery(op, scope, [](const Frame &frame) {
-      return frame.linearThread % frame.run->subgroupSize;
+      return frame.linearThread % frame.subgroupSize();
     });
   });
   registry.add<gpu::NumSubgroupsOp>([](gpu::NumSubgroupsOp op, Scope &scope) {
     return makeQuery(op, scope, [](const Frame &frame) {
-      int64_t size = frame.run->subgroupSize;
+      int64_t size = frame.subgroupSize();
       return (frame.group->numThreads + size - 1) / size;
     });
   });
@@ -314,12 +433,14 @@ void tessera::reference::addGpuHandlers(Registry &registry) {
   registry.add<gpu::SubgroupSizeOp>([](gpu::SubgroupSizeOp op, Scope &scope) {
     Slot result = scope.define(op.getResult());
     return makeInstr([=](Frame &frame) {
-      frame.setInt(result, frame.run->subgroupSize);
+      frame.setInt(result, frame.subgroupSize());
       return true;
     });
   });
 
   registry.add<gpu::AllocOp>(compileAlloc);
+  registry.add<gpu::DynamicSharedMemoryOp>(compileDynamicMemory);
+  registry.add<memref::ViewOp>(compileDynamicView);
   registry.add<gpu::MemsetOp>(compileMemset);
   registry.add<gpu::MemcpyOp>([](gpu::MemcpyOp op, Scope &scope) {
     scope.define(op->getResults());

@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 
 using namespace mlir;
 using namespace mlir::tessera::reference;
@@ -338,6 +339,74 @@ static InstrPtr compileWmma(amdgpu::WMMAOp op, Scope &scope) {
                     op.getUnsignedB());
 }
 
+/// The position of the first element that an op of amdgpu accesses in a
+/// contiguous buffer.
+template <typename OpT>
+static std::function<int64_t(const Frame &, const View &)>
+getBufferAddress(OpT op, Scope &scope) {
+  SmallVector<Slot> indices = scope.slots(op.getIndices());
+  std::optional<Slot> more;
+  if (op.getSgprOffset())
+    more = scope.slot(op.getSgprOffset());
+  int64_t constant = op.getIndexOffset().value_or(0);
+  return [=](const Frame &frame, const View &view) {
+    int64_t first = constant + (more ? frame.integer(*more) : 0);
+    for (auto [i, slot] : llvm::enumerate(indices))
+      first += frame.integer(slot) * view.strides[i];
+    return first;
+  };
+}
+
+/// Elements outside of the buffer are zero.
+static InstrPtr compileBufferLoad(amdgpu::RawBufferLoadOp op, Scope &scope) {
+  if (!cast<MemRefType>(op.getMemref().getType()).getLayout().isIdentity())
+    return nullptr;
+  auto type = dyn_cast<VectorType>(op.getType());
+  const Format *format = type ? getFormat(type) : nullptr;
+  if (type && !format)
+    return nullptr;
+  int64_t count = getNumElements(op.getType());
+  SmallVector<int64_t> shape;
+  if (type)
+    shape.assign(type.getShape().begin(), type.getShape().end());
+  Slot memory = scope.slot(op.getMemref());
+  auto address = getBufferAddress(op, scope);
+  Slot result = scope.define(op.getValue());
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(memory);
+    int64_t first = address(frame, view), length = view.getNumElements();
+    auto load = [&](int64_t at) {
+      return at >= 0 && at < length ? view.load(view.offset + at) : Number();
+    };
+    if (!format) {
+      frame.number(result) = load(first);
+      return true;
+    }
+    ViewRef own = View::make(*format, shape);
+    for (int64_t i = 0; i < count; ++i)
+      own->store(i, load(first + i));
+    frame.view(result) = std::move(own);
+    return true;
+  });
+}
+
+/// Elements outside of the buffer are not stored.
+static InstrPtr compileBufferStore(amdgpu::RawBufferStoreOp op, Scope &scope) {
+  if (!cast<MemRefType>(op.getMemref().getType()).getLayout().isIdentity())
+    return nullptr;
+  int64_t count = getNumElements(op.getValue().getType());
+  Slot memory = scope.slot(op.getMemref()), value = scope.slot(op.getValue());
+  auto address = getBufferAddress(op, scope);
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(memory);
+    int64_t first = address(frame, view), length = view.getNumElements();
+    for (int64_t i = 0; i < count; ++i)
+      if (first + i >= 0 && first + i < length)
+        view.store(view.offset + first + i, getElement(frame, value, i));
+    return true;
+  });
+}
+
 void tessera::reference::addLaneMatrixHandlers(Registry &registry) {
   registry.add<nvgpu::MmaSyncOp>(compileMmaSync);
   registry.add<nvgpu::LdMatrixOp>(compileLdMatrix);
@@ -346,9 +415,28 @@ void tessera::reference::addLaneMatrixHandlers(Registry &registry) {
   registry.add<nvgpu::DeviceAsyncWaitOp>(compileWait);
   registry.add<amdgpu::MFMAOp>(compileMfma);
   registry.add<amdgpu::WMMAOp>(compileWmma);
+  registry.add<amdgpu::RawBufferLoadOp>(compileBufferLoad);
+  registry.add<amdgpu::RawBufferStoreOp>(compileBufferStore);
+  registry.add<amdgpu::SchedBarrierOp>([](amdgpu::SchedBarrierOp, Scope &) {
+    return makeInstr([](Frame &) { return true; });
+  });
 }
 
 bool tessera::reference::isVendorLaneOp(Operation *op) {
   return isa<nvgpu::MmaSyncOp, nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
-             amdgpu::MFMAOp, amdgpu::WMMAOp>(op);
+             amdgpu::MFMAOp, amdgpu::WMMAOp, xegpu::LoadNdOp, xegpu::StoreNdOp,
+             xegpu::DpasOp>(op);
+}
+
+int64_t tessera::reference::getVendorSubgroupSize(Operation *kernel) {
+  int64_t size = 0;
+  kernel->walk([&](Operation *op) {
+    if (!isVendorLaneOp(op))
+      return WalkResult::advance();
+    size = isa<amdgpu::MFMAOp>(op)                      ? 64
+           : isa<xegpu::XeGPUDialect>(op->getDialect()) ? 16
+                                                        : 32;
+    return WalkResult::interrupt();
+  });
+  return size;
 }

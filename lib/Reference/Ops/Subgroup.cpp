@@ -238,7 +238,7 @@ static InstrPtr compileShuffle(gpu::ShuffleOp op, Scope &scope) {
     DenseMap<int64_t, Number> lanes;
     for (Frame *frame : frames)
       lanes[frame->linearThread] = frame->number(value);
-    int64_t size = frames.front()->run->subgroupSize;
+    int64_t size = frames.front()->subgroupSize();
     for (Frame *frame : frames) {
       int64_t lane = frame->linearThread % size;
       int64_t base = frame->linearThread - lane;
@@ -372,7 +372,7 @@ static InstrPtr compileSubgroupReduce(gpu::SubgroupReduceOp op, Scope &scope) {
   if (std::optional<uint32_t> clusterSize = op.getClusterSize()) {
     int64_t size = *clusterSize, stride = op.getClusterStride();
     return makeReduction(op, op.getOp(), scope, [=](const Frame &frame) {
-      int64_t lane = frame.linearThread % frame.run->subgroupSize;
+      int64_t lane = frame.linearThread % frame.subgroupSize();
       int64_t first = lane / (size * stride) * (size * stride) + lane % stride;
       return frame.linearThread - lane + first;
     });

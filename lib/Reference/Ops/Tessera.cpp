@@ -157,7 +157,7 @@ static InstrPtr compileStore(StoreOp op, Scope &scope) {
   element.function = element.result->isFloat ? addFloats : addIntegers;
   return makeInstr([=](Frame &frame) {
     // One lane adds for the subgroup.
-    if (frame.linearThread % frame.run->subgroupSize != 0)
+    if (frame.linearThread % frame.subgroupSize() != 0)
       return true;
     return forEach(frame, [&](const View &view, int64_t address, Number in) {
       return updateAtomically(element, view, address, in, *frame.run);

@@ -121,6 +121,7 @@ struct tessera::runtime::Thread {
               describe() + ": " + std::exchange(message, std::string()));
     if (fiber)
       waitAs(Ended);
+    state = Ended;
   }
 };
 
@@ -496,6 +497,15 @@ void tessera_cpu_access(const tessera_workgroup *workgroup,
                        static_cast<long long>(size)));
 }
 
+void tessera_cpu_assert(const tessera_workgroup *workgroup, const char *text) {
+  Thread &thread = Thread::of(workgroup);
+  const int64_t *id = thread.workgroup.threadId;
+  thread.fail(format("thread (%lld, %lld, %lld): assertion failed: %s",
+                     static_cast<long long>(id[0]),
+                     static_cast<long long>(id[1]),
+                     static_cast<long long>(id[2]), text));
+}
+
 /// The text of one conversion of a format, without the length of its operand.
 static std::string formatValue(std::string spec, char conversion, char type,
                                int64_t value) {
@@ -510,8 +520,9 @@ static std::string formatValue(std::string spec, char conversion, char type,
 
 void tessera_cpu_print(const tessera_workgroup *workgroup, const char *text,
                        const char *types, const int64_t *values) {
-  Job &job = *Thread::of(workgroup).job;
-  if (!job.request->sink)
+  const Thread &thread = Thread::of(workgroup);
+  Job &job = *thread.job;
+  if (!job.request->sink || thread.state == Thread::Ended)
     return;
   std::string result;
   for (const char *at = text; *at != 0; ++at) {

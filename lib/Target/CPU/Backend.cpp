@@ -45,6 +45,7 @@ public:
                        const CompileFlags &flags) const override {
     kernels.addPass(createTesseraPackWorkgroupMemory());
     kernels.addPass(createConvertTesseraToCPU({flags}));
+    kernels.addPass(createTesseraCallMathLibrary());
     addArithmeticPasses(kernels);
   }
 

@@ -24,7 +24,8 @@ void SpirvBackend::registerDialects(DialectRegistry &registry) const {
 
 void SpirvBackend::addVendorPasses(OpPassManager &kernels,
                                    const CompileFlags &) const {
-  // Upstream converts sequential loops to SPIR-V, and no parallel ones.
+  // Upstream converts sequential loops to SPIR-V, and no parallel ones. The
+  // conversion expands those with reductions, which this pass keeps.
   kernels.addPass(createForallToForLoopPass());
   kernels.addPass(createParallelForToNestedForsPass());
   // Workgroup memory is not packed: SPIR-V has a variable for each buffer.

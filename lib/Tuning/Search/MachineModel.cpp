@@ -7,6 +7,7 @@
 #include "Tuning/MachineModel.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/AttentionSchedule.h"
 #include "TargetInfo/Peaks.h"
 
 #include "mlir/Support/DebugStringHelper.h"
@@ -48,9 +49,12 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     : chip(chip) {
   Type operand;
   if (auto attention = dyn_cast<AttentionOp>(op)) {
-    for (unsigned dim = 0; dim < attention.getNumBatchDims(); ++dim)
+    isAttention = true;
+    // Folded dimensions count as rows of a tile, not as matrices.
+    unsigned numBatch = attention.getNumBatchDims();
+    for (unsigned dim = 0; dim < numBatch - countFoldedDims(attention); ++dim)
       matrices *= static_cast<double>(attention.getStaticExtent(dim));
-    extents = {static_cast<double>(attention.getStaticExtent(AttentionOp::M)),
+    extents = {static_cast<double>(getRowExtent(attention)),
                static_cast<double>(attention.getStaticExtent(AttentionOp::N)),
                static_cast<double>(attention.getStaticExtent(AttentionOp::D))};
     operations = 2 * matrices * extents[0] * extents[1] *
@@ -100,14 +104,11 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double batches = get(Field::Batches);
   double tiles = std::ceil(extents[0] / bm) * std::ceil(extents[1] / bn) *
                  std::ceil(matrices / batches) * parts;
-  // The keys of an attention are walked through by each workgroup.
-  bool isAttention = parts == 1 && k == extents[2] && sn == bn &&
-                     sumBytes == 4 &&
-                     operations > 2.5 * matrices * extents[0] * extents[1] * k;
+  // Each workgroup of an attention walks through its part of the keys.
   double steps = std::ceil(extents[2] / (k * parts));
   if (isAttention) {
-    tiles = std::ceil(extents[0] / bm) * matrices;
-    steps = std::ceil(extents[1] / bn);
+    tiles = std::ceil(extents[0] / bm) * matrices * parts;
+    steps = std::ceil(extents[1] / (bn * parts));
   }
   double subgroups = std::ceil(bm / sm) * std::ceil(bn / sn) *
                      get(Field::SubgroupsPerFragment) *
@@ -158,8 +159,9 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
                    (stages >= 3   ? 1
                     : stages == 2 ? 2
                                   : 6);
-  double store = bm * bn * batches * (parts > 1 ? sumBytes : outputBytes) /
-                 (memory / processors) * resident;
+  double store = bm * (isAttention ? k : bn) * batches *
+                 (parts > 1 ? sumBytes : outputBytes) / (memory / processors) *
+                 resident;
   double waves = std::ceil(tiles / (processors * resident));
   // The processor's unit is shared by those that are on it.
   double tilesOfUnit = std::min(resident, std::max(1.0, tiles / processors));
@@ -175,7 +177,7 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double time = launch + waves * tile;
   time = std::max(time, launch + bytes / memory);
   if (parts > 1)
-    time += launch +
-            extents[0] * extents[1] * matrices * parts * sumBytes * 2 / memory;
+    time += launch + extents[0] * extents[isAttention ? 2 : 1] * matrices *
+                         parts * sumBytes * 2 / memory;
   return 1e3 * time;
 }

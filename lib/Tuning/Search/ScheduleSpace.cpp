@@ -101,11 +101,12 @@ static void addMissing(SpaceValues &values) {
 /// M, N and K of a task, 1 for what it does not have, and its matrices.
 static std::pair<std::array<int64_t, 3>, int64_t> getExtents(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op)) {
+    // Folded dimensions count as rows of a tile, not as matrices.
     int64_t batch = 1;
-    for (unsigned dim = 0; dim < attention.getNumBatchDims(); ++dim)
+    unsigned numBatch = attention.getNumBatchDims();
+    for (unsigned dim = 0; dim < numBatch - countFoldedDims(attention); ++dim)
       batch *= attention.getStaticExtent(dim);
-    return {{attention.getStaticExtent(AttentionOp::M),
-             attention.getStaticExtent(AttentionOp::N),
+    return {{getRowExtent(attention), attention.getStaticExtent(AttentionOp::N),
              attention.getStaticExtent(AttentionOp::D)},
             batch};
   }
@@ -158,7 +159,11 @@ static std::vector<int64_t> getGroups(const Chip &chip) {
 static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   SpaceValues values;
   auto [extents, matrices] = getExtents(op);
-  for (int64_t queries : getTiles({16, 32, 64, 128, 192, 256}, extents[0]))
+  // Groups of subgroups have 64 rows, even if there are fewer queries.
+  int64_t rows = extents[0],
+          leastRows = chip.policy.attentionDefaults.groups > 1 ? 64 : 1;
+  for (int64_t queries :
+       getTiles({16, 32, 64, 128, 192, 256}, std::max(rows, leastRows)))
     for (int64_t keys :
          getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
       values.workgroup.push_back({queries, keys});
@@ -173,6 +178,11 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   values.stages = {0, 1, 2, 3, 4};
   values.swizzle = {0, 1};
   values.subgroupsPerFragment = getGroups(chip);
+  // Keys are divided into parts for few queries.
+  constexpr int64_t mostRows = 128;
+  for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
+    if (parts == 1 || (rows <= mostRows && extents[1] >= 64 * parts))
+      values.splitK.push_back(parts);
   addMissing(values);
   if (ScheduleAttr schedule = getDefaultSchedule(op, chip))
     include(values, schedule);

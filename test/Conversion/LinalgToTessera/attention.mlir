@@ -1,6 +1,8 @@
 // RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --tessera-attach-chip="target=cuda chip=sm_80" --convert-linalg-to-tessera 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --input-file=%t.remarks --check-prefix=WHY
 // RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --tessera-attach-chip="target=cuda chip=sm_80" --convert-linalg-to-tessera="flags=no-fuse-attention" 2>&1 | FileCheck %s --check-prefix=OFF
+// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --tessera-attach-chip="target=cpu chip=x86-64-avx512" --convert-linalg-to-tessera 2>%t.cpu | FileCheck %s --check-prefix=CPU
+// RUN: FileCheck %s --input-file=%t.cpu --check-prefix=CPU-REMARK
 // OFF-NOT: tessera.attention
 // OFF-NOT: apart from the softmax
 
@@ -568,14 +570,19 @@ func.func @wide(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x9
   return %r : tensor<2x64x512xf16>
 }
 
-// A matmul of one row becomes a SIMT kernel.
+// One query is a row of a tile, except where a thread computes a tile by itself: its matmuls are SIMT kernels.
 
 // CHECK-LABEL: func @one_query(
-// CHECK-NOT:     tessera.attention
-// CHECK:         tessera.contract
-// CHECK:         tessera.contract
-// CHECK-NOT:     tessera.attention
-// WHY: remark: not fused with the preceding softmax into one kernel: there is one query only: its matmuls are vector-matrix products
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention
+// CHECK-NOT:     linalg
+// CPU-LABEL: func @one_query(
+// CPU-NOT:     tessera.attention
+// CPU:         tessera.contract
+// CPU:         tessera.contract
+// CPU-NOT:     tessera.attention
+// CPU-LABEL: func
+// CPU-REMARK: remark: not fused with the preceding softmax into one kernel: there is one query only: its matmuls are vector-matrix products
 func.func @one_query(%q: tensor<2x1x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x1x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32

@@ -10,9 +10,9 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @shuffle(%x: f32, %o: i32, %w: i32) kernel {
-    // expected-error @+1 {{target cpu does not support gpu.shuffle}}
-    %y, %p = gpu.shuffle xor %x, %o, %w : f32
+  gpu.func @rotate(%x: f32) kernel {
+    // expected-error @+1 {{target cpu does not support gpu.rotate}}
+    %y, %p = gpu.rotate %x, 1, 16 : f32
     gpu.return
   }
 }
@@ -23,6 +23,16 @@ gpu.module @m {
   gpu.func @portable(%x: f32) kernel {
     // expected-error @+1 {{'!tessera.fragment<16x16xf32, acc>' is not legalized for generic: run tessera-legalize-fragments first}}
     %f = tessera.fill %x : !tessera.fragment<16x16xf32, acc>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @prefetch(%a: !llvm.ptr) kernel {
+    // expected-error @+1 {{'nvvm.prefetch' op is supported by target cuda only; the CPU does not execute it}}
+    nvvm.prefetch tensormap, %a : !llvm.ptr
     gpu.return
   }
 }

@@ -39,3 +39,23 @@ func.func @accumulate(%c: tensor<?x48xf16>, %a: tensor<?x32xf16>, %b: tensor<32x
   } -> tensor<?x48xf16>
   return %r : tensor<?x48xf16>
 }
+
+// The caller's tensor is not written: the result is the source itself.
+
+// CHECK-LABEL: func @destination
+// CHECK-SAME:    %[[X:.+]]: tensor<4xf32> {bufferization.writable = false}, %[[D:.+]]: tensor<4xf32> {bufferization.writable = false}
+// CHECK:         %[[Y:.+]] = arith.addf
+// CHECK-NEXT:    return %[[Y]]
+func.func @destination(%x: tensor<4xf32>, %d: tensor<4xf32>) -> tensor<4xf32> {
+  %y = arith.addf %x, %x : tensor<4xf32>
+  %r = bufferization.materialize_in_destination %y in %d : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @writable_destination
+// CHECK:         bufferization.materialize_in_destination
+func.func @writable_destination(%x: tensor<4xf32>, %d: tensor<4xf32> {bufferization.writable = true})
+    -> tensor<4xf32> {
+  %r = bufferization.materialize_in_destination %x in %d : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

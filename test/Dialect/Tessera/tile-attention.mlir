@@ -163,3 +163,98 @@ func.func @empty(%q: memref<0x64xbf16>, %k: memref<128x64xbf16>, %o: memref<0x64
       maps [#q, #k, #v, #o] scale 0.125
   return
 }
+
+// -----
+
+#q = affine_map<(g, h, m, n, d, e) -> (g, h, m, d)>
+#k = affine_map<(g, h, m, n, d, e) -> (g, n, d)>
+#v = affine_map<(g, h, m, n, d, e) -> (g, n, e)>
+#o = affine_map<(g, h, m, n, d, e) -> (g, h, m, e)>
+
+// Three queries of four heads that share keys: 12 rows of one tile, which reads keys and values once. The keys are
+// divided into parts along z, of 31 or 32 blocks; a second op combines the parts.
+
+// CHECK-LABEL: func @parts
+// CHECK-SAME:    %[[Q:[^:]+]]: memref<2x4x3x64xf16>, %[[K:[^:]+]]: memref<2x8064x64xf16>, %[[V:[^:]+]]: memref<2x8064x64xf16>, %[[O:[^:]+]]: memref<2x4x3x64xf16>
+// CHECK-DAG:     %[[HIDDEN:.+]] = arith.constant 0xFF800000 : f32
+// CHECK-DAG:     %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.+]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C2:.+]] = arith.constant 2 : index
+// CHECK-DAG:     %[[C3I:.+]] = arith.constant 3 : i32
+// CHECK-DAG:     %[[C3:.+]] = arith.constant 3 : index
+// CHECK-DAG:     %[[C4:.+]] = arith.constant 4 : index
+// CHECK-DAG:     %[[QV:.+]] = memref.collapse_shape %[[Q]] {{\[}}[0], [1, 2], [3]] : memref<2x4x3x64xf16> into memref<2x12x64xf16>
+// CHECK-DAG:     %[[SUMS:.+]] = memref.alloc() : memref<4x2x12x64xf32>
+// CHECK-DAG:     %[[STATISTICS:.+]] = memref.alloc() : memref<4x2x12x2xf32>
+// CHECK:         gpu.launch blocks(%{{.+}}, %[[Y:[^,]+]], %[[PART:[^)]+]]) in (%{{.+}} = %[[C1]], %{{.+}} = %[[C2]], %{{.+}} = %[[C4]])
+// The part ends at the first block of the next one.
+// CHECK:         %[[END:.+]] = arith.muli %{{.+}}, %c128 : index
+// CHECK:         %[[KEYS:.+]] = arith.minui %[[END]], %c8064
+// CHECK:         tessera.copy %[[QV]][%[[Y]], %[[C0]], %[[C0]]]
+// Row i has query i mod 3.
+// CHECK:         tessera.map
+// CHECK:           arith.remui %{{.+}}, %[[C3I]] : i32
+// CHECK:           arith.cmpi sle
+// CHECK:           arith.select {{.*}} %[[HIDDEN]]
+// CHECK:         %[[LOOP:.+]]:4 = scf.for
+// CHECK:         %[[LAST:.+]] = tessera.mma %[[LOOP]]#3,
+// CHECK-NEXT:    tessera.store %[[LAST]], %[[SUMS]][%[[PART]], %[[Y]], %[[C0]], %[[C0]]] : <64x64xf32, acc>
+// CHECK-NEXT:    tessera.store %[[LOOP]]#1, %[[STATISTICS]][%[[PART]], %[[Y]], %[[C0]], %[[C0]]] : <64x1xf32, acc>
+// CHECK-NEXT:    tessera.store %[[LOOP]]#2, %[[STATISTICS]][%[[PART]], %[[Y]], %[[C0]], %[[C1]]] : <64x1xf32, acc>
+// CHECK:         gpu.terminator
+// CHECK-NEXT:    tessera.purpose = "attention: two matmuls and the softmax between them; keys in 4 parts, which a second kernel combines"
+// CHECK:         linalg.generic {{.*}} outs(%[[O]] : memref<2x4x3x64xf16>)
+// CHECK:           %[[G:.+]] = linalg.index 0
+// CHECK:           %[[H:.+]] = linalg.index 1
+// CHECK:           %[[FIRST:.+]] = arith.muli %[[H]], %[[C3]]
+// CHECK:           %[[M:.+]] = linalg.index 2
+// CHECK:           %[[ROW:.+]] = arith.addi %[[FIRST]], %[[M]]
+// CHECK-COUNT-3:   arith.maximumf
+// Where no part has a visible key, the largest score is minus infinity.
+// CHECK:           arith.cmpf oeq, %{{.+}}, %[[HIDDEN]]
+// CHECK-COUNT-4:   math.exp2
+// CHECK:           arith.divf
+// CHECK:         memref.dealloc %[[STATISTICS]]
+// CHECK:         memref.dealloc %[[SUMS]]
+func.func @parts(%q: memref<2x4x3x64xf16>, %k: memref<2x8064x64xf16>, %v: memref<2x8064x64xf16>, %o: memref<2x4x3x64xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<2x4x3x64xf16>, memref<2x8064x64xf16>, memref<2x8064x64xf16>) outs(%o : memref<2x4x3x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125 causal 8061
+      schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, splitK = 4, subgroupsPerFragment = 4>
+  return
+}
+
+// -----
+
+#q = affine_map<(h, m, n, d, e) -> (h, m, d)>
+#k = affine_map<(h, m, n, d, e) -> (h, n, d)>
+#v = affine_map<(h, m, n, d, e) -> (h, n, e)>
+#o = affine_map<(h, m, n, d, e) -> (h, m, e)>
+
+// By default there are as many parts as SMs have work: 4 of 32 heads on 132 SMs.
+
+// CHECK-LABEL: func @default_parts
+// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [64, 128], {{.*}}, splitK = 4, subgroupsPerFragment = 4>
+func.func @default_parts(%q: memref<32x1x128xf16>, %k: memref<32x16384x128xf16>, %v: memref<32x16384x128xf16>, %o: memref<32x1x128xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<32x1x128xf16>, memref<32x16384x128xf16>, memref<32x16384x128xf16>) outs(%o : memref<32x1x128xf16>)
+      maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
+// -----
+
+#q = affine_map<(h, m, n, d, e) -> (h, m, d)>
+#k = affine_map<(h, m, n, d, e) -> (h, n, d)>
+#v = affine_map<(h, m, n, d, e) -> (h, n, e)>
+#o = affine_map<(h, m, n, d, e) -> (h, m, e)>
+
+// As many heads as SMs: a second kernel would take longer than it saves.
+
+// CHECK-LABEL: func @no_parts
+// CHECK:         tessera.schedule = #tessera.schedule<
+// CHECK-NOT:     splitK
+// CHECK-SAME:    >
+func.func @no_parts(%q: memref<128x1x64xf16>, %k: memref<128x1024x64xf16>, %v: memref<128x1024x64xf16>, %o: memref<128x1x64xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<128x1x64xf16>, memref<128x1024x64xf16>, memref<128x1024x64xf16>) outs(%o : memref<128x1x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125
+  return
+}

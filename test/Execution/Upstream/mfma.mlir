@@ -3,21 +3,27 @@
 
 // RUN: gpu-runner %s --entry=mfma_f16_32 --target=cpu --verify | FileCheck %s --check-prefixes=MFMA-F16-32,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f16_32 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=MFMA-F16-32,VERIFIED
+// RUN: gpu-runner %s --entry=mfma_f16_32 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=MFMA-F16-32,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f16_32_linalg --target=cpu | FileCheck %s --check-prefix=MFMA-F16-32
 // RUN: gpu-runner %s --entry=mfma_f16_16 --target=cpu --verify | FileCheck %s --check-prefixes=MFMA-F16-16,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f16_16 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=MFMA-F16-16,VERIFIED
+// RUN: gpu-runner %s --entry=mfma_f16_16 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=MFMA-F16-16,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f16_16_linalg --target=cpu | FileCheck %s --check-prefix=MFMA-F16-16
 // RUN: gpu-runner %s --entry=mfma_bf16 --target=cpu --verify | FileCheck %s --check-prefixes=MFMA-BF16,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_bf16 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=MFMA-BF16,VERIFIED
+// RUN: gpu-runner %s --entry=mfma_bf16 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=MFMA-BF16,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_bf16_linalg --target=cpu | FileCheck %s --check-prefix=MFMA-BF16
 // RUN: gpu-runner %s --entry=mfma_f32 --target=cpu --verify | FileCheck %s --check-prefixes=MFMA-F32,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f32 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=MFMA-F32,VERIFIED
+// RUN: gpu-runner %s --entry=mfma_f32 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=MFMA-F32,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f32_linalg --target=cpu | FileCheck %s --check-prefix=MFMA-F32
 // RUN: gpu-runner %s --entry=mfma_f64 --target=cpu --verify | FileCheck %s --check-prefixes=MFMA-F64,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f64 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=MFMA-F64,VERIFIED
+// RUN: gpu-runner %s --entry=mfma_f64 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=MFMA-F64,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_f64_linalg --target=cpu | FileCheck %s --check-prefix=MFMA-F64
 // RUN: gpu-runner %s --entry=mfma_i8 --target=cpu --verify | FileCheck %s --check-prefixes=MFMA-I8,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_i8 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=MFMA-I8,VERIFIED
+// RUN: gpu-runner %s --entry=mfma_i8 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=MFMA-I8,VERIFIED
 // RUN: gpu-runner %s --entry=mfma_i8_linalg --target=cpu | FileCheck %s --check-prefix=MFMA-I8
 // RUN: gpu-runner %s --entry=mfma_f16_32 --target=hip:gfx942 --emit=amdgcn | FileCheck %s --check-prefix=CODE
 

@@ -3,6 +3,7 @@
 
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx | FileCheck %s --check-prefix=PTX
 // RUN: sed 's/numGroups = 1/numGroups = 2/' %s > %t.mlir
 // RUN: %exits 3 gpu-runner %t.mlir --target=cpu --verify | FileCheck %s --check-prefix=EARLY

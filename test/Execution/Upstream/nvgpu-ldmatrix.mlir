@@ -2,6 +2,7 @@
 
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx | FileCheck %s --check-prefix=PTX
 
 // The value of an element is its row times 16 plus its column. Lane 5 has columns 2 and 3 of row 1, or

@@ -3,27 +3,35 @@
 
 // RUN: gpu-runner %s --entry=f16_f32 --target=cpu --verify | FileCheck %s --check-prefixes=F16-F32,VERIFIED
 // RUN: gpu-runner %s --entry=f16_f32 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=F16-F32,VERIFIED
+// RUN: gpu-runner %s --entry=f16_f32 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=F16-F32,VERIFIED
 // RUN: gpu-runner %s --entry=f16_f32_linalg --target=cpu | FileCheck %s --check-prefix=F16-F32
 // RUN: gpu-runner %s --entry=f16_f16 --target=cpu --verify | FileCheck %s --check-prefixes=F16-F16,VERIFIED
 // RUN: gpu-runner %s --entry=f16_f16 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=F16-F16,VERIFIED
+// RUN: gpu-runner %s --entry=f16_f16 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=F16-F16,VERIFIED
 // RUN: gpu-runner %s --entry=f16_f16_linalg --target=cpu | FileCheck %s --check-prefix=F16-F16
 // RUN: gpu-runner %s --entry=f16_k8 --target=cpu --verify | FileCheck %s --check-prefixes=F16-K8,VERIFIED
 // RUN: gpu-runner %s --entry=f16_k8 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=F16-K8,VERIFIED
+// RUN: gpu-runner %s --entry=f16_k8 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=F16-K8,VERIFIED
 // RUN: gpu-runner %s --entry=f16_k8_linalg --target=cpu | FileCheck %s --check-prefix=F16-K8
 // RUN: gpu-runner %s --entry=tf32 --target=cpu --verify | FileCheck %s --check-prefixes=TF32,VERIFIED
 // RUN: gpu-runner %s --entry=tf32 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=TF32,VERIFIED
+// RUN: gpu-runner %s --entry=tf32 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=TF32,VERIFIED
 // RUN: gpu-runner %s --entry=tf32_linalg --target=cpu | FileCheck %s --check-prefix=TF32
 // RUN: gpu-runner %s --entry=tf32_k4 --target=cpu --verify | FileCheck %s --check-prefixes=TF32-K4,VERIFIED
 // RUN: gpu-runner %s --entry=tf32_k4 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=TF32-K4,VERIFIED
+// RUN: gpu-runner %s --entry=tf32_k4 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=TF32-K4,VERIFIED
 // RUN: gpu-runner %s --entry=tf32_k4_linalg --target=cpu | FileCheck %s --check-prefix=TF32-K4
 // RUN: gpu-runner %s --entry=f64 --target=cpu --verify | FileCheck %s --check-prefixes=F64,VERIFIED
 // RUN: gpu-runner %s --entry=f64 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=F64,VERIFIED
+// RUN: gpu-runner %s --entry=f64 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=F64,VERIFIED
 // RUN: gpu-runner %s --entry=f64_linalg --target=cpu | FileCheck %s --check-prefix=F64
 // RUN: gpu-runner %s --entry=i8 --target=cpu --verify | FileCheck %s --check-prefixes=I8,VERIFIED
 // RUN: gpu-runner %s --entry=i8 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=I8,VERIFIED
+// RUN: gpu-runner %s --entry=i8 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=I8,VERIFIED
 // RUN: gpu-runner %s --entry=i8_linalg --target=cpu | FileCheck %s --check-prefix=I8
 // RUN: gpu-runner %s --entry=i8_k16 --target=cpu --verify | FileCheck %s --check-prefixes=I8-K16,VERIFIED
 // RUN: gpu-runner %s --entry=i8_k16 --target=cpu:emulate=sm_90a --verify | FileCheck %s --check-prefixes=I8-K16,VERIFIED
+// RUN: gpu-runner %s --entry=i8_k16 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=I8-K16,VERIFIED
 // RUN: gpu-runner %s --entry=i8_k16_linalg --target=cpu | FileCheck %s --check-prefix=I8-K16
 // RUN: gpu-runner %s --entry=f16_f32 --target=cuda:sm_80 --emit=ptx | FileCheck %s --check-prefix=CODE
 

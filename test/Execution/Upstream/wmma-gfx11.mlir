@@ -3,9 +3,11 @@
 
 // RUN: gpu-runner %s --entry=wmma_f16 --target=cpu --verify | FileCheck %s --check-prefixes=WMMA-F16,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_f16 --target=cpu:emulate=gfx1100 --verify | FileCheck %s --check-prefixes=WMMA-F16,VERIFIED
+// RUN: gpu-runner %s --entry=wmma_f16 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=WMMA-F16,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_f16_linalg --target=cpu | FileCheck %s --check-prefix=WMMA-F16
 // RUN: gpu-runner %s --entry=wmma_i8 --target=cpu --verify | FileCheck %s --check-prefixes=WMMA-I8,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_i8 --target=cpu:emulate=gfx1100 --verify | FileCheck %s --check-prefixes=WMMA-I8,VERIFIED
+// RUN: gpu-runner %s --entry=wmma_i8 --target=cpu:emulate=sm_80 --verify | FileCheck %s --check-prefixes=WMMA-I8,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_i8_linalg --target=cpu | FileCheck %s --check-prefix=WMMA-I8
 // RUN: gpu-runner %s --entry=wmma_f16 --target=hip:gfx1100 --emit=amdgcn | FileCheck %s --check-prefix=CODE
 

@@ -3,9 +3,11 @@
 
 // RUN: gpu-runner %s --entry=wmma_f16 --target=cpu --verify | FileCheck %s --check-prefixes=WMMA-F16,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_f16 --target=cpu:emulate=gfx1201 --verify | FileCheck %s --check-prefixes=WMMA-F16,VERIFIED
+// RUN: gpu-runner %s --entry=wmma_f16 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=WMMA-F16,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_f16_linalg --target=cpu | FileCheck %s --check-prefix=WMMA-F16
 // RUN: gpu-runner %s --entry=wmma_i8 --target=cpu --verify | FileCheck %s --check-prefixes=WMMA-I8,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_i8 --target=cpu:emulate=gfx1201 --verify | FileCheck %s --check-prefixes=WMMA-I8,VERIFIED
+// RUN: gpu-runner %s --entry=wmma_i8 --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefixes=WMMA-I8,VERIFIED
 // RUN: gpu-runner %s --entry=wmma_i8_linalg --target=cpu | FileCheck %s --check-prefix=WMMA-I8
 // RUN: gpu-runner %s --entry=wmma_f16 --target=hip:gfx1201 --emit=amdgcn | FileCheck %s --check-prefix=CODE
 

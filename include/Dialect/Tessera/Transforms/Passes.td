@@ -206,21 +206,29 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
 def TesseraTileAttention : Pass<"tessera-tile-attention"> {
   let summary = "Lower tessera.attention on memrefs to a gpu.launch of fragments";
   let description = [{
-    Lowers each `tessera.attention` on memrefs to one kernel. A workgroup
-    computes a tile of the queries of one matrix of the batch, and iterates over
-    the keys in blocks, from the last block that one of its queries sees to the
-    first. A subgroup (or a group of them) computes some of the queries, for
+    Lowers each `tessera.attention` on memrefs to one kernel, or two. A
+    workgroup computes a tile of the queries of one matrix of the batch, and
+    iterates over the keys in blocks, from the last block that one of its
+    queries sees to the first. If at most 32 queries share their keys with other
+    heads (batch dimensions that keys and values do not have, the last ones of
+    the batch), the queries of all these heads are rows of one tile, provided
+    that they are adjacent in memory. A subgroup (or a group of them) computes some of the queries, for
     which it keeps the running maximum of the scores, the sum of the weights and
     the accumulated output as fragments.
 
     Expects operands of any strided layout, with static D and E, and a schedule
     in which `workgroup` is the number of queries of a tile and of keys of a
     block, `subgroup` the number of queries of a subgroup and of the same keys,
-    and `k` is D (`schedule_c24`); without a schedule, the default one is used.
+    `k` is D, and `splitK` the number of parts of the keys (`schedule_c24`);
+    without a schedule, the default one is used.
 
     Leaves a `gpu.launch` with the schedule as its attribute `tessera.schedule`:
     tiles of the queries along x, the last ones first if `causal`, and the batch
-    along y. Scores are masked in the first block, and in other blocks only if
+    along y, and the parts along z. With more than one part, each stores its
+    weighted sums of values, and the largest score and the sum of the weights of
+    each row, to a workspace of f32, and a `linalg.generic` combines the parts.
+    A part may have no block of keys: all keys of its block are hidden then.
+    Scores are masked in the first block, and in other blocks only if
     the tile sizes imply that a block may contain a masked key. The keys of a
     block and the values of the previous one are staged together, and their two
     matmuls are adjacent. If a schedule for single subgroups has several stages,
@@ -272,8 +280,9 @@ def TesseraTileAttention : Pass<"tessera-tile-attention"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tessera::TesseraDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tessera::TesseraDialect"];
 }
 
 def TesseraTileContract : Pass<"tessera-tile-contract"> {
@@ -492,7 +501,8 @@ def TesseraProtectArguments
     writable.
 
     A `tessera.contract` that would accumulate into such an argument starts from
-    zero instead and adds the argument in the epilogue, which saves a copy.
+    zero instead and adds the argument in the epilogue, which saves a copy. A
+    `bufferization.materialize_in_destination` into one becomes its source.
 
     A result that is a slice with dynamic sizes is copied, since results must be
     dense.

@@ -11,6 +11,10 @@
 
 namespace mlir::tessera {
 
+/// Threads of a subgroup in a kernel that exchanges values between lanes, on a
+/// chip whose subgroups have one thread otherwise.
+constexpr int64_t exchangeLanes = 32;
+
 /// The linear id of this thread in its workgroup, at `op` in a `gpu.launch` or
 /// a `gpu.func`.
 Value emitLinearThread(OpBuilder &builder, Operation *op);

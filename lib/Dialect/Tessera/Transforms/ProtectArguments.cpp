@@ -83,6 +83,34 @@ static void copySlices(func::ReturnOp op) {
   }
 }
 
+/// Lets the result of `op` be its source where its destination is a tensor of
+/// the caller's, which must not be written.
+static void dropDestination(bufferization::MaterializeInDestinationOp op,
+                            func::FuncOp func) {
+  if (op->getNumResults() == 0)
+    return;
+  Value dest = op.getDest();
+  while (auto cast = dest.getDefiningOp<tensor::CastOp>())
+    dest = cast.getSource();
+  auto argument = dyn_cast<BlockArgument>(dest);
+  if (!argument || argument.getOwner() != &func.front())
+    return;
+  auto writable = func.getArgAttrOfType<BoolAttr>(
+      argument.getArgNumber(),
+      bufferization::BufferizationDialect::kWritableAttrName);
+  if (!writable || writable.getValue())
+    return;
+  LDBG() << op.getLoc() << ": does not write argument "
+         << argument.getArgNumber();
+  OpBuilder builder(op);
+  Value source = op.getSource();
+  if (source.getType() != op.getResult().getType())
+    source = tensor::CastOp::create(builder, op.getLoc(),
+                                    op.getResult().getType(), source);
+  op.getResult().replaceAllUsesWith(source);
+  op.erase();
+}
+
 namespace {
 struct TesseraProtectArgumentsPass
     : public tessera::impl::TesseraProtectArgumentsBase<
@@ -102,6 +130,9 @@ struct TesseraProtectArgumentsPass
         ++numProtectedArguments;
       }
     func.walk(copySlices);
+    func.walk([&](bufferization::MaterializeInDestinationOp op) {
+      dropDestination(op, func);
+    });
     func.walk([&](ContractOp op) {
       auto argument = dyn_cast<BlockArgument>(op.getOutput());
       if (argument && isa<TensorType>(argument.getType()) && !op.getInit() &&

@@ -17,7 +17,14 @@
 //
 // The two matmuls of an iteration are independent.
 //
+// If few queries see many keys, the keys are divided into parts (`splitK`),
+// each with workgroups of its own, and a second kernel combines the results of
+// the parts: AttentionParts.cpp. Batch dimensions that share keys and values
+// are rows of the tile like queries: `countFoldedDims`.
+//
 //===----------------------------------------------------------------------===//
+
+#include "AttentionParts.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
@@ -68,6 +75,7 @@ public:
         keys(schedule.getWorkgroup()[1]), subRows(schedule.getSubgroup()[0]),
         d(getTileWidth(op, AttentionOp::D, schedule)),
         e(getTileWidth(op, AttentionOp::E, schedule)),
+        parts(schedule.getSplitK()), folded(countFoldedDims(op)),
         element(op.getOperandType()), f32(builder.getF32Type()) {}
 
   void run();
@@ -92,13 +100,20 @@ private:
     return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
   }
   bool isStaged() const { return schedule.getStages() > 0; }
-  /// Whether tiles of `step` cover `dim` exactly.
+  /// Whether tiles of `step` cover `dim` exactly, where rows are M.
   bool divides(AttentionOp::Dim dim, int64_t step) {
-    int64_t extent = op.getStaticExtent(dim);
+    int64_t extent =
+        dim == AttentionOp::M ? getRowExtent(op) : op.getStaticExtent(dim);
     return ShapedType::isStatic(extent) && extent != 0 && extent % step == 0;
   }
 
   void viewOperands();
+  /// The view of a query or output in which rows are one dimension.
+  Value foldRows(Value view);
+  /// The batch dimensions that are not rows of the tile.
+  SmallVector<unsigned> getBatchDims() {
+    return llvm::to_vector(llvm::seq(0u, op.getNumBatchDims() - folded));
+  }
   /// Operand `operand` at the batch, and at (row, 0) of its matrix.
   SmallVector<Value> getIndices(unsigned operand, Value row);
   /// The element-wise function `body` of `inputs`.
@@ -151,7 +166,15 @@ private:
   /// How many blocks, of those that a tile of queries sees, have a key that
   /// some of its queries do not see.
   int64_t countMasked();
-  bool needsMask() { return op.getCausal() || !divides(AttentionOp::N, keys); }
+  /// Whether a part may have no block of keys; it then has one that is hidden.
+  bool mayBeEmpty() {
+    int64_t extent = op.getStaticExtent(AttentionOp::N);
+    return parts > 1 && (op.getCausal() || ShapedType::isDynamic(extent) ||
+                         extent <= (parts - 1) * keys);
+  }
+  bool needsMask() {
+    return op.getCausal() || !divides(AttentionOp::N, keys) || mayBeEmpty();
+  }
   /// Masks the `scores` of the block of keys at `at`: hidden ones become -inf.
   Value mask(Value scores, Value at);
   /// The same where the block may have such a key.
@@ -161,8 +184,11 @@ private:
   /// The weights as an operand of the next matmul.
   Value makeOperand(Value weights);
 
-  void emitTile(Value x, Value y);
+  void emitTile(Value x, Value y, Value z);
   void emitResult(Value sums, Value total);
+  /// Stores the result of a part: the sums of the values, and the largest score
+  /// and the sum of the weights of each row.
+  void emitPart(Value sums, Value largest, Value total);
 
   AttentionOp op;
   ScheduleAttr schedule;
@@ -172,6 +198,9 @@ private:
   int64_t rows, keys, subRows;
   /// The widths of the tiles.
   int64_t d, e;
+  /// The number of parts of the keys, and of batch dimensions that are rows.
+  int64_t parts;
+  unsigned folded;
   Type element, f32;
 
   gpu::LaunchOp launch;
@@ -181,6 +210,11 @@ private:
   std::array<SmallVector<unsigned>, 4> batchDims;
   /// The extents of the iteration dimensions.
   SmallVector<Value> sizes, index;
+  /// The number of rows: queries times the extents of the folded dimensions.
+  Value numRows;
+  AttentionParts partMemory;
+  /// The part of the workgroup, and the number of keys up to its end.
+  Value part, keyEnd;
   Value numTiles, numBatches;
   Value queryTile, keyTile, valueTile, firstKeyTile, lastValueTile;
   /// The first query of the workgroup, and of the subgroup in its tile.
@@ -204,12 +238,10 @@ void AttentionTiler::viewOperands() {
     SmallVector<unsigned> order, last(2);
     for (auto [r, expr] : llvm::enumerate(map.getResults())) {
       unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-      if (dim == row || dim == col) {
+      if (dim == row || dim == col)
         last[dim == col] = r;
-      } else {
-        order.push_back(r);
+      else
         batchDims[i].push_back(dim);
-      }
       if (!sizes[dim]) {
         int64_t known = op.getStaticExtent(dim);
         sizes[dim] =
@@ -218,6 +250,11 @@ void AttentionTiler::viewOperands() {
                 : memref::DimOp::create(builder, operand, r).getResult();
       }
     }
+    bool foldsRows = folded > 0 && AttentionOp::getRows(i) == AttentionOp::M;
+    if (foldsRows)
+      llvm::sort(batchDims[i]);
+    for (unsigned dim : batchDims[i])
+      order.push_back(*map.getResultPosition(builder.getAffineDimExpr(dim)));
     llvm::append_range(order, last);
     memory[i] = operand;
     if (!llvm::is_sorted(order))
@@ -225,7 +262,24 @@ void AttentionTiler::viewOperands() {
           builder, operand,
           AffineMapAttr::get(
               AffineMap::getPermutationMap(order, builder.getContext())));
+    if (foldsRows) {
+      memory[i] = foldRows(memory[i]);
+      batchDims[i].resize(batchDims[i].size() - folded);
+    }
   }
+  unsigned m = op.getPosition(AttentionOp::M);
+  numRows = math.product(sizes, llvm::to_vector(llvm::seq(m - folded, m + 1)));
+}
+
+Value AttentionTiler::foldRows(Value view) {
+  auto rank = static_cast<unsigned>(cast<MemRefType>(view.getType()).getRank());
+  SmallVector<ReassociationIndices> groups;
+  for (unsigned r = 0; r < rank; ++r)
+    if (groups.empty() || r < rank - folded - 1 || r == rank - 1)
+      groups.push_back({r});
+    else
+      groups.back().push_back(r);
+  return memref::CollapseShapeOp::create(builder, view, groups);
 }
 
 SmallVector<Value> AttentionTiler::getIndices(unsigned operand, Value row) {
@@ -302,10 +356,12 @@ int64_t AttentionTiler::countMasked() {
   std::optional<int64_t> offset = op.getCausal();
   if (!offset)
     return 1;
-  // The first query that a block can hide keys from is at a multiple of `rows`.
-  if (keys % rows == 0 && *offset % rows == 0)
+  // The first query that a block can hide keys from is at a multiple of `rows`,
+  // or the first one of all.
+  int64_t queries = folded > 0 ? op.getStaticExtent(AttentionOp::M) : rows;
+  if (queries == 1 || (folded == 0 && keys % rows == 0 && *offset % rows == 0))
     return 1;
-  return llvm::divideCeil(rows - 1, keys) + 1;
+  return llvm::divideCeil(queries - 1, keys) + 1;
 }
 
 Value AttentionTiler::mask(Value scores, Value at) {
@@ -316,19 +372,21 @@ Value AttentionTiler::mask(Value scores, Value at) {
   auto narrow = [&](Value value) -> Value {
     return arith::IndexCastOp::create(builder, i32, value);
   };
-  Value numKeys, numSeen;
+  Value numKeys, numSeen, firstRow;
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(result);
-    if (!divides(AttentionOp::N, keys))
-      numKeys = narrow(arith::SubIOp::create(
-          builder, sizes[op.getPosition(AttentionOp::N)], at));
-    if (op.getCausal())
-      numSeen = narrow(arith::SubIOp::create(
-          builder,
-          arith::AddIOp::create(builder, math.add(blockRow, subRow),
-                                math.constant(*op.getCausal())),
-          at));
+    if (!divides(AttentionOp::N, keys) || mayBeEmpty())
+      numKeys = narrow(arith::SubIOp::create(builder, keyEnd, at));
+    if (op.getCausal()) {
+      firstRow = math.add(blockRow, subRow);
+      Value seen = math.constant(*op.getCausal());
+      if (folded == 0)
+        seen = arith::AddIOp::create(builder, firstRow, seen);
+      else
+        firstRow = narrow(firstRow);
+      numSeen = narrow(arith::SubIOp::create(builder, seen, at));
+    }
   }
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&result.getBody());
@@ -341,6 +399,13 @@ Value AttentionTiler::mask(Value scores, Value at) {
     seen =
         arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, j, numKeys);
   if (numSeen) {
+    // Rows of several heads: the query of each.
+    if (folded > 0)
+      i = arith::RemUIOp::create(
+          builder, arith::AddIOp::create(builder, firstRow, i),
+          arith::ConstantOp::create(
+              builder, builder.getI32IntegerAttr(static_cast<int32_t>(
+                           op.getStaticExtent(AttentionOp::M)))));
     Value above =
         arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, j,
                               arith::AddIOp::create(builder, i, numSeen));
@@ -361,9 +426,9 @@ Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
     return mask(scores, at);
   // The block's last key, and the last key that the subgroup's first query
   // sees.
-  Value lastKey = math.add(at, keys - 1),
-        seen = arith::AddIOp::create(builder, math.add(blockRow, subRow),
-                                     math.constant(*op.getCausal()));
+  Value lastKey = math.add(at, keys - 1), seen = math.constant(*op.getCausal());
+  if (folded == 0)
+    seen = arith::AddIOp::create(builder, math.add(blockRow, subRow), seen);
   Value hides =
       arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, lastKey, seen);
   auto branch = scf::IfOp::create(builder, scores.getType(), hides,
@@ -447,9 +512,8 @@ Value AttentionTiler::scaleRows(Value matrix, Value factors) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-void AttentionTiler::emitTile(Value x, Value y) {
-  math.delinearize(y, sizes,
-                   llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())), index);
+void AttentionTiler::emitTile(Value x, Value y, Value z) {
+  math.delinearize(y, sizes, getBatchDims(), index);
   Value zero = math.constant(0), one = math.constant(1);
   // The last causal tiles have the most keys: they are started first.
   if (op.getCausal())
@@ -458,14 +522,28 @@ void AttentionTiler::emitTile(Value x, Value y) {
   Value numKeys = sizes[op.getPosition(AttentionOp::N)];
   if (op.getCausal()) {
     // One more than the last key that the tile's last query sees.
-    Value seen = arith::AddIOp::create(builder, math.add(blockRow, rows),
-                                       math.constant(*op.getCausal()));
+    Value queries = folded > 0 ? sizes[op.getPosition(AttentionOp::M)]
+                               : math.add(blockRow, rows);
+    Value seen =
+        arith::AddIOp::create(builder, queries, math.constant(*op.getCausal()));
     seen = arith::MaxSIOp::create(builder, seen, zero);
     numKeys = math.min(numKeys, seen);
   }
   // If there are no keys, all of one block is masked.
   Value numBlocks = math.max(math.ceilDiv(numKeys, keys), one);
-  Value last = math.mul(math.sub(numBlocks, one), keys);
+  Value first = zero, end = numBlocks;
+  keyEnd = sizes[op.getPosition(AttentionOp::N)];
+  if (parts > 1) {
+    // Parts differ by one block at most; an empty one has the block after it.
+    part = z;
+    Value count = math.constant(parts);
+    first = math.div(math.mul(part, numBlocks), count);
+    end = math.div(math.mul(math.add(part, 1), numBlocks), count);
+    keyEnd = math.min(keyEnd, math.mul(end, keys));
+    end = math.max(end, math.add(first, 1));
+  }
+  numBlocks = math.sub(end, first);
+  Value last = math.mul(math.sub(end, one), keys);
 
   stage({{AttentionOp::Query, blockRow, queryTile, rows}});
   stage({{AttentionOp::Key, last, firstKeyTile, keys}});
@@ -487,7 +565,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
     Value ahead = math.add(loop.getInductionVar(), 2);
     if (hasOwnFirstTiles(schedule))
       ahead = math.min(ahead, numBlocks);
-    Value block = math.sub(numBlocks, ahead), keyAt = math.mul(block, keys),
+    Value block = math.sub(end, ahead), keyAt = math.mul(block, keys),
           valueAt = math.mul(math.add(block, 1), keys);
     stage({{AttentionOp::Key, keyAt, keyTile, keys},
            {AttentionOp::Value, valueAt, valueTile, keys}});
@@ -511,10 +589,31 @@ void AttentionTiler::emitTile(Value x, Value y) {
     scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
                                              makeOperand(softmax.weights)});
   }
-  stage({{AttentionOp::Value, zero, lastValueTile, keys}});
-  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, zero),
+  Value firstKey = math.mul(first, keys);
+  stage({{AttentionOp::Value, firstKey, lastValueTile, keys}});
+  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, firstKey),
                   loop.getResult(0));
-  emitResult(sums, loop.getResult(2));
+  if (parts > 1)
+    emitPart(sums, loop.getResult(1), loop.getResult(2));
+  else
+    emitResult(sums, loop.getResult(2));
+}
+
+void AttentionTiler::emitPart(Value sums, Value largest, Value total) {
+  SmallVector<Value> at{part};
+  for (unsigned dim : getBatchDims())
+    at.push_back(index[dim]);
+  at.push_back(math.add(blockRow, subRow));
+  auto store = [&](Value value, Value to, int64_t column, bool fits) {
+    SmallVector<Value> indices(at);
+    indices.push_back(math.constant(column));
+    StoreOp::create(builder, value, to, indices, /*transpose=*/false,
+                    divides(AttentionOp::M, rows) && fits,
+                    /*atomicAdd=*/false, /*swizzled=*/false);
+  };
+  store(sums, partMemory.sums, 0, divides(AttentionOp::E, e));
+  store(largest, partMemory.statistics, 0, true);
+  store(total, partMemory.statistics, 1, true);
 }
 
 void AttentionTiler::emitResult(Value sums, Value total) {
@@ -549,25 +648,29 @@ void AttentionTiler::run() {
   }
   viewOperands();
   Value one = math.constant(1);
-  numTiles = math.ceilDiv(sizes[op.getPosition(AttentionOp::M)], rows);
-  numBatches =
-      math.product(sizes, llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())));
+  numTiles = math.ceilDiv(numRows, rows);
+  numBatches = math.product(sizes, getBatchDims());
   std::optional<int64_t> known = getConstantIntValue(numBatches);
   bool walks = !known || *known > maxGridYZ;
   Value gridY =
       walks ? math.min(numBatches, math.constant(maxGridYZ)) : numBatches;
   Value lanes = gpu::SubgroupSizeOp::create(builder, /*upper_bound=*/nullptr);
   Value threads = math.mul(lanes, schedule.getNumSubgroups());
-  launch =
-      gpu::LaunchOp::create(builder, numTiles, gridY, one, threads, one, one);
+  if (parts > 1)
+    partMemory = createAttentionParts(op, parts, sizes, builder);
+  launch = gpu::LaunchOp::create(builder, numTiles, gridY, math.constant(parts),
+                                 threads, one, one);
   launch->setAttr(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedule);
   if (Attribute origin =
           op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))
     launch->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
                     origin);
+  std::string purpose = "attention: two matmuls and the softmax between them";
+  if (parts > 1)
+    purpose += "; keys in " + std::to_string(parts) +
+               " parts, which a second kernel combines";
   launch->setAttr(TesseraDialect::PurposeAttrHelper::getNameStr(),
-                  builder.getStringAttr("attention: two matmuls and the "
-                                        "softmax between them"));
+                  builder.getStringAttr(purpose));
 
   builder.setInsertionPointToStart(&launch.getBody().front());
   subRow = math.constant(0);
@@ -588,17 +691,21 @@ void AttentionTiler::run() {
   }
   gpu::KernelDim3 ids = launch.getBlockIds();
   if (!walks) {
-    emitTile(ids.x, ids.y);
+    emitTile(ids.x, ids.y, ids.z);
   } else {
     // More matrices than a grid can have are walked through.
     auto loop =
         scf::ForOp::create(builder, ids.y, numBatches, launch.getGridSize().y);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    emitTile(ids.x, loop.getInductionVar());
+    emitTile(ids.x, loop.getInductionVar(), ids.z);
   }
   builder.setInsertionPointToEnd(&launch.getBody().front());
   gpu::TerminatorOp::create(builder);
+  if (parts > 1) {
+    builder.setInsertionPoint(op);
+    emitAttentionReduction(op, partMemory, builder);
+  }
   op.erase();
 }
 

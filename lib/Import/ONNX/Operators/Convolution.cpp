@@ -169,6 +169,41 @@ static void absorbNormalization(Lowering &l, Tensor &filter,
   l.absorb(*norm);
 }
 
+/// The convolution of uint8 and int8, in int32. No named op multiplies these.
+static Value convolveUnsigned(Lowering &l, ValueRange inputs, Value init,
+                              const Window &window) {
+  enum Loop : unsigned { N, F, Y, X, C, KY, KX, Count };
+  MLIRContext *context = l.b.getContext();
+  auto at = [&](unsigned loop) { return getAffineDimExpr(loop, context); };
+  auto along = [&](size_t d, Loop result, Loop kernel) {
+    return at(result) * window.strides[d] + at(kernel) * window.dilations[d];
+  };
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(Count, 0, exprs, context);
+  };
+  SmallVector<utils::IteratorType> iterators(Count,
+                                             utils::IteratorType::parallel);
+  for (Loop loop : {C, KY, KX})
+    iterators[loop] = utils::IteratorType::reduction;
+  return linalg::GenericOp::create(
+             l.b, init.getType(), inputs, init,
+             ArrayRef<AffineMap>{
+                 map({at(N), at(C), along(0, Y, KY), along(1, X, KX)}),
+                 map({at(F), at(C), at(KY), at(KX)}),
+                 map({at(N), at(F), at(Y), at(X)})},
+             iterators,
+             [](OpBuilder &nested, Location loc, ValueRange v) {
+               ImplicitLocOpBuilder b(loc, nested);
+               Type sum = v[2].getType();
+               Value product = arith::MulIOp::create(
+                   b, arith::ExtUIOp::create(b, sum, v[0]),
+                   arith::ExtSIOp::create(b, sum, v[1]));
+               linalg::YieldOp::create(
+                   b, ValueRange{arith::AddIOp::create(b, v[2], product)});
+             })
+      .getResult(0);
+}
+
 /// The convolution without bias, in the accumulator's type.
 static FailureOr<Tensor> convolve(Lowering &l, const Tensor &input,
                                   const Tensor &filter, int64_t groups,
@@ -187,6 +222,8 @@ static FailureOr<Tensor> convolve(Lowering &l, const Tensor &input,
     addResults();
     Value init = l.makeFilled(sizes, zero);
     SmallVector<Value> inputs = {l.materialize(input), l.materialize(filter)};
+    if (input.type == DataType::U8 && sumType == DataType::I32)
+      return l.makeTensor(convolveUnsigned(l, inputs, init, window), sumType);
     Operation *op;
     if (window.kernel.size() == 2)
       op = linalg::Conv2DNchwFchwOp::create(l.b, init.getType(), inputs, init,
@@ -237,10 +274,14 @@ static FailureOr<Tensor> convolve(Lowering &l, const Tensor &input,
 
 /// The convolution of bytes minus their zero points, in int32.
 ///
-/// Padding is zero, that is, the zero point. Where it is constant the input is
-/// padded with it, so that each window is whole, and its contribution is that
-/// of the sum of each filter. Else the bytes are padded with 0, and the sums
-/// are those of the parts of a filter that are inside.
+/// Padding is zero, that is, the zero point. Where the zero point is not 0:
+///
+/// - A known one pads the input, so that each window is whole, and its
+///   contribution is that of the sum of each filter.
+/// - Else, and where channels are grouped, the input is padded with 0, and the
+///   zero point is subtracted times the sums of the parts of a filter that are
+///   inside: one for each position and channel. No matrix unit computes these
+///   convolutions, whose tiles such operands would break into images.
 static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
                                        const ByteOperand &w) {
   Tensor input = x.bytes, filter = w.bytes;
@@ -265,14 +306,14 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
   llvm::append_range(shape, window.results);
   if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
     return failure();
-  bool padsConstant = x.zero && x.zero->constant;
+  bool padsKnown = x.zero && x.zero->constant && groups == 1;
   double padding =
-      padsConstant ? static_cast<double>(x.zero->constant->getInt(0)) : 0;
-  if (padsConstant && (padding < -128 || padding > 127))
+      padsKnown ? static_cast<double>(x.zero->constant->getInt(0)) : 0;
+  if (padsKnown && (padding < -128 || padding > 127))
     return l.fail("the zero point of the input is not of its type");
   FailureOr<Tensor> padded =
-      padWindow(l, {DataType::I8, input.shape, nullptr, l.materialize(input)},
-                window, l.makeScalar(DataType::I8, padding));
+      padWindow(l, {input.type, input.shape, nullptr, l.materialize(input)},
+                window, l.makeScalar(input.type, padding));
   if (failed(padded))
     return failure();
   FailureOr<Tensor> sum =
@@ -305,7 +346,7 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
     if (failed(zero) || failed(sums))
       return failure();
     bool isPadded = padded->shape != input.shape;
-    if (isPadded && !padsConstant) {
+    if (isPadded && !padsKnown) {
       Shape image = input.shape;
       image[0] = image[1] = 1;
       Tensor ones = l.makeSplat(DataType::I32, image, 1);
@@ -332,13 +373,18 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
   return l.reshape(*sum, shape);
 }
 
+/// Whether the node's convolution has a form for uint8.
+static bool mayBeUnsigned(Lowering &l) {
+  return l.getInt("group", 1) == 1 && l.getInput(0).rank() == 4;
+}
+
 static FailureOr<Tensor> convolveInputs(Lowering &l, size_t filterInput,
                                         size_t inputZero, size_t filterZero) {
   auto getZero = [&](size_t i) {
     return l.hasInput(i) ? &l.getInput(i) : nullptr;
   };
   FailureOr<ByteOperand> x =
-      makeByteOperand(l, l.getInput(0), getZero(inputZero));
+      makeByteOperand(l, l.getInput(0), getZero(inputZero), mayBeUnsigned(l));
   FailureOr<ByteOperand> w =
       makeByteOperand(l, l.getInput(filterInput), getZero(filterZero));
   if (failed(x) || failed(w))
@@ -361,7 +407,7 @@ static bool areBytes(const Tensor &input, const Tensor &filter) {
 static LogicalResult lowerByteConv(Lowering &l) {
   const Quantized &input = *l.getInput(0).quantized,
                   &filter = *l.getInput(1).quantized;
-  FailureOr<ByteOperand> x = makeByteOperand(l, input);
+  FailureOr<ByteOperand> x = makeByteOperand(l, input, mayBeUnsigned(l));
   FailureOr<ByteOperand> w = makeByteOperand(l, filter);
   if (failed(x) || failed(w))
     return failure();
@@ -736,8 +782,15 @@ static LogicalResult getPool(Lowering &l, Tensor &input, Window &window) {
   return success();
 }
 
+/// The bytes of a dequantized input have their largest value where the numbers
+/// have it.
 static LogicalResult lowerMaxPool(Lowering &l) {
   Tensor input = l.getInput(0);
+  std::shared_ptr<const Quantized> quantized = input.quantized;
+  if (quantized && !keepsOrder(*quantized))
+    quantized = nullptr;
+  if (quantized)
+    input = quantized->integers;
   bool isLine = input.rank() == 3;
   Window window;
   if (failed(getPool(l, input, window)))
@@ -754,6 +807,8 @@ static LogicalResult lowerMaxPool(Lowering &l) {
   if (succeeded(result) && isLine)
     result = l.reshape(*result,
                        {result->shape[0], result->shape[1], result->shape[3]});
+  if (succeeded(result) && quantized)
+    result = dequantizeAs(l, *quantized, *result);
   return l.setResult(result);
 }
 

@@ -60,13 +60,78 @@ static Value extend(ScalarBuilder &b, Value x, Type type, DataType from) {
                           : Value(arith::SIToFPOp::create(b, type, x));
 }
 
+/// (x - zero) * scale, where `inputs` are x, its scale and maybe a zero point.
+static FailureOr<Tensor> dequantize(Lowering &l, ArrayRef<Tensor> inputs) {
+  DataType from = inputs[0].type;
+  return l.elementwise(
+      inputs, inputs[1].type, [=](ScalarBuilder &b, ValueRange v) {
+        Type element = v[1].getType();
+        Value y = extend(b, v[0], element, from);
+        if (v.size() > 2)
+          y = arith::SubFOp::create(b, y, extend(b, v[2], element, from));
+        return Value(arith::MulFOp::create(b, y, v[1]));
+      });
+}
+
+bool mlir::tessera::onnx::keepsOrder(const Quantized &quantized) {
+  const Tensor &scale = quantized.scale;
+  if (scale.count() != 1 || !scale.constant ||
+      (quantized.zero && quantized.zero->count() != 1))
+    return false;
+  double value = scale.constant->getDouble(0);
+  return value > 0 && std::isfinite(value);
+}
+
+FailureOr<Tensor> mlir::tessera::onnx::dequantizeAs(Lowering &l,
+                                                    const Quantized &quantized,
+                                                    const Tensor &integers) {
+  FailureOr<Tensor> scale = l.reshape(quantized.scale, {});
+  if (failed(scale))
+    return failure();
+  SmallVector<Tensor> inputs = {integers, *scale};
+  Quantized result = {integers, *scale, std::nullopt, 0};
+  if (quantized.zero) {
+    FailureOr<Tensor> zero = l.reshape(*quantized.zero, {});
+    if (failed(zero))
+      return failure();
+    result.zero = *zero;
+    inputs.push_back(*zero);
+  }
+  FailureOr<Tensor> numbers = dequantize(l, inputs);
+  if (succeeded(numbers))
+    numbers->quantized = std::make_shared<Quantized>(std::move(result));
+  return numbers;
+}
+
+/// Whether `zero` is known to be `value`, and that of all elements.
+static bool isKnown(const Tensor &zero, int64_t value) {
+  return zero.constant && zero.isStatic() &&
+         llvm::all_of(llvm::seq<int64_t>(0, zero.count()), [&](int64_t i) {
+           return zero.constant->getInt(i) == value;
+         });
+}
+
+/// The int8 that are smaller by 128 than the uint8 `raised`.
+static FailureOr<Tensor> lowerRange(Lowering &l, const Tensor &raised) {
+  FailureOr<Tensor> result =
+      l.elementwise(raised, DataType::I8, [](ScalarBuilder &b, ValueRange v) {
+        Value high = arith::ConstantOp::create(b, b.getI8IntegerAttr(-128));
+        return Value(arith::XOrIOp::create(b, v[0], high));
+      });
+  if (succeeded(result))
+    result->raised = std::make_shared<Tensor>(raised);
+  return result;
+}
+
 static LogicalResult lowerDequantize(Lowering &l) {
-  const Tensor &x = l.getInput(0);
+  bool isRaised = l.getInput(0).raised && l.hasInput(2) &&
+                  l.getInput(2).count() == 1 && isKnown(l.getInput(2), -128);
+  const Tensor &x = isRaised ? *l.getInput(0).raised : l.getInput(0);
   FailureOr<Tensor> scale = getFactor(l, 1, x);
   if (failed(scale))
     return failure();
   SmallVector<Tensor> inputs = {x, *scale};
-  if (l.hasInput(2)) {
+  if (l.hasInput(2) && !isRaised) {
     FailureOr<Tensor> zero = getFactor(l, 2, x);
     if (failed(zero))
       return failure();
@@ -80,25 +145,53 @@ static LogicalResult lowerDequantize(Lowering &l) {
   if (type != scale->type)
     return l.fail("an output_dtype that differs from the scale's is not "
                   "supported");
-  FailureOr<Tensor> result =
-      l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
-        Type element = v[1].getType();
-        Value y = extend(b, v[0], element, from);
-        if (v.size() > 2)
-          y = arith::SubFOp::create(b, y, extend(b, v[2], element, from));
-        return Value(arith::MulFOp::create(b, y, v[1]));
-      });
+  FailureOr<Tensor> result = dequantize(l, inputs);
   if (failed(result))
     return failure();
   if ((from == DataType::I8 || from == DataType::U8) &&
       l.getInput(1).rank() <= 1) {
     Quantized quantized = {x, l.getInput(1), std::nullopt, l.getInt("axis", 1)};
     quantized.axis += quantized.axis < 0 ? x.rank() : 0;
-    if (l.hasInput(2))
+    if (l.hasInput(2) && !isRaised)
       quantized.zero = l.getInput(2);
     result->quantized = std::make_shared<Quantized>(std::move(quantized));
   }
   return l.setResult(result);
+}
+
+/// Whether `x` is a constant scalar with the bytes of `other`.
+static bool isSameScalar(const Tensor &x, const Tensor &other) {
+  return x.type == other.type && x.count() == 1 && other.count() == 1 &&
+         x.constant && other.constant &&
+         x.constant->bytes == other.constant->bytes;
+}
+
+/// The least scale whose inverse, and each byte times it, are normal numbers.
+static constexpr double leastScale = 1e-30;
+
+static bool hasInverse(const Tensor &scale) {
+  return scale.constant && scale.isStatic() &&
+         llvm::all_of(llvm::seq<int64_t>(0, scale.count()), [&](int64_t i) {
+           double size = std::abs(scale.constant->getDouble(i));
+           return size >= leastScale && size <= 1 / leastScale;
+         });
+}
+
+/// Whether QuantizeLinear gives the bytes back that `quantized` was made of:
+/// scale and zero point are the same, and no multiplication by the scale loses
+/// bits.
+static bool isInverse(Lowering &l, const Quantized &quantized, DataType type) {
+  if (!keepsOrder(quantized) || quantized.scale.type != DataType::F32 ||
+      !isSameScalar(l.getInput(1), quantized.scale) ||
+      !hasInverse(quantized.scale))
+    return false;
+  // The integers may be the uint8 that are larger by 128 than int8.
+  if (quantized.integers.type != type)
+    return type == DataType::I8 && !quantized.zero && l.hasInput(2) &&
+           l.getInput(2).count() == 1 && isKnown(l.getInput(2), -128);
+  if (l.hasInput(2) != quantized.zero.has_value())
+    return false;
+  return !quantized.zero || isSameScalar(l.getInput(2), *quantized.zero);
 }
 
 /// round(x / scale) + zero, limited to the type.
@@ -124,16 +217,48 @@ static LogicalResult lowerQuantize(Lowering &l) {
   if (!isInteger(type) || width == 0 || width > 2 || !isFloat(x.type))
     return l.fail("from " + getName(x.type) + " to " + getName(type) +
                   " is not supported");
+  if (x.quantized && isInverse(l, *x.quantized, type)) {
+    const Tensor &integers = x.quantized->integers;
+    if (integers.type != type)
+      return l.setResult(lowerRange(l, integers));
+    l.setResult(0, integers);
+    return success();
+  }
+  bool isRaised = type == DataType::I8 && l.hasInput(2) &&
+                  l.getInput(2).count() == 1 && isKnown(l.getInput(2), -128);
+  if (isRaised) {
+    type = DataType::U8;
+    inputs.pop_back();
+  }
+  // A division takes as long as all else; the inverse of a known scale does
+  // not.
+  bool hasKnownInverse = hasInverse(inputs[1]);
+  if (hasKnownInverse) {
+    DataType scaleType = inputs[1].type;
+    FailureOr<Tensor> inverse = l.elementwise(
+        inputs[1], DataType::F32, [=](ScalarBuilder &b, ValueRange v) {
+          Type wide = b.getF32Type();
+          Value one = arith::ConstantOp::create(b, b.getF32FloatAttr(1));
+          return Value(
+              arith::DivFOp::create(b, one, extend(b, v[0], wide, scaleType)));
+        });
+    if (failed(inverse))
+      return failure();
+    inputs[1] = *inverse;
+  }
+  DataType scaleType = inputs[1].type;
   bool hasSign = !isUnsigned(type);
   double range = std::ldexp(1.0, static_cast<int>(8 * width));
   double low = hasSign ? -range / 2 : 0, high = low + range - 1;
   Type element = l.getElementType(type);
   DataType from = x.type;
-  return l.setResult(
+  FailureOr<Tensor> result =
       l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
         Type wide = b.getF32Type();
-        Value y = arith::DivFOp::create(b, extend(b, v[0], wide, from),
-                                        extend(b, v[1], wide, from));
+        Value y = extend(b, v[0], wide, from),
+              scale = extend(b, v[1], wide, scaleType);
+        y = hasKnownInverse ? Value(arith::MulFOp::create(b, y, scale))
+                            : Value(arith::DivFOp::create(b, y, scale));
         y = math::RoundEvenOp::create(b, y);
         if (v.size() > 2)
           y = arith::AddFOp::create(b, y, extend(b, v[2], wide, type));
@@ -143,7 +268,10 @@ static LogicalResult lowerQuantize(Lowering &l) {
             b, y, arith::ConstantOp::create(b, b.getFloatAttr(wide, high)));
         Value whole = arith::FPToSIOp::create(b, b.getI32Type(), y);
         return Value(arith::TruncIOp::create(b, element, whole));
-      }));
+      });
+  if (succeeded(result) && isRaised)
+    result = lowerRange(l, *result);
+  return l.setResult(result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,10 +291,13 @@ static Tensor mapBytes(Lowering &l, const Constant &constant, DataType type,
 
 FailureOr<ByteOperand>
 mlir::tessera::onnx::makeByteOperand(Lowering &l, const Tensor &integers,
-                                     const Tensor *zero) {
+                                     const Tensor *zero, bool mayBeUnsigned) {
   if (integers.type != DataType::I8 && integers.type != DataType::U8)
     return l.fail(getName(integers.type) + " is not supported");
   ByteOperand operand = {integers, std::nullopt};
+  if (mayBeUnsigned && integers.type == DataType::U8 && !integers.constant &&
+      (!zero || isKnown(*zero, 0)))
+    return operand;
   if (zero) {
     FailureOr<Tensor> wide = l.convert(*zero, DataType::I32);
     if (failed(wide))
@@ -180,11 +311,7 @@ mlir::tessera::onnx::makeByteOperand(Lowering &l, const Tensor &integers,
             return static_cast<char>(static_cast<uint8_t>(byte) ^ 0x80u);
           });
     } else {
-      FailureOr<Tensor> shifted = l.elementwise(
-          integers, DataType::I8, [](ScalarBuilder &b, ValueRange v) {
-            Value high = arith::ConstantOp::create(b, b.getI8IntegerAttr(-128));
-            return Value(arith::XOrIOp::create(b, v[0], high));
-          });
+      FailureOr<Tensor> shifted = lowerRange(l, integers);
       if (failed(shifted))
         return failure();
       operand.bytes = *shifted;
@@ -200,14 +327,8 @@ mlir::tessera::onnx::makeByteOperand(Lowering &l, const Tensor &integers,
       return failure();
     operand.zero = *shifted;
   }
-  if (operand.zero && operand.zero->constant) {
-    const Constant &values = *operand.zero->constant;
-    bool isZero =
-        llvm::all_of(llvm::seq<int64_t>(0, values.count()),
-                     [&](int64_t i) { return values.getInt(i) == 0; });
-    if (isZero)
-      operand.zero.reset();
-  }
+  if (operand.zero && isKnown(*operand.zero, 0))
+    operand.zero.reset();
   return operand;
 }
 
@@ -335,24 +456,39 @@ FailureOr<Tensor> mlir::tessera::onnx::requantize(Lowering &l,
   if ((type != DataType::I8 && type != DataType::U8) ||
       !isFloat(inputs[1].type))
     return l.fail("a result of " + getName(type) + " is not supported");
+  // The factor, which is a constant if the scales are.
+  SmallVector<DataType> types;
+  for (const Tensor &scale : ArrayRef(inputs).slice(1, 3))
+    types.push_back(scale.type);
+  FailureOr<Tensor> factor = l.elementwise(
+      ArrayRef(inputs).slice(1, 3), DataType::F32,
+      [=](ScalarBuilder &b, ValueRange v) {
+        Type wide = b.getF32Type();
+        Value product =
+            arith::MulFOp::create(b, extend(b, v[0], wide, types[0]),
+                                  extend(b, v[1], wide, types[1]));
+        return Value(
+            arith::DivFOp::create(b, product, extend(b, v[2], wide, types[2])));
+      });
+  if (failed(factor))
+    return failure();
   Type element = l.getElementType(type);
-  return l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
-    Type wide = b.getF32Type();
-    auto number = [&](double value) {
-      return arith::ConstantOp::create(b, b.getFloatAttr(wide, value));
-    };
-    Value x = arith::SIToFPOp::create(b, wide, v[0]);
-    Value scale = arith::MulFOp::create(b, extend(b, v[1], wide, DataType::F32),
-                                        extend(b, v[2], wide, DataType::F32));
-    scale =
-        arith::DivFOp::create(b, scale, extend(b, v[3], wide, DataType::F32));
-    x = math::RoundEvenOp::create(b, arith::MulFOp::create(b, x, scale));
-    x = arith::AddFOp::create(b, x, extend(b, v[4], wide, type));
-    x = arith::MaximumFOp::create(b, x, number(isUnsigned(type) ? 0 : -128));
-    x = arith::MinimumFOp::create(b, x, number(isUnsigned(type) ? 255 : 127));
-    Value whole = arith::FPToSIOp::create(b, b.getI32Type(), x);
-    return Value(arith::TruncIOp::create(b, element, whole));
-  });
+  return l.elementwise(
+      {sum, *factor, inputs[4]}, type, [=](ScalarBuilder &b, ValueRange v) {
+        Type wide = b.getF32Type();
+        auto number = [&](double value) {
+          return arith::ConstantOp::create(b, b.getFloatAttr(wide, value));
+        };
+        Value x = arith::SIToFPOp::create(b, wide, v[0]);
+        x = math::RoundEvenOp::create(b, arith::MulFOp::create(b, x, v[1]));
+        x = arith::AddFOp::create(b, x, extend(b, v[2], wide, type));
+        x = arith::MaximumFOp::create(b, x,
+                                      number(isUnsigned(type) ? 0 : -128));
+        x = arith::MinimumFOp::create(b, x,
+                                      number(isUnsigned(type) ? 255 : 127));
+        Value whole = arith::FPToSIOp::create(b, b.getI32Type(), x);
+        return Value(arith::TruncIOp::create(b, element, whole));
+      });
 }
 
 /// uint8 with a scale and a zero point of the tensor's own range.

@@ -1,10 +1,10 @@
-//===- Launch.cpp - Launches that count threads by 32 ---------------------===//
+//===- PortableLaunch.cpp - Launches by subgroups -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Launch.h"
+#include "Conversion/PortableLaunch.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,12 +35,14 @@ static bool dividesBy(Operation *op, Value x, int64_t lanes) {
   return false;
 }
 
-LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
+LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes,
+                                          StringRef ops) {
   std::optional<int64_t> size = getConstantIntValue(launch.getBlockSizeX());
   if (!size || *size % lanes)
     return launch.emitError()
-           << "gpu.subgroup_mma ops need whole subgroups: the block size along "
-              "x must be a constant multiple of "
+           << ops
+           << " ops need whole subgroups: the block size along x must be a "
+              "constant multiple of "
            << lanes;
   bool isRow = getConstantIntValue(launch.getBlockSizeY()) == int64_t(1) &&
                getConstantIntValue(launch.getBlockSizeZ()) == int64_t(1);
@@ -60,9 +62,9 @@ LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
         sizes.push_back(dim);
     } else if (isa<gpu::LaneIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp,
                    gpu::AllReduceOp, gpu::GlobalIdOp>(op)) {
-      op->emitError() << op->getName()
-                      << " next to gpu.subgroup_mma ops is not portable: it "
-                         "depends on the subgroup size";
+      op->emitError() << op->getName() << " next to " << ops
+                      << " ops is not portable: it depends on the subgroup "
+                         "size";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -81,7 +83,7 @@ LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
                "its quotient by the subgroup size, "
             << lanes << ", is";
         diag.attachNote(launch.getLoc())
-            << "gpu.subgroup_mma ops are used in this launch";
+            << ops << " ops are used in this launch";
         return diag;
       }
       if (!subgroup) {

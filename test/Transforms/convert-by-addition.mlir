@@ -1,0 +1,169 @@
+// RUN: gpu-opt %s --tessera-convert-by-addition --canonicalize | FileCheck %s
+//
+// The bytes and floats are the same with and without additions, for all bytes, ties and numbers out of
+// range. (The second program is the first one's output.)
+// RUN: gpu-runner %s --target=cpu --entry=all --out=0=%t.0.npy --out=1=%t.1.npy --out=2=%t.2.npy --out=3=%t.3.npy
+// RUN: gpu-opt %s --tessera-convert-by-addition -o %t.mlir
+// RUN: FileCheck %s --check-prefix=GONE < %t.mlir
+// RUN: gpu-runner %t.mlir --target=cpu --entry=all --out=0=%t.4.npy --out=1=%t.5.npy --out=2=%t.6.npy --out=3=%t.7.npy
+// RUN: cmp %t.0.npy %t.4.npy
+// RUN: cmp %t.1.npy %t.5.npy
+// RUN: cmp %t.2.npy %t.6.npy
+// RUN: cmp %t.3.npy %t.7.npy
+// RUN: od -An -v -td1 -w8 -j128 -N48 %t.0.npy | FileCheck %s --check-prefix=BYTES
+// BYTES: -128 -128 -127 3 3 -125 -121 127
+
+// CHECK-LABEL: func @round
+// CHECK-SAME:      %[[X:.+]]: f32
+// CHECK-DAG:     %[[LOW:.+]] = arith.constant -1.310000e+02 : f32
+// CHECK-DAG:     %[[HIGH:.+]] = arith.constant 1.240000e+02 : f32
+// CHECK-DAG:     %[[MAGIC:.+]] = arith.constant 0x4B400000 : f32
+// CHECK-DAG:     %[[BITS:.+]] = arith.constant -1262485501 : i32
+// CHECK:         %[[A:.+]] = arith.maximumf %[[X]], %[[LOW]]
+// CHECK:         %[[B:.+]] = arith.minimumf %[[A]], %[[HIGH]]
+// CHECK:         %[[S:.+]] = arith.addf %[[B]], %[[MAGIC]]
+// CHECK:         %[[I:.+]] = arith.bitcast %[[S]] : f32 to i32
+// CHECK:         %[[J:.+]] = arith.addi %[[I]], %[[BITS]]
+// CHECK:         %[[Y:.+]] = arith.trunci %[[J]] : i32 to i8
+// CHECK:         return %[[Y]]
+func.func @round(%x: f32) -> i8 {
+  %three = arith.constant 3.0 : f32
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %r = math.roundeven %x : f32
+  %s = arith.addf %r, %three : f32
+  %a = arith.maximumf %s, %low : f32
+  %b = arith.minimumf %a, %high : f32
+  %i = arith.fptosi %b : f32 to i32
+  %y = arith.trunci %i : i32 to i8
+  return %y : i8
+}
+
+// Rounded, and converted back: no integer is made.
+// CHECK-LABEL: func @through
+// CHECK-NOT:     arith.bitcast
+// CHECK:         %[[S:.+]] = arith.addf %{{.+}}, %{{.+}} : vector<4xf32>
+// CHECK:         %[[Y:.+]] = arith.addf %[[S]], %{{.+}} : vector<4xf32>
+// CHECK:         return %[[Y]]
+func.func @through(%x: vector<4xf32>) -> vector<4xf32> {
+  %low = arith.constant dense<-128.0> : vector<4xf32>
+  %high = arith.constant dense<127.0> : vector<4xf32>
+  %r = math.roundeven %x : vector<4xf32>
+  %a = arith.minimumf %r, %high : vector<4xf32>
+  %b = arith.maximumf %a, %low : vector<4xf32>
+  %i = arith.fptosi %b : vector<4xf32> to vector<4xi32>
+  %y = arith.trunci %i : vector<4xi32> to vector<4xi8>
+  %z = arith.sitofp %y : vector<4xi8> to vector<4xf32>
+  return %z : vector<4xf32>
+}
+
+// CHECK-LABEL: func @widen
+// CHECK-SAME:      %[[X:.+]]: i8
+// CHECK-DAG:     %[[MASK:.+]] = arith.constant 1258291328 : i32
+// CHECK-DAG:     %[[BASE:.+]] = arith.constant 0x4B000080 : f32
+// CHECK:         %[[E:.+]] = arith.extui %[[X]] : i8 to i32
+// CHECK:         %[[B:.+]] = arith.xori %[[E]], %[[MASK]]
+// CHECK:         %[[F:.+]] = arith.bitcast %[[B]] : i32 to f32
+// CHECK:         arith.subf %[[F]], %[[BASE]]
+func.func @widen(%x: i8) -> f32 {
+  %y = arith.sitofp %x : i8 to f32
+  return %y : f32
+}
+
+// No limits, a limit that is not constant, one that is not an integer, too many bits.
+// CHECK-LABEL: func @others
+// CHECK-COUNT-4: arith.fptosi
+func.func @others(%x: f32, %limit: f32) -> (i8, i8, i8, i24) {
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %half = arith.constant 127.5 : f32
+  %r = math.roundeven %x : f32
+  %i0 = arith.fptosi %r : f32 to i32
+  %y0 = arith.trunci %i0 : i32 to i8
+  %a1 = arith.maximumf %r, %limit : f32
+  %b1 = arith.minimumf %a1, %high : f32
+  %i1 = arith.fptosi %b1 : f32 to i32
+  %y1 = arith.trunci %i1 : i32 to i8
+  %a2 = arith.maximumf %r, %low : f32
+  %b2 = arith.minimumf %a2, %half : f32
+  %i2 = arith.fptosi %b2 : f32 to i32
+  %y2 = arith.trunci %i2 : i32 to i8
+  %b3 = arith.minimumf %a2, %high : f32
+  %i3 = arith.fptosi %b3 : f32 to i32
+  %y3 = arith.trunci %i3 : i32 to i24
+  return %y0, %y1, %y2, %y3 : i8, i8, i8, i24
+}
+
+// GONE-LABEL: func.func @all
+// GONE-NOT:     math.roundeven
+// GONE-NOT:     arith.sitofp {{.*}} : i8
+// GONE:         return
+#id = affine_map<(i) -> (i)>
+func.func @all() -> (tensor<8xi8>, tensor<2048xi8>, tensor<256xf32>, tensor<2048xf32>) {
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %top = arith.constant 255.0 : f32
+  %odd = arith.constant 3.0 : f32
+  %quarter = arith.constant 0.25 : f32
+  %half = arith.constant 1024 : index
+  %some = arith.constant dense<[-1.0e30, -131.5, -130.49, 0.5, -0.5, -127.5, -124.5, 3.0e38]> : tensor<8xf32>
+  %e0 = tensor.empty() : tensor<8xi8>
+  %e1 = tensor.empty() : tensor<2048xi8>
+  %e2 = tensor.empty() : tensor<256xf32>
+  %e3 = tensor.empty() : tensor<2048xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%some : tensor<8xf32>) outs(%e0 : tensor<8xi8>) {
+  ^bb0(%x: f32, %o: i8):
+    %r = math.roundeven %x : f32
+    %s = arith.addf %r, %odd : f32
+    %a = arith.maximumf %s, %low : f32
+    %b = arith.minimumf %a, %high : f32
+    %i = arith.fptosi %b : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    linalg.yield %y : i8
+  } -> tensor<8xi8>
+  // Quarters from -256 to 256, so that there is each tie.
+  %1 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e1 : tensor<2048xi8>) {
+  ^bb0(%o: i8):
+    %n = linalg.index 0 : index
+    %m = arith.subi %n, %half : index
+    %k = arith.index_cast %m : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    %x = arith.mulf %f, %quarter : f32
+    %r = math.roundeven %x : f32
+    %s = arith.addf %r, %odd : f32
+    %a = arith.maximumf %s, %low : f32
+    %b = arith.minimumf %a, %high : f32
+    %i = arith.fptosi %b : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    linalg.yield %y : i8
+  } -> tensor<2048xi8>
+  // Each byte.
+  %2 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e2 : tensor<256xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %k = arith.index_cast %n : index to i32
+    %y = arith.trunci %k : i32 to i8
+    %f = arith.sitofp %y : i8 to f32
+    %u = arith.uitofp %y : i8 to f32
+    %p = arith.mulf %u, %quarter : f32
+    %d = arith.subf %f, %p : f32
+    linalg.yield %d : f32
+  } -> tensor<256xf32>
+  // Rounded and back, without a sign.
+  %3 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e3 : tensor<2048xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %k = arith.index_cast %n : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    %x = arith.mulf %f, %quarter : f32
+    %zero = arith.constant 0.0 : f32
+    %r = math.roundeven %x : f32
+    %a = arith.maximumf %r, %zero : f32
+    %b = arith.minimumf %a, %top : f32
+    %i = arith.fptosi %b : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    %g = arith.uitofp %y : i8 to f32
+    linalg.yield %g : f32
+  } -> tensor<2048xf32>
+  return %0, %1, %2, %3 : tensor<8xi8>, tensor<2048xi8>, tensor<256xf32>, tensor<2048xf32>
+}

@@ -125,7 +125,13 @@ bool ScheduleBuilder::isTight() {
 }
 
 void ScheduleBuilder::shareHeld() {
-  while ((isHeld(0) || isHeld(1)) && isTight() && splitSubgroup())
+  // Measured on an H100: 32x50257x768 takes 36 us with half of the registers
+  // and 41 with three quarters.
+  auto isTighter = [&] {
+    RegisterEstimate needed = estimateRegisters(op, make(), chip, *instruction);
+    return needed.getTotal() + estimateHeld() >= chip.registersPerThread / 2;
+  };
+  while ((isHeld(0) || isHeld(1)) && isTighter() && splitSubgroup())
     continue;
 }
 

@@ -90,8 +90,6 @@ private:
   /// The parts of the reduction of so many workgroups, by an estimate
   /// (DefaultParts.cpp).
   int64_t estimateParts(int64_t workgroups);
-  /// Lets copies run further ahead where each workgroup has an SM of its own.
-  void deepenStages();
   int64_t chooseRaster();
 
   /// Halves the tile along `d`, the workgroup's before the subgroup's. Returns

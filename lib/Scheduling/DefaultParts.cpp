@@ -9,9 +9,10 @@
 //
 //   rounds * steps of a part * max(latency / steps in flight,
 //                                  work of the SM's workgroups in a step,
-//                                  bytes of all workgroups / bandwidth)
+//                                  bytes of all workgroups / cache bandwidth)
 //   + the kernel that adds up the parts
 //
+// and not less than the operands take to read once,
 // where a round is as many workgroups as are resident at a time. With few
 // workgroups the latency decides, and parts shorten the sequence of steps.
 //
@@ -75,6 +76,10 @@ int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
     outputs *= double((*count)[2]);
   outputs *= double(getElementBytes(op.getAccumulatorType()));
 
+  // Each operand once, at least.
+  double all =
+      double(extents[2]) * double(extents[0] + extents[1]) * double(bytes);
+
   int64_t best = 1;
   double least = 0;
   for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
@@ -86,9 +91,11 @@ int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
            together = std::min(ofProcessor, double(resident)),
            busy = std::min(units, processors * double(resident)),
            step = std::max({latency / ahead, together * work,
-                            together * loaded / rates.processorMemory,
-                            busy * loaded / rates.memory}),
-           time = rounds * double(llvm::divideCeil(steps, parts)) * step;
+                            together * loaded / rates.processorTiles,
+                            busy * loaded / rates.tiles}),
+           time = std::max(
+               rounds * double(llvm::divideCeil(steps, parts)) * step,
+               all / std::min(rates.memory, busy * rates.processorMemory));
     if (parts > 1)
       time += rates.copyStart + 2 * double(parts) * outputs / rates.memory;
     if (parts == 1 || time < least) {

@@ -145,7 +145,7 @@ void ScheduleBuilder::finish() {
                    canSwizzleTiles(op, getStagedTiles(op, form, make(), chip));
   if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
-  deepenStages();
+  holdParts();
   fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
                        fields.batches == 1;
   if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty()) {

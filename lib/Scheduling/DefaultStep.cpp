@@ -51,9 +51,14 @@ int64_t ScheduleBuilder::chooseStepBytes() {
 
 void ScheduleBuilder::chooseStep() {
   // Without staging, a step is one fragment: no longer than the default.
-  // Rows that registers hold are read in longer runs, for as many bytes in
-  // flight as the stages of asynchronous copies have.
-  int64_t bytes = chooseStepBytes() * (isHeld(0) || isHeld(1) ? 2 : 1),
+  // Rows along K that registers hold are read in longer runs, and few
+  // workgroups have more bytes in flight each.
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  bool isLong = (isHeld(0) && !isStoredTransposed(op, form, 0)) ||
+                (isHeld(1) && isStoredTransposed(op, form, 1)) ||
+                ((isHeld(0) || isHeld(1)) && workgroups &&
+                 *workgroups <= chip.processors);
+  int64_t bytes = chooseStepBytes() * (isLong ? 2 : 1),
           step = std::max(8 * bytes / operandBits, int64_t(1));
   instruction = select(fields.subgroup,
                        fields.stages == 0 ? std::gcd(step, longest) : longest);
@@ -120,26 +125,4 @@ void ScheduleBuilder::fitStages() {
     fields.stages = std::max<int64_t>(
         1, std::min<int64_t>(fields.stages,
                              llvm::divideCeil(extents[2], fields.k)));
-}
-
-void ScheduleBuilder::deepenStages() {
-  // All of a short K is in flight at once.
-  constexpr int64_t most = 8;
-  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
-  if (!usesMatrixUnit || !chip.asyncCopy || !hasKnownLatency() ||
-      hasWholeRows || isHeld(0) || isHeld(1) || fields.batches > 1 ||
-      fields.stages < 2 || !workgroups ||
-      *workgroups * fields.splitK > chip.processors ||
-      ShapedType::isDynamic(extents[2]))
-    return;
-  int64_t ofPart =
-      llvm::divideCeil(llvm::divideCeil(extents[2], fields.k), fields.splitK);
-  while (fields.stages < std::min(most, ofPart)) {
-    ++fields.stages;
-    if (getStagedTiles(op, form, make(), chip).bytes <=
-        chip.workgroupMemoryBytes)
-      continue;
-    --fields.stages;
-    return;
-  }
 }

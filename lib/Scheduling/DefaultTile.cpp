@@ -76,8 +76,16 @@ bool ScheduleBuilder::halve(unsigned d) {
 bool ScheduleBuilder::shrink(unsigned d) {
   Tile smaller = fields.subgroup;
   smaller[d] /= 2;
-  if (fields.workgroup[d] / 2 < defaults->subgroup[d] ||
-      fields.subgroup[d] % 2 || !hasClass(smaller, fields.kFragment))
+  // Measured on an H100: with a few workgroups, 80x192x460 in 8-bit floats
+  // takes 4.7 us in tiles of 64x64 and 3.0 in tiles of 32x32.
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  int64_t least = defaults->subgroup[d];
+  if (usesMatrixUnit && hasKnownLatency() && form.batch.empty() &&
+      steps >= fields.stages && workgroups &&
+      *workgroups * 4 <= chip.processors)
+    least /= 2;
+  if (fields.workgroup[d] / 2 < least || fields.subgroup[d] % 2 ||
+      !hasClass(smaller, fields.kFragment))
     return false;
   fields.subgroup = smaller;
   fields.workgroup[d] /= 2;

@@ -332,7 +332,8 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   if (schedule.addsInCluster())
     time += area * 4 / rates.clusterMemory;
   else if (parts > 1)
-    time += rates.start * 0.9 + 2 * parts * batches * m * n * 4 / rates.memory;
+    // Measured on an H100: 192x80x1848 takes 6.8 us whole and 4.4 in 4 parts.
+    time += rates.start * 0.6 + 2 * parts * batches * m * n * 4 / rates.memory;
   return time;
 }
 

@@ -90,8 +90,6 @@ private:
   /// The parts of the reduction of so many workgroups, by an estimate
   /// (DefaultParts.cpp).
   int64_t estimateParts(int64_t workgroups);
-  /// Lets copies run further ahead where each workgroup has an SM of its own.
-  void deepenStages();
   int64_t chooseRaster();
 
   /// Halves the tile along `d`, the workgroup's before the subgroup's. Returns
@@ -131,9 +129,15 @@ private:
   /// so many `fragments` of operands.
   bool mayHold(int64_t fragments, int64_t matrices);
   int64_t estimateHeld();
-  /// Whether registers could hold all of K: it is a few steps of workgroups
-  /// that have an SM each.
-  bool mayHoldAll();
+  /// Whether a thread has few registers besides accumulators, operands and data
+  /// on its way to workgroup memory.
+  bool isTight();
+  /// Divides the tile among more subgroups until they can hold such data.
+  void shareHeld();
+  /// Makes the few steps of a part of K one, if its workgroups have an SM each
+  /// and registers can hold it: the steps would wait for memory one after the
+  /// other.
+  void holdParts();
   /// Whether registers hold the rows of lhs or rhs on their way to workgroup
   /// memory, although the chip has asynchronous copies: the rows are aligned to
   /// less than these require.

@@ -21,7 +21,7 @@ func.func @few(%a: memref<7085x8xbf16>, %b: memref<4385x7085xbf16>, %c: memref<8
 // 393 workgroups take all of the memory's bandwidth.
 
 // CHECK-LABEL: func @many
-// CHECK:       workgroup = [32, 128], subgroup = [32, 32], k = 64, {{.*}}stages = 2, vthread = [1, 1], stageOutput = true>
+// CHECK:       workgroup = [32, 128], subgroup = [32, 32], k = 32, {{.*}}stages = 2, vthread = [1, 1], stageOutput = true>
 func.func @many(%a: memref<32x768xbf16>, %b: memref<768x50257xbf16>, %c: memref<32x50257xf32>) {
   linalg.matmul indexing_maps = [#mk, #kn, #mn]
     ins(%a, %b : memref<32x768xbf16>, memref<768x50257xbf16>) outs(%c : memref<32x50257xf32>)
@@ -39,11 +39,11 @@ func.func @bytes(%a: memref<16x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<16
   return
 }
 
-// Each workgroup has an SM of its own: all of K is in flight at once.
+// With a few workgroups, tiles become smaller than a subgroup's default one.
 
-// CHECK-LABEL: func @deep
-// CHECK:       k = 64, kFragment = 32, stages = 8, vthread = [1, 1]>
-func.func @deep(%a: memref<80x460xi8>, %b: memref<192x460xi8>, %c: memref<80x192xi32>) {
+// CHECK-LABEL: func @small
+// CHECK:       workgroup = [32, 32], {{.*}}k = 64, kFragment = 32, stages = 4, vthread = [1, 1]>
+func.func @small(%a: memref<80x460xi8>, %b: memref<192x460xi8>, %c: memref<80x192xi32>) {
   linalg.matmul indexing_maps = [#mk, #nk, #mn]
     ins(%a, %b : memref<80x460xi8>, memref<192x460xi8>) outs(%c : memref<80x192xi32>)
   return
@@ -57,5 +57,15 @@ func.func @deep(%a: memref<80x460xi8>, %b: memref<192x460xi8>, %c: memref<80x192
 func.func @whole(%a: memref<129x33xf16>, %b: memref<129x65xf16>, %c: memref<33x65xf32>) {
   linalg.matmul indexing_maps = [#km, #kn, #mn]
     ins(%a, %b : memref<129x33xf16>, memref<129x65xf16>) outs(%c : memref<33x65xf32>)
+  return
+}
+
+// The same for each part of K.
+
+// CHECK-LABEL: func @part
+// CHECK:       workgroup = [32, 32], subgroup = [16, 16], k = 112, kFragment = 16, stages = 1, vthread = [1, 1], splitK = 4>
+func.func @part(%a: memref<32x407xf16>, %b: memref<384x407xf16>, %c: memref<32x384xf32>) {
+  linalg.matmul indexing_maps = [#mk, #nk, #mn]
+    ins(%a, %b : memref<32x407xf16>, memref<384x407xf16>) outs(%c : memref<32x384xf32>)
   return
 }

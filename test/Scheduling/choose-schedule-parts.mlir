@@ -69,3 +69,13 @@ func.func @part(%a: memref<32x407xf16>, %b: memref<384x407xf16>, %c: memref<32x3
     ins(%a, %b : memref<32x407xf16>, memref<384x407xf16>) outs(%c : memref<32x384xf32>)
   return
 }
+
+// Two workgroups of an SM overlap their steps: twice as many parts as SMs.
+
+// CHECK-LABEL: func @doubles
+// CHECK:       workgroup = [128, 64], {{.*}} splitK = 4>
+func.func @doubles(%a: memref<128x4096xf64>, %b: memref<4096x4096xf64>, %c: memref<128x4096xf64>) {
+  linalg.matmul indexing_maps = [#mk, #kn, #mn]
+    ins(%a, %b : memref<128x4096xf64>, memref<4096x4096xf64>) outs(%c : memref<128x4096xf64>)
+  return
+}

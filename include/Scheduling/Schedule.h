@@ -38,10 +38,6 @@ StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
 /// If the epilogue reduces along N, tiles hold whole rows if possible.
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
 
-/// The estimated nanoseconds of `op` with its default schedule, if that is one
-/// of instructions of several subgroups together.
-std::optional<double> estimateGroupSchedule(ContractOp op, const Chip &chip);
-
 /// Whether one subgroup computes whole rows of `op` with `schedule`, as
 /// required by `tessera.row_reduce` in its epilogue (`schedule_c18`). Otherwise
 /// `why`, if given, receives the reason.

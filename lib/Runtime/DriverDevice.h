@@ -63,14 +63,15 @@ struct LoadedKernel {
 
 /// Whether a kernel may begin before the one before it has ended. Both have to
 /// wait: the second one for the first one, and the first one for all earlier
-/// ones, which then have ended when the second one begins. An earlier one with
-/// many `workgroups` for each of the device's `units` hides the latency of the
-/// launch by itself, and loses by workgroups that wait beside its own.
-inline bool mayOverlap(const LoadedKernel *previous, int64_t workgroups,
-                       const LoadedKernel &kernel, int64_t units) {
-  constexpr int64_t mostPerUnit = 4;
+/// ones, which then have ended when the second one begins. Neither may have
+/// more workgroups than the device has `units`: an earlier one with more hides
+/// the latency of the launch by itself, and workgroups of a later one that
+/// begin early are not spread evenly.
+inline bool mayOverlap(const LoadedKernel *previous, int64_t previousWorkgroups,
+                       const LoadedKernel &kernel, int64_t workgroups,
+                       int64_t units) {
   return previous && previous->waits && kernel.waits &&
-         workgroups <= mostPerUnit * units;
+         previousWorkgroups <= units && workgroups <= units;
 }
 
 class DriverDevice : public Device {

@@ -72,7 +72,7 @@ LaunchRequest WorkList::getLaunch(size_t index, int64_t units) {
     const Step &before = steps[index - 1];
     request.mayOverlap = mayOverlap(
         before.kernel, before.grid[0] * before.grid[1] * before.grid[2],
-        *step.kernel, units);
+        *step.kernel, step.grid[0] * step.grid[1] * step.grid[2], units);
   }
   return request;
 }

@@ -99,11 +99,12 @@ Status WorkSubmitter::queue(LoadedKernel &kernel,
     return device.launchKernel(kernel, request, target);
   LaunchRequest own = request;
   // A watched kernel must end before the next one begins.
+  int64_t workgroups = request.grid[0] * request.grid[1] * request.grid[2];
   own.mayOverlap = statistics.whyDirect != DirectReason::Watched &&
-                   mayOverlap(previous, previousWorkgroups, kernel,
+                   mayOverlap(previous, previousWorkgroups, kernel, workgroups,
                               device.info().computeUnits);
   previous = &kernel;
-  previousWorkgroups = request.grid[0] * request.grid[1] * request.grid[2];
+  previousWorkgroups = workgroups;
   statistics.overlaps += own.mayOverlap;
   return device.launchKernel(kernel, own, target);
 }

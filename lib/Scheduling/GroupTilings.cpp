@@ -32,12 +32,6 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The bytes that an SM copies in a nanosecond for each byte of a thread's
-/// copies. Not measured: a copy takes a subgroup about ten instructions.
-static constexpr double copyRate = 8;
-/// The rows up to which instructions of single subgroups waste less of the
-/// matrix unit.
-static constexpr int64_t fewRows = 32;
 
 namespace {
 
@@ -50,9 +44,6 @@ struct Problem {
   int64_t operandBytes, outputBytes;
   /// The factors by which lhs and rhs take longer to load than whole lines.
   std::array<double, 2> loadFactors;
-  /// The bytes of an asynchronous copy by a thread, where rows are not aligned
-  /// for bulk copies; 0 elsewhere.
-  int64_t copyBytes = 0;
 };
 
 class GroupTilings {
@@ -61,8 +52,6 @@ public:
                const std::array<int64_t, 3> &extents);
   /// The best schedule, or null if none is legal.
   ScheduleAttr choose();
-  /// The estimated time of that one in nanoseconds.
-  double getTime() const { return least; }
 
 private:
   /// The schedule of `tiling` with the reduction split into `parts`, reduced in
@@ -89,7 +78,6 @@ private:
   const Chip &chip;
   const MatrixForm &form;
   Problem problem;
-  double least = 0;
 };
 
 } // namespace
@@ -124,11 +112,6 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
       bytes = std::gcd(bytes, window.getCols().back() * problem.operandBytes);
     problem.loadFactors[side] =
         hasRowsOfMultiple(op, side, bytes) ? 1 : chip.model.splitLines;
-    for (int64_t copy = chip.accessBytes;
-         !form.gather[side] && !hasRowsOfMultiple(op, side, copy); copy /= 2)
-      problem.copyBytes = problem.copyBytes == 0
-                              ? copy / 2
-                              : std::min(problem.copyBytes, copy / 2);
   }
 }
 
@@ -216,8 +199,8 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;
   // If all threads copy, a workgroup's next tile cannot start early.
-  bool persistent = chip.bulkCopies && wave > 0 && units > wave &&
-                    problem.copyBytes == 0 && gathersInBulk(tiling, k);
+  bool persistent =
+      chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
   bool mayStage =
       parts == 1 && !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
   int64_t raster = chooseRaster(tiling, cluster);
@@ -313,11 +296,6 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                       std::max(0.0, double(schedule.getStages()) - slotsInUse) *
                           mmaTime / steps);
   double ofTile = mmaTime + between - hidden;
-  // The subgroups that compute also copy, and do one after the other.
-  if (problem.copyBytes > 0)
-    ofTile += along * double(problem.operandBytes) *
-              double(tiling.workgroup[0] + tiling.workgroup[1]) /
-              (copyRate * double(problem.copyBytes));
   double bytes = countBytes(),
          // The average number of busy SMs in a wave.
       memory =
@@ -343,7 +321,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
 SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
   SmallVector<std::array<int64_t, 2>> clusters{{1, 1}};
   int64_t count = chip.model.clusterParts;
-  if (parts > 1 || count == 1 || problem.copyBytes > 0)
+  if (parts > 1 || count == 1)
     return clusters;
   if (problem.loadFactors[0] > 1)
     clusters.push_back({1, count});
@@ -354,6 +332,7 @@ SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
 
 ScheduleAttr GroupTilings::choose() {
   ScheduleAttr best;
+  double least = 0;
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (!fits(tiling))
       continue;
@@ -383,51 +362,12 @@ ScheduleAttr GroupTilings::choose() {
   return best;
 }
 
-/// Whether threads can copy tiles of lhs (0) or rhs (1) asynchronously.
-static bool canCopyByThreads(ContractOp op, const MatrixForm &form,
-                             unsigned side, const Chip &chip) {
-  // The accumulators of tensor memory were not tried with such copies.
-  return !form.gather[0] && !form.gather[1] && chip.asyncCopy &&
-         chip.tensorMemoryColumns == 0 &&
-         hasRowsOfMultiple(op, side, chip.asyncCopyBytes);
-}
-
-/// Whether such instructions may be the default choice for the operands' rows.
-static bool mayCopyTiles(ContractOp op, const MatrixForm &form,
-                         const Chip &chip,
-                         const std::array<int64_t, 3> &extents) {
-  double multiplyAdds = 1;
-  for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d) {
-    int64_t extent = getStaticExtent(op, d);
-    multiplyAdds *= ShapedType::isDynamic(extent) ? 0 : double(extent);
-  }
-  // Small matmuls gain nothing: they have few of the larger tiles.
-  bool isSmall = extents[0] <= fewRows ||
-                 multiplyAdds * chip.model.savedByRows <= chip.model.copyStart;
-  for (unsigned side : {0, 1})
-    if (!hasAlignedRows(op, side, chip) &&
-        (isSmall || !canCopyByThreads(op, form, side, chip)))
-      return false;
-  return true;
-}
-
-std::optional<double> mlir::tessera::estimateGroupSchedule(ContractOp op,
-                                                           const Chip &chip) {
-  MatrixForm form = getMatrixForm(op);
-  std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  if (!mayCopyTiles(op, form, chip, extents))
-    return std::nullopt;
-  GroupTilings tilings(op, chip, form, extents);
-  if (!tilings.choose())
-    return std::nullopt;
-  return tilings.getTime();
-}
-
 ScheduleAttr
 mlir::tessera::chooseGroupSchedule(ContractOp op, const Chip &chip,
                                    const MatrixForm &form,
                                    const std::array<int64_t, 3> &extents) {
-  if (!mayCopyTiles(op, form, chip, extents))
-    return {};
+  for (unsigned side : {0, 1})
+    if (!hasAlignedRows(op, side, chip))
+      return {};
   return GroupTilings(op, chip, form, extents).choose();
 }

@@ -100,19 +100,6 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// Rows that are aligned to 8 bytes alone, which threads copy.
-
-// CHECK-LABEL: func @narrow
-// CHECK:       schedule <workgroup = [64, 128], subgroup = [64, 128], k = 256, kFragment = 256, stages = 4, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4> {
-func.func @narrow(%a: memref<1000x1000xf8E4M3FN>, %b: memref<1000x1000xf8E4M3FN>, %c: memref<1000x1000xf32>) {
-  tessera.contract ins(%a, %b : memref<1000x1000xf8E4M3FN>, memref<1000x1000xf8E4M3FN>) outs(%c : memref<1000x1000xf32>)
-      maps [#mk, #nk, #mn] accumulate f32 {
-  ^bb0(%acc: f32):
-    tessera.yield %acc : f32
-  }
-  return
-}
-
 // The step is no longer than K, down to a panel of 128 bytes.
 
 // CHECK-LABEL: func @short

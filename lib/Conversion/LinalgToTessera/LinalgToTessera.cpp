@@ -191,7 +191,7 @@ struct ConvertLinalgToTesseraPass
           matchLinalgContraction(op, &why);
       if (succeeded(contraction) && lacksMatmul(*contraction, **found))
         why = (*found)->name + " has no matrix instruction for i4 x i4";
-      // What is computed of constants is computed once, at load.
+      // Results of constants are computed once, at load.
       bool isConstant = llvm::all_of(op.getDpsInputs(), [](Value input) {
         auto pad = input.getDefiningOp<tensor::PadOp>();
         return matchPattern(pad ? pad.getSource() : input, m_Constant());

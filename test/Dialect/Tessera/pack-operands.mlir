@@ -382,26 +382,3 @@ func.func @small(%a: memref<256x256xi8>, %b: memref<256x256xi8>, %c: memref<256x
   }
   return
 }
-
-// -----
-
-#mk = affine_map<(m, n, k) -> (m, k)>
-#nk = affine_map<(m, n, k) -> (n, k)>
-#mn = affine_map<(m, n, k) -> (m, n)>
-
-// Threads copy rows that are aligned to 8 bytes in less time than two more
-// kernels take.
-
-// CHECK-LABEL: func @narrow
-// CHECK-NOT:     linalg.generic
-// CHECK:         tessera.contract ins(%arg0, %arg1 :
-// CHOSEN-LABEL:  func @narrow
-// CHOSEN:        tessera.contract {{.*}}subgroupsPerFragment = 4>
-func.func @narrow(%a: memref<1000x1000xf8E4M3FN>, %b: memref<1000x1000xf8E4M3FN>, %c: memref<1000x1000xf32>) {
-  tessera.contract ins(%a, %b : memref<1000x1000xf8E4M3FN>, memref<1000x1000xf8E4M3FN>) outs(%c : memref<1000x1000xf32>)
-      maps [#mk, #nk, #mn] accumulate f32 {
-  ^bb0(%acc: f32):
-    tessera.yield %acc : f32
-  }
-  return
-}

@@ -429,11 +429,7 @@ void Packer::run(ContractOp op) {
   }
   LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
          << saved;
-  // Where threads can copy the operands as they are, the two ways are compared.
-  std::optional<double> unpacked;
-  if (!op.getScheduleAttr() && allOrdered)
-    unpacked = estimateGroupSchedule(op, chip);
-  if (!unpacked && saved <= cost && !(op.getScheduleAttr() && !allOrdered))
+  if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;
 
   // Tentatively changes the op; the change is kept only if the op is then
@@ -459,15 +455,8 @@ void Packer::run(ContractOp op) {
     }
     setOperand(op, side, memory, plans[side]->order);
   }
-  bool pays = usesGroup(op, chip);
-  if (pays && unpacked) {
-    std::optional<double> time = estimateGroupSchedule(op, chip);
-    pays = time && *time + cost < *unpacked;
-    LDBG() << "  " << *unpacked << " ns unpacked";
-  }
-  if (!pays) {
-    LDBG() << "  not packed: no schedule of a group of subgroups is legal, or "
-              "faster";
+  if (!usesGroup(op, chip)) {
+    LDBG() << "  not packed: no schedule of a group of subgroups is legal";
     op.setMapsAttr(maps);
     op.getLhsMutable().assign(before[0]);
     op.getRhsMutable().assign(before[1]);

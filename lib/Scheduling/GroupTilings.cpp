@@ -32,7 +32,6 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-
 namespace {
 
 /// The problem that an estimate considers.

@@ -27,6 +27,8 @@ namespace mlir::tessera {
 #include "Transforms/Passes.h.inc"
 } // namespace mlir::tessera
 
+#define DEBUG_TYPE "tessera-convert-by-addition"
+
 using namespace mlir;
 using namespace mlir::tessera;
 

@@ -103,8 +103,10 @@ static std::optional<Rounded> matchRounded(Value value) {
   Value inner = matchLimit<arith::MinimumFOp>(value, rounded.high);
   if (inner) {
     inner = matchLimit<arith::MaximumFOp>(inner, rounded.low);
-  } else if ((inner = matchLimit<arith::MaximumFOp>(value, rounded.low))) {
-    inner = matchLimit<arith::MinimumFOp>(inner, rounded.high);
+  } else {
+    inner = matchLimit<arith::MaximumFOp>(value, rounded.low);
+    if (inner)
+      inner = matchLimit<arith::MinimumFOp>(inner, rounded.high);
   }
   if (!inner)
     return std::nullopt;

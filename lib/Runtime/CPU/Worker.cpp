@@ -507,8 +507,8 @@ void tessera_cpu_assert(const tessera_workgroup *workgroup, const char *text) {
 }
 
 /// The text of one conversion of a format, without the length of its operand.
-static std::string formatValue(std::string spec, char conversion, char type,
-                               int64_t value) {
+static std::string formatValue(const std::string &spec, char conversion,
+                               char type, int64_t value) {
   if (type == 'f') {
     double number;
     std::memcpy(&number, &value, sizeof(number));

@@ -40,8 +40,11 @@ struct Field {
 bool takeVarint(llvm::StringRef &bytes, uint64_t &value) {
   unsigned length = 0;
   const char *error = nullptr;
-  value = llvm::decodeULEB128(bytes.bytes_begin(), &length, bytes.bytes_end(),
-                              &error);
+  // LLVM's function shifts by too much in a longer one.
+  constexpr size_t longest = 10;
+  const uint8_t *begin = bytes.bytes_begin();
+  value = llvm::decodeULEB128(
+      begin, &length, begin + std::min(bytes.size(), longest), &error);
   bytes = bytes.drop_front(error ? 0 : length);
   return !error;
 }

@@ -17,6 +17,7 @@
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,8 +44,8 @@ bool takeVarint(llvm::StringRef &bytes, uint64_t &value) {
   // LLVM's function shifts by too much in a longer one.
   constexpr size_t longest = 10;
   const uint8_t *begin = bytes.bytes_begin();
-  value = llvm::decodeULEB128(
-      begin, &length, begin + std::min(bytes.size(), longest), &error);
+  value = llvm::decodeULEB128(begin, &length,
+                              begin + std::min(bytes.size(), longest), &error);
   bytes = bytes.drop_front(error ? 0 : length);
   return !error;
 }

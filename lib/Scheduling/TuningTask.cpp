@@ -11,7 +11,7 @@
 #include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,12 +43,12 @@ static SetVector<Value> collectInputs(Operation *op) {
 /// view that drops dimensions of size 1.
 static Type dropPlainLayout(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
-  if (!memref || !memref.hasStaticShape() || memref.getLayout().isIdentity())
+  if (!memref || memref.getLayout().isIdentity())
     return type;
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(memref.getStridesAndOffset(strides, offset)) || offset != 0 ||
-      strides != computeSuffixProduct(memref.getShape()))
+  if (!memref::isStaticShapeAndContiguousRowMajor(memref) ||
+      failed(memref.getStridesAndOffset(strides, offset)) || offset != 0)
     return type;
   return MemRefType::get(memref.getShape(), memref.getElementType(),
                          MemRefLayoutAttrInterface(), memref.getMemorySpace());

@@ -15,6 +15,7 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -39,20 +40,11 @@ static constexpr int64_t magicBits = 0x4b400000;
 static constexpr float unit = 8388608.0f;
 static constexpr int64_t unitBits = 0x4b000000;
 
+/// `value`, which f32 represents.
 static Value makeFloat(PatternRewriter &rewriter, Location loc, Type type,
                        double value) {
-  TypedAttr attr = rewriter.getFloatAttr(getElementTypeOrSelf(type), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, attr);
-  return arith::ConstantOp::create(rewriter, loc, attr);
-}
-
-static Value makeInt(PatternRewriter &rewriter, Location loc, Type type,
-                     int64_t value) {
-  TypedAttr attr = rewriter.getIntegerAttr(getElementTypeOrSelf(type), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, attr);
-  return arith::ConstantOp::create(rewriter, loc, attr);
+  return createScalarOrSplatConstant(rewriter, loc, type,
+                                     APFloat(static_cast<float>(value)));
 }
 
 /// `type` with 32-bit integers as elements.
@@ -64,14 +56,10 @@ static Type getBitsType(PatternRewriter &rewriter, Type type) {
 }
 
 static std::optional<double> getNumber(Value value) {
-  FloatAttr attr;
-  DenseElementsAttr all;
-  if (matchPattern(value, m_Constant(&attr)))
-    return attr.getValueAsDouble();
-  if (matchPattern(value, m_Constant(&all)) && all.isSplat() &&
-      isa<FloatType>(all.getElementType()))
-    return all.getSplatValue<APFloat>().convertToDouble();
-  return std::nullopt;
+  APFloat number(0.0f);
+  if (!matchPattern(value, m_ConstantFloat(&number)))
+    return std::nullopt;
+  return number.convertToDouble();
 }
 
 namespace {
@@ -174,8 +162,9 @@ struct RoundByAddition : public OpRewritePattern<arith::TruncIOp> {
     Type bits = getBitsType(rewriter, sum.getType());
     Value integer = arith::AddIOp::create(
         rewriter, loc, arith::BitcastOp::create(rewriter, loc, bits, sum),
-        makeInt(rewriter, loc, bits,
-                static_cast<int64_t>(rounded->offset) - magicBits));
+        createScalarOrSplatConstant(rewriter, loc, bits,
+                                    static_cast<int64_t>(rounded->offset) -
+                                        magicBits));
     rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), integer);
     return success();
   }
@@ -205,8 +194,9 @@ template <typename Op> struct WidenByAddition : public OpRewritePattern<Op> {
     constexpr int64_t half = isSigned ? 0x80 : 0;
     Type bits = getBitsType(rewriter, type);
     Value wide = arith::ExtUIOp::create(rewriter, loc, bits, op.getIn());
-    wide = arith::XOrIOp::create(rewriter, loc, wide,
-                                 makeInt(rewriter, loc, bits, unitBits | half));
+    wide = arith::XOrIOp::create(
+        rewriter, loc, wide,
+        createScalarOrSplatConstant(rewriter, loc, bits, unitBits | half));
     rewriter.replaceOpWithNewOp<arith::SubFOp>(
         op, arith::BitcastOp::create(rewriter, loc, type, wide),
         makeFloat(rewriter, loc, type, unit + half));

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -129,34 +130,30 @@ SmallVector<OpOperand *> getWholeInputs(linalg::LinalgOp op) {
   return whole;
 }
 
-unsigned getWidth(Value value) {
-  Type type = getElementTypeOrSelf(value.getType());
-  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
-}
-
 /// Whether `value` is of bytes or less, as quantized values are, but not of
 /// truth values.
 bool isQuantized(Value value) {
   Type type = getElementTypeOrSelf(value.getType());
-  return type.isInteger() && getWidth(value) > 1 && getWidth(value) <= 8;
+  return type.isInteger() && !type.isInteger(1) &&
+         type.getIntOrFloatBitWidth() <= 8;
 }
 
 bool isPointwise(linalg::LinalgOp op) {
-  return op && op.getNumReductionLoops() == 0 && op->getNumResults() == 1;
+  return op && linalg::isElementwise(op) && op->getNumResults() == 1;
 }
 
 /// Whether `op` computes quantized values from wider ones.
 bool quantizes(linalg::LinalgOp op) {
   return isPointwise(op) && isQuantized(op->getResult(0)) &&
          llvm::all_of(getWholeInputs(op), [](OpOperand *input) {
-           return getWidth(input->get()) > 8;
+           return !isQuantized(input->get());
          });
 }
 
-/// Whether `op` computes wider values from quantized ones, in few steps.
+/// Whether `op` computes floats from quantized values, in few steps.
 bool dequantizes(linalg::LinalgOp op) {
   if (!isa_and_present<linalg::GenericOp>(op) || !isPointwise(op) ||
-      isQuantized(op->getResult(0)) || getWidth(op->getResult(0)) < 8)
+      !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
     return false;
   constexpr size_t maxSteps = 8;
   SmallVector<OpOperand *> whole = getWholeInputs(op);

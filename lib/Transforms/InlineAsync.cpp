@@ -65,6 +65,14 @@ static LogicalResult checkWait(async::AwaitAllOp wait) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
+/// All values of operands that are each converted to any number of them.
+static SmallVector<Value> flatten(ArrayRef<ValueRange> ranges) {
+  SmallVector<Value> values;
+  for (ValueRange range : ranges)
+    llvm::append_range(values, range);
+  return values;
+}
+
 namespace {
 
 struct InlineExecute : public OpConversionPattern<async::ExecuteOp> {
@@ -74,13 +82,8 @@ struct InlineExecute : public OpConversionPattern<async::ExecuteOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Block *body = op.getBody();
     auto yield = cast<async::YieldOp>(body->getTerminator());
-    SmallVector<Value> arguments;
-    for (ValueRange values : adaptor.getBodyOperands())
-      llvm::append_range(arguments, values);
-    SmallVector<Value> yielded;
-    for (Value value : yield.getOperands())
-      yielded.push_back(value);
-    rewriter.inlineBlockBefore(body, op, arguments);
+    SmallVector<Value> yielded(yield.getOperands());
+    rewriter.inlineBlockBefore(body, op, flatten(adaptor.getBodyOperands()));
     rewriter.eraseOp(yield);
     // The token has no value.
     SmallVector<SmallVector<Value>> results(1);
@@ -127,10 +130,8 @@ struct ConvertReturn : public OpConversionPattern<async::ReturnOp> {
   LogicalResult
   matchAndRewrite(async::ReturnOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> values;
-    for (ValueRange range : adaptor.getOperands())
-      llvm::append_range(values, range);
-    rewriter.replaceOpWithNewOp<func::ReturnOp>(op, values);
+    rewriter.replaceOpWithNewOp<func::ReturnOp>(op,
+                                                flatten(adaptor.getOperands()));
     return success();
   }
 };
@@ -140,14 +141,11 @@ struct ConvertCall : public OpConversionPattern<async::CallOp> {
   LogicalResult
   matchAndRewrite(async::CallOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> operands;
-    for (ValueRange range : adaptor.getOperands())
-      llvm::append_range(operands, range);
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return rewriter.notifyMatchFailure(op, "of types that are not converted");
     auto call = func::CallOp::create(rewriter, op.getLoc(), op.getCallee(),
-                                     types, operands);
+                                     types, flatten(adaptor.getOperands()));
     SmallVector<SmallVector<Value>> results;
     auto next = call.getResults().begin();
     for (Type type : op.getResultTypes()) {
@@ -225,16 +223,11 @@ struct InlineAsyncPass
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(
         [](async::ValueType type) -> Type { return type.getValueType(); });
-    auto drop = [](Type, SmallVectorImpl<Type> &) { return success(); };
     converter.addConversion(
-        [drop](async::TokenType type,
-               SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
-          return drop(type, types);
-        });
-    converter.addConversion(
-        [drop](async::GroupType type,
-               SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
-          return drop(type, types);
+        [](Type type, SmallVectorImpl<Type> &) -> std::optional<LogicalResult> {
+          if (isa<async::TokenType, async::GroupType>(type))
+            return success();
+          return std::nullopt;
         });
     RewritePatternSet patterns(&getContext());
     patterns.add<InlineExecute, ConvertFunction, ConvertReturn, ConvertCall,

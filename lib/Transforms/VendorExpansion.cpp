@@ -397,27 +397,8 @@ void VendorExpansion::expandShuffle(gpu::ShuffleOp op, int64_t numLanes) {
                           ValueRange{lanes.subgroup, lanes.lane});
   gpu::BarrierOp::create(builder, loc);
   Value lane = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
-                                            lanes.lane),
-        offset = op.getOffset(), from;
-  switch (op.getMode()) {
-  case gpu::ShuffleMode::XOR:
-    from = arith::XOrIOp::create(builder, loc, lane, offset);
-    break;
-  case gpu::ShuffleMode::UP:
-    from = arith::SubIOp::create(builder, loc, lane, offset);
-    break;
-  case gpu::ShuffleMode::DOWN:
-    from = arith::AddIOp::create(builder, loc, lane, offset);
-    break;
-  case gpu::ShuffleMode::IDX:
-    from = offset;
-    break;
-  }
-  Value isValid = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ult, from,
-      arith::ConstantIntOp::create(builder, loc, numLanes, 32));
-  // Without such a lane, the result is the lane's own value.
-  from = arith::SelectOp::create(builder, loc, isValid, from, lane);
+                                            lanes.lane);
+  auto [from, isValid] = emitShuffleSource(builder, op, lane);
   Value index =
       arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), from);
   Value result = memref::LoadOp::create(builder, loc, memory,

@@ -820,7 +820,8 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
     if (isHeld)
       emitter.writeBefore(getLastPosition(op));
     emitter.emit(rewriter);
-    // Otherwise ptxas moves the reads down to the writes, a few at a time.
+    // Otherwise an assembler may move the reads down to the writes, a few at a
+    // time.
     if (isHeld && target.chip.asyncCopy)
       target.emitSubgroupBarrier(rewriter, op.getLoc());
     target.emitAsyncCommit(rewriter, op.getLoc());

@@ -192,11 +192,11 @@ struct ConvertLinalgToTesseraPass
       if (succeeded(contraction) && lacksMatmul(*contraction, **found))
         why = (*found)->name + " has no matrix instruction for i4 x i4";
       // Results of constants are computed once, at load.
-      bool isConstant = llvm::all_of(op.getDpsInputs(), [](Value input) {
+      auto isConstant = [](Value input) {
         auto pad = input.getDefiningOp<tensor::PadOp>();
         return matchPattern(pad ? pad.getSource() : input, m_Constant());
-      });
-      if (!why.empty() && !isConstant)
+      };
+      if (!why.empty() && !llvm::all_of(op.getDpsInputs(), isConstant))
         op->emitRemark("does not use matrix instructions: ") << why;
     });
     DenseSet<Operation *> reported;

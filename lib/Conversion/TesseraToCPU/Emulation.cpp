@@ -302,30 +302,6 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
              : arith::TruncIOp::create(builder, loc, value.getType(), result);
 }
 
-/// The source lane of a `gpu.shuffle`, and whether it exists (i1).
-static std::pair<Value, Value> emitSource(OpBuilder &builder, gpu::ShuffleOp op,
-                                          Value lane) {
-  Location loc = op.getLoc();
-  Value offset = op.getOffset(), from = offset;
-  switch (op.getMode()) {
-  case gpu::ShuffleMode::XOR:
-    from = arith::XOrIOp::create(builder, loc, lane, offset);
-    break;
-  case gpu::ShuffleMode::UP:
-    from = arith::SubIOp::create(builder, loc, lane, offset);
-    break;
-  case gpu::ShuffleMode::DOWN:
-    from = arith::AddIOp::create(builder, loc, lane, offset);
-    break;
-  case gpu::ShuffleMode::IDX:
-    break;
-  }
-  // A negative number is a large one.
-  Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                      from, op.getWidth());
-  return {arith::SelectOp::create(builder, loc, valid, from, lane), valid};
-}
-
 LogicalResult EmulatedTarget::convertLaneOps() const {
   SmallVector<Operation *> ops;
   kernel->walk([&](Operation *op) {
@@ -353,7 +329,7 @@ LogicalResult EmulatedTarget::convertLaneOps() const {
     Value value = shuffle.getValue();
     if (value.getType() != bits)
       value = arith::BitcastOp::create(builder, loc, bits, value);
-    auto [from, valid] = emitSource(
+    auto [from, valid] = emitShuffleSource(
         builder, shuffle, arith::IndexCastOp::create(builder, loc, i32, lane));
     Value result = emitShuffle(builder, loc, value, from);
     if (type != bits)

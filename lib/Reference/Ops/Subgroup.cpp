@@ -107,22 +107,11 @@ static InstrPtr compileCompute(gpu::SubgroupMmaComputeOp op, Scope &scope) {
   // them.
   if (!format)
     return nullptr;
-  Slot a = scope.slot(op.getOpA()), b = scope.slot(op.getOpB());
-  Slot c = scope.slot(op.getOpC());
-  Slot result = scope.define(op.getRes());
-  Operation *operation = op;
-  return makeShared({a, b, c}, {}, result, [=](Frame &frame) {
-    MatrixMultiply matmul;
-    matmul.a = frame.view(a).get();
-    matmul.b = frame.view(b).get();
-    matmul.accumulator = frame.view(c).get();
-    matmul.arithmetic = format;
-    ViewRef output = multiplyMatrices(*frame.run, operation, matmul);
-    if (!output)
-      return false;
-    frame.view(result) = std::move(output);
-    return true;
-  });
+  return makeMatmul(op,
+                    {scope.slot(op.getOpA()), scope.slot(op.getOpB()),
+                     scope.slot(op.getOpC())},
+                    scope.define(op.getRes()), *format,
+                    getMatrixShape(op.getType()));
 }
 
 static InstrPtr compileConstant(gpu::SubgroupMmaConstantMatrixOp op,

@@ -180,3 +180,27 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
   }
   return result;
 }
+
+InstrPtr tessera::reference::makeMatmul(Operation *op, ArrayRef<Slot> operands,
+                                        Slot result, const Format &format,
+                                        ArrayRef<int64_t> shape) {
+  SmallVector<Slot> views(operands);
+  SmallVector<int64_t> extents(shape);
+  return makeShared(operands, {}, result, [=, &format](Frame &frame) {
+    ViewRef zero;
+    if (views.size() == 2) {
+      zero = View::make(format, extents);
+      zero->fill(Number());
+    }
+    MatrixMultiply matmul;
+    matmul.a = frame.view(views[0]).get();
+    matmul.b = frame.view(views[1]).get();
+    matmul.accumulator = zero ? zero.get() : frame.view(views[2]).get();
+    matmul.arithmetic = &format;
+    ViewRef output = multiplyMatrices(*frame.run, op, matmul);
+    if (!output)
+      return false;
+    frame.view(result) = std::move(output);
+    return true;
+  });
+}

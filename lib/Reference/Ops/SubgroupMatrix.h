@@ -22,6 +22,11 @@ struct MatrixMultiply {
 /// Null with an error.
 ViewRef multiplyMatrices(Run &run, Operation *op, const MatrixMultiply &matmul);
 
+/// The matmul of the views in the first two slots, plus that in the third one,
+/// if there is one. The result has the format and the shape given.
+InstrPtr makeMatmul(Operation *op, ArrayRef<Slot> operands, Slot result,
+                    const Format &format, ArrayRef<int64_t> shape);
+
 /// An instruction in which threads with the same operands get the same result:
 /// it runs in the first of their frames, and the others copy what it made.
 template <typename F>

@@ -148,25 +148,7 @@ static InstrPtr compileDpas(xegpu::DpasOp op, Scope &scope) {
   SmallVector<Slot> operands{scope.slot(op.getLhs()), scope.slot(op.getRhs())};
   if (op.getAcc())
     operands.push_back(scope.slot(op.getAcc()));
-  Slot result = scope.define(op.getResult());
-  Operation *operation = op;
-  return makeShared(operands, {}, result, [=](Frame &frame) {
-    ViewRef zero;
-    if (operands.size() == 2) {
-      zero = View::make(*format, shape);
-      zero->fill(Number());
-    }
-    MatrixMultiply matmul;
-    matmul.a = frame.view(operands[0]).get();
-    matmul.b = frame.view(operands[1]).get();
-    matmul.accumulator = zero ? zero.get() : frame.view(operands[2]).get();
-    matmul.arithmetic = format;
-    ViewRef output = multiplyMatrices(*frame.run, operation, matmul);
-    if (!output)
-      return false;
-    frame.view(result) = std::move(output);
-    return true;
-  });
+  return makeMatmul(op, operands, scope.define(op.getResult()), *format, shape);
 }
 
 void tessera::reference::addXeGpuHandlers(Registry &registry) {

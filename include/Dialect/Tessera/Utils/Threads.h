@@ -9,6 +9,12 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <utility>
+
+namespace mlir::gpu {
+class ShuffleOp;
+} // namespace mlir::gpu
+
 namespace mlir::tessera {
 
 /// Threads of a subgroup in a kernel that exchanges values between lanes, on a
@@ -21,6 +27,11 @@ Value emitLinearThread(OpBuilder &builder, Operation *op);
 
 /// The number of threads in the workgroup of `op`.
 Value emitNumThreads(OpBuilder &builder, Operation *op);
+
+/// The lane (i32) that `op` reads from in a thread that is `lane` (i32) of its
+/// subgroup, and whether it exists (i1). If not, a lane reads its own value.
+std::pair<Value, Value> emitShuffleSource(OpBuilder &builder, gpu::ShuffleOp op,
+                                          Value lane);
 
 } // namespace mlir::tessera
 

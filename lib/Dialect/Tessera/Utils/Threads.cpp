@@ -80,3 +80,27 @@ Value mlir::tessera::emitNumThreads(OpBuilder &builder, Operation *op) {
       arith::MulIOp::create(builder, loc, grid.sizes[0], grid.sizes[1]),
       grid.sizes[2]);
 }
+
+std::pair<Value, Value> mlir::tessera::emitShuffleSource(OpBuilder &builder,
+                                                         gpu::ShuffleOp op,
+                                                         Value lane) {
+  Location loc = op.getLoc();
+  Value offset = op.getOffset(), from = offset;
+  switch (op.getMode()) {
+  case gpu::ShuffleMode::XOR:
+    from = arith::XOrIOp::create(builder, loc, lane, offset);
+    break;
+  case gpu::ShuffleMode::UP:
+    from = arith::SubIOp::create(builder, loc, lane, offset);
+    break;
+  case gpu::ShuffleMode::DOWN:
+    from = arith::AddIOp::create(builder, loc, lane, offset);
+    break;
+  case gpu::ShuffleMode::IDX:
+    break;
+  }
+  // A negative number is a large one.
+  Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                      from, op.getWidth());
+  return {arith::SelectOp::create(builder, loc, valid, from, lane), valid};
+}

@@ -231,6 +231,14 @@ struct PerformanceModel {
   double savedByRows = 0, savedByOrder = 0, savedByOrderOfWords = 0;
   /// The same for images whose channels are too few for wide copies.
   double savedByRuns = 0;
+  /// Matmuls by instructions of single subgroups: the time from a read of
+  /// memory to the matmul that uses the data, with a barrier in between; 0: not
+  /// known. The share of `mma` that they reach, the same factor again for f64,
+  /// and the factor by which f64 takes longer in a workgroup that has an SM of
+  /// its own. The time of an SM for the elements that a subgroup loads from
+  /// workgroup memory one by one, in one load.
+  double stepLatency = 0, subgroupShare = 1, f64Share = 1, f64Alone = 1,
+         singleLoad = 0;
 };
 
 /// How many workgroups are resident on one unit of a chip, as far as its limits

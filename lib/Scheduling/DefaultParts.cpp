@@ -29,18 +29,6 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The nanoseconds from a read of memory to the matmul that uses the data,
-/// with a barrier in between.
-static constexpr double latency = 800;
-/// The share of the matrix unit's best rate that single subgroups reach.
-static constexpr double shareOfUnit = 0.5;
-/// The same factor again for f64, and by how much longer the work of a
-/// workgroup takes if it has an SM of its own. Measured on an H100: steps of
-/// 128x64x16 take 850 ns alone, and 1490 by two workgroups.
-static constexpr double shareOfF64 = 0.45, alone = 1.14;
-/// The nanoseconds of an SM for the elements that a subgroup loads from
-/// workgroup memory one by one, in one load.
-static constexpr double singleLoad = 1.2;
 /// Registers of a thread, for the number of resident workgroups.
 static constexpr int64_t assumedRegisters = 168;
 
@@ -64,14 +52,15 @@ int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
          k = double(fields.k), processors = double(chip.processors),
          loaded = k * double(rows + columns) * double(bytes),
          work = double(rows * columns) * k * double(bytes) /
-                (2 * shareOfUnit * rates.mma) / (bytes == 8 ? shareOfF64 : 1),
-         least = work * (bytes == 8 ? alone : 1);
+                (2 * rates.subgroupShare * rates.mma) /
+                (bytes == 8 ? rates.f64Share : 1),
+         least = work * (bytes == 8 ? rates.f64Alone : 1);
   // No instruction transposes elements of one byte.
   for (unsigned side : {0, 1})
     if (bytes == 1 && isStoredTransposed(op, form, side) == (side == 0)) {
       int64_t sharing = fields.workgroup[1 - side] / fields.subgroup[1 - side];
       work = std::max(work, double(fields.workgroup[side] * sharing) * k /
-                                double(chip.subgroupSize) * singleLoad);
+                                double(chip.subgroupSize) * rates.singleLoad);
     }
 
   double outputs = 1;
@@ -95,7 +84,7 @@ int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
            rounds = std::ceil(ofProcessor / double(resident)),
            together = std::min(ofProcessor, double(resident)),
            busy = std::min(units, processors * double(resident)),
-           step = std::max({latency / ahead, least, together * work,
+           step = std::max({rates.stepLatency / ahead, least, together * work,
                             together * loaded / rates.processorTiles,
                             busy * loaded / rates.tiles}),
            time = std::max(

@@ -100,7 +100,7 @@ bool ScheduleBuilder::finishBlocks() {
 }
 
 bool ScheduleBuilder::hasKnownLatency() {
-  return chip.model.start > 0 && !form.gather[0] && !form.gather[1] &&
+  return chip.model.stepLatency > 0 && !form.gather[0] && !form.gather[1] &&
          op.getProducer(0).empty() && op.getProducer(1).empty();
 }
 

@@ -105,12 +105,12 @@ static bool isLargeConstant(Value memory);
 /// The copy's time in nanoseconds, which a constant does not take when the
 /// program runs.
 static double estimateCopy(const Plan &plan, const PerformanceModel &rates) {
+  if (isLargeConstant(plan.source))
+    return 0;
   auto type = cast<MemRefType>(plan.source.getType());
   double elements = type.getNumElements(),
          bytes = elements * getElementBytes(type.getElementType()),
          ns = 2 * bytes / rates.copies;
-  if (isLargeConstant(plan.source))
-    return 0;
   if (plan.transposes)
     ns = std::max(ns, elements / rates.transposedElements);
   return rates.copyStart + ns;

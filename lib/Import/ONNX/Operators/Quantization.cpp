@@ -111,6 +111,12 @@ static bool isKnown(const Tensor &zero, int64_t value) {
          });
 }
 
+/// Whether input 2, a zero point, is known to be one -128.
+static bool hasLowestZero(Lowering &l) {
+  return l.hasInput(2) && l.getInput(2).count() == 1 &&
+         isKnown(l.getInput(2), -128);
+}
+
 /// The int8 that are smaller by 128 than the uint8 `raised`.
 static FailureOr<Tensor> lowerRange(Lowering &l, const Tensor &raised) {
   FailureOr<Tensor> result =
@@ -124,8 +130,7 @@ static FailureOr<Tensor> lowerRange(Lowering &l, const Tensor &raised) {
 }
 
 static LogicalResult lowerDequantize(Lowering &l) {
-  bool isRaised = l.getInput(0).raised && l.hasInput(2) &&
-                  l.getInput(2).count() == 1 && isKnown(l.getInput(2), -128);
+  bool isRaised = l.getInput(0).raised && hasLowestZero(l);
   const Tensor &x = isRaised ? *l.getInput(0).raised : l.getInput(0);
   FailureOr<Tensor> scale = getFactor(l, 1, x);
   if (failed(scale))
@@ -187,8 +192,7 @@ static bool isInverse(Lowering &l, const Quantized &quantized, DataType type) {
     return false;
   // The integers may be the uint8 that are larger by 128 than int8.
   if (quantized.integers.type != type)
-    return type == DataType::I8 && !quantized.zero && l.hasInput(2) &&
-           l.getInput(2).count() == 1 && isKnown(l.getInput(2), -128);
+    return type == DataType::I8 && !quantized.zero && hasLowestZero(l);
   if (l.hasInput(2) != quantized.zero.has_value())
     return false;
   return !quantized.zero || isSameScalar(l.getInput(2), *quantized.zero);
@@ -224,8 +228,7 @@ static LogicalResult lowerQuantize(Lowering &l) {
     l.setResult(0, integers);
     return success();
   }
-  bool isRaised = type == DataType::I8 && l.hasInput(2) &&
-                  l.getInput(2).count() == 1 && isKnown(l.getInput(2), -128);
+  bool isRaised = type == DataType::I8 && hasLowestZero(l);
   if (isRaised) {
     type = DataType::U8;
     inputs.pop_back();

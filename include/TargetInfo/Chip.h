@@ -45,6 +45,8 @@ struct MatrixInstruction {
   /// Runs on a matrix unit; otherwise it is composed of scalar FMAs, or of dot
   /// products that each lane computes by itself.
   bool matrixUnit = true;
+  /// Composed of instructions for dot products.
+  bool dotProduct = false;
   /// The number of subgroups that execute it together; the maps count the lanes
   /// of all of them.
   int64_t subgroups = 1;
@@ -269,6 +271,13 @@ struct SchedulePolicy {
   int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
+  /// Rows and columns of the tiles of a workgroup and of a subgroup with scalar
+  /// FMAs where there are as many as processors; 0: there are none.
+  std::array<int64_t, 2> largeScalarWorkgroup = {0, 0},
+                         largeScalarSubgroup = {0, 0};
+  /// With scalar FMAs, K is divided until a processor has so many subgroups. 0:
+  /// it is divided as with a matrix unit.
+  int64_t scalarSubgroups = 0;
   /// The defaults with a matrix unit where block loads read both operands: a
   /// step is one fragment.
   std::optional<ScheduleDefaults> blockDefaults = std::nullopt;

@@ -77,6 +77,18 @@ public:
   /// (0: down the rows, 1: along the columns): the widest vector access.
   int64_t getContiguous(unsigned dimension) const;
 
+  /// The bits of a register index, reordered so that the longest run of
+  /// registers along `dimension` comes first: bit `i` of an index into the
+  /// reordered registers is bit `result[i]` of a register index. The other bits
+  /// keep their order.
+  ///
+  /// Example, two rows of four columns with registers down the rows first,
+  /// {{1, 0}, {0, 1}, {0, 2}}: along the columns, the order is 1, 2, 0.
+  llvm::SmallVector<unsigned, 6> getRunFirst(unsigned dimension) const;
+
+  /// The map with the bits of its register index in this order.
+  LaneMap reorderRegisters(llvm::ArrayRef<unsigned> order) const;
+
   bool operator==(const LaneMap &other) const {
     return lanes == other.lanes && registers == other.registers;
   }

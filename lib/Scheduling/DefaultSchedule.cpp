@@ -114,6 +114,13 @@ int64_t ScheduleBuilder::chooseSplitK() {
   if (usesMatrixUnit && hasKnownLatency())
     return estimateParts(*workgroups);
   int64_t all = llvm::divideCeil(extent, fields.k) * lengthened;
+  if (int64_t resident = chip.policy.scalarSubgroups;
+      resident > 0 && !usesMatrixUnit) {
+    int64_t subgroups = *workgroups * make().getNumSubgroups();
+    return llvm::bit_floor(static_cast<uint64_t>(
+        std::clamp<int64_t>(resident * chip.processors / subgroups, 1,
+                            std::max<int64_t>(1, all / stepsOfPart))));
+  }
   if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
     return 1;
   return llvm::bit_floor(static_cast<uint64_t>(

@@ -124,17 +124,21 @@ void ScheduleBuilder::narrowForStores() {
 
 /// Tiles become smaller if SMs would be idle, and K is too short to be split.
 /// Without a matrix unit, a quarter of the tile gives more workgroups than two
-/// parts of K do, and needs no kernel that adds these up.
+/// parts of K do, and needs no kernel that adds these up; where the chip has a
+/// measured number of subgroups, tiles become smaller after K is divided.
 void ScheduleBuilder::fillProcessors() {
   if (hasWholeRows || chip.processors == 0 || ShapedType::isDynamic(steps))
     return;
-  keepsK = !usesMatrixUnit && chip.hasLanes() && chooseSplitK() == 2;
-  if (steps >= 2 * stepsOfPart && !keepsK)
+  keepsK = !usesMatrixUnit && chip.hasLanes() &&
+           chip.policy.scalarSubgroups == 0 && chooseSplitK() == 2;
+  bool dividesK = !usesMatrixUnit && chip.policy.scalarSubgroups > 0;
+  if (steps >= 2 * stepsOfPart && !keepsK && !dividesK)
     return;
   Tile &workgroup = fields.workgroup;
   auto isIdle = [&] {
     std::optional<int64_t> workgroups = countWorkgroups(workgroup);
-    return workgroups && *workgroups < chip.processors;
+    return workgroups &&
+           *workgroups * (dividesK ? chooseSplitK() : 1) < chip.processors;
   };
   // Subgroups that load by blocks share nothing: fewer of them will do.
   auto leaveOut = [&](unsigned d) {
@@ -152,14 +156,21 @@ void ScheduleBuilder::fillProcessors() {
 }
 
 void ScheduleBuilder::enlargeTile() {
-  Tile large = chip.policy.largeWorkgroup;
-  if (hasWholeRows || !usesMatrixUnit || large[0] <= 0 ||
+  const SchedulePolicy &policy = chip.policy;
+  Tile large =
+           usesMatrixUnit ? policy.largeWorkgroup : policy.largeScalarWorkgroup,
+       subgroup =
+           usesMatrixUnit ? defaults->subgroup : policy.largeScalarSubgroup;
+  if (hasWholeRows || large[0] <= 0 ||
       fields.workgroup != defaults->workgroup ||
-      fields.subgroup != defaults->subgroup)
+      fields.subgroup != defaults->subgroup ||
+      !hasClass(subgroup, fields.kFragment))
     return;
   std::optional<int64_t> workgroups = countWorkgroups(large);
-  if (workgroups && *workgroups >= chip.processors)
+  if (workgroups && *workgroups >= chip.processors) {
     fields.workgroup = large;
+    fields.subgroup = subgroup;
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,8 @@
 
 #include "TargetInfo/LaneMap.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir::tessera;
 
 std::pair<int64_t, int64_t> LaneMap::at(int64_t lane, int64_t reg) const {
@@ -89,4 +91,28 @@ int64_t LaneMap::getContiguous(unsigned dimension) const {
     width *= 2;
   }
   return width;
+}
+
+llvm::SmallVector<unsigned, 6> LaneMap::getRunFirst(unsigned dimension) const {
+  llvm::SmallVector<unsigned, 6> order;
+  for (int32_t width = 1;; width *= 2) {
+    Step next{0, 0};
+    next[dimension] = width;
+    const Step *found = llvm::find(registers, next);
+    if (found == registers.end())
+      break;
+    order.push_back(found - registers.begin());
+  }
+  for (unsigned bit = 0; bit < registers.size(); ++bit)
+    if (!llvm::is_contained(order, bit))
+      order.push_back(bit);
+  return order;
+}
+
+LaneMap LaneMap::reorderRegisters(llvm::ArrayRef<unsigned> order) const {
+  LaneMap result;
+  result.lanes = lanes;
+  for (unsigned bit : order)
+    result.registers.push_back(registers[bit]);
+  return result;
 }

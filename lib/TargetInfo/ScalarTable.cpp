@@ -37,15 +37,16 @@ llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarMatmuls() {
   return matmuls;
 }
 
-/// An instruction of mxnx1 by `rows` times `cols` lanes; the lanes of a row are
+/// An instruction of mxnxk by `rows` times `cols` lanes; the lanes of a row are
 /// adjacent, each with a block of the accumulator of its own. Further lanes
-/// replicate the elements of these.
+/// replicate the elements of these. A lane holds all of K: operands that are
+/// stored along K are read by wide accesses.
 static MatrixInstruction makeBlocks(int64_t lanes, int64_t m, int64_t n,
-                                    int64_t rows, int64_t cols) {
+                                    int64_t rows, int64_t cols, int64_t k = 1) {
   MatrixInstruction row;
   row.m = m;
   row.n = n;
-  row.k = 1;
+  row.k = k;
   row.matrixUnit = false;
   llvm::SmallVector<Step, 6> a, b, acc;
   for (int64_t lane = 1; lane < lanes; lane *= 2) {
@@ -65,6 +66,10 @@ static MatrixInstruction makeBlocks(int64_t lanes, int64_t m, int64_t n,
     aRegisters.push_back({r, 0});
   accRegisters = bRegisters;
   accRegisters.append(aRegisters);
+  for (int32_t step = 1; step < k; step *= 2) {
+    aRegisters.push_back({0, step});
+    bRegisters.push_back({step, 0});
+  }
   row.aMap = LaneMap(a, aRegisters);
   row.bMap = LaneMap(b, bRegisters);
   row.accMap = LaneMap(acc, accRegisters);
@@ -74,6 +79,12 @@ static MatrixInstruction makeBlocks(int64_t lanes, int64_t m, int64_t n,
 void mlir::tessera::addScalarInstructions(Chip &chip) {
   int64_t lanes = chip.subgroupSize;
   int64_t rows = lanes / 8;
+  // Four elements of K are one access of 16 bytes. An operand that is read by
+  // elements takes as much time as the FMAs.
+  const MatrixInstruction longShapes[] = {
+      makeBlocks(lanes, 4 * rows, 32, rows, 8, /*k=*/4),
+      makeBlocks(lanes, 16, 16, rows, 8, /*k=*/4),
+  };
   std::vector<MatrixInstruction> shapes = {
       makeBlocks(lanes, 4 * rows, 32, rows, 8),
       makeBlocks(lanes, 16, 16, rows, 8),
@@ -88,16 +99,21 @@ void mlir::tessera::addScalarInstructions(Chip &chip) {
   }
   // One element, replicated in every lane: fits any shape, and wastes lanes.
   shapes.push_back(makeBlocks(lanes, 1, 1, 1, 1));
-  for (MatrixInstruction row : shapes)
-    for (auto [a, b, acc] : getScalarMatmuls()) {
-      row.name = (lanes == 32 ? "fma.m" : "fma" + llvm::utostr(lanes) + ".m") +
-                 llvm::utostr(row.m) + "n" + llvm::utostr(row.n) + "k1." + acc +
-                 "." + a;
-      if (llvm::StringRef(a) != b)
-        row.name += std::string(".") + b;
-      row.aType = a;
-      row.bType = b;
-      row.accType = acc;
-      chip.instructions.push_back(row);
-    }
+  auto add = [&](MatrixInstruction row, llvm::StringRef a, llvm::StringRef b,
+                 llvm::StringRef acc) {
+    row.name = "fma" + (lanes == 32 ? "" : llvm::utostr(lanes)) + ".m" +
+               llvm::utostr(row.m) + "n" + llvm::utostr(row.n) + "k" +
+               llvm::utostr(row.k) + "." + acc.str() + "." + a.str();
+    if (a != b)
+      row.name += "." + b.str();
+    row.aType = a;
+    row.bType = b;
+    row.accType = acc;
+    chip.instructions.push_back(row);
+  };
+  for (const MatrixInstruction &row : longShapes)
+    add(row, "f32", "f32", "f32");
+  for (const MatrixInstruction &row : shapes)
+    for (auto [a, b, acc] : getScalarMatmuls())
+      add(row, a, b, acc);
 }

@@ -85,7 +85,7 @@ func.func @unknown(%a: memref<?x16x16xf16>, %b: memref<?x16x16xf16>, %c: memref<
 // Scalar multiplications read each element often.
 
 // CHECK-LABEL: func @single
-// CHECK:       schedule <workgroup = [16, 16], subgroup = [16, 16], k = 16, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, batches = 8> {
+// CHECK:       schedule <workgroup = [16, 16], subgroup = [16, 16], k = 16, kFragment = 4, stages = 1, vthread = [1, 1], swizzle = true, batches = 8> {
 func.func @single(%a: memref<4096x16x16xf32>, %b: memref<4096x16x16xf32>, %c: memref<4096x16x16xf32>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<4096x16x16xf32>, memref<4096x16x16xf32>) init(%zero : f32) outs(%c : memref<4096x16x16xf32>)

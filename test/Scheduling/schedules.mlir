@@ -31,11 +31,11 @@ func.func @small(%a: memref<5x64xf16>, %b: memref<64x20xf16>, %c: memref<5x20xf3
 // permitted.
 
 // SM80-LABEL: func @f32
-// SM80:         workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 1, stages = 3,
+// SM80:         workgroup = [64, 64], subgroup = [32, 64], k = 16, kFragment = 4, stages = 3,
 // SM80:         workgroup = [128, 128], subgroup = [64, 64], k = 16, kFragment = 8, stages = 4,
 // SM75-LABEL: func @f32
-// SM75:         workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 1, stages = 1,
-// SM75:         workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 1, stages = 1,
+// SM75:         workgroup = [64, 64], subgroup = [32, 64], k = 16, kFragment = 4, stages = 1,
+// SM75:         workgroup = [64, 64], subgroup = [32, 64], k = 16, kFragment = 4, stages = 1,
 func.func @f32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>) {
   linalg.matmul ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) outs(%c : memref<?x?xf32>)
   linalg.matmul {tessera.allow_tf32} ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) outs(%c : memref<?x?xf32>)

@@ -121,6 +121,35 @@ TEST(LaneMapTest, CountsContiguousRegisters) {
   EXPECT_EQ(LaneMap({}, {{1, 1}}).getContiguous(1), 1);
 }
 
+TEST(LaneMapTest, PutsTheLongestRunFirst) {
+  using Order = llvm::SmallVector<unsigned, 6>;
+  // Registers down two rows, then along four columns.
+  LaneMap map({{2, 0}}, {{1, 0}, {0, 1}, {0, 2}});
+  EXPECT_EQ(map.getRunFirst(1), (Order{1, 2, 0}));
+  EXPECT_EQ(map.getRunFirst(0), (Order{0, 1, 2}));
+  LaneMap along = map.reorderRegisters(map.getRunFirst(1));
+  EXPECT_EQ(along.getContiguous(1), 4);
+  EXPECT_EQ(along.getRegisters()[2], (LaneMap::Step{1, 0}));
+  EXPECT_EQ(along.getLanes(), map.getLanes());
+  // Bit i of the new index is bit order[i] of the old one.
+  EXPECT_EQ(along.at(1, 0b011), map.at(1, 0b110));
+  EXPECT_EQ(along.at(1, 0b100), map.at(1, 0b001));
+  // No register steps by one column: nothing moves.
+  EXPECT_EQ(LaneMap({}, {{1, 0}, {0, 2}}).getRunFirst(1), (Order{0, 1}));
+}
+
+TEST(LaneMapTest, HasRunsAlongBothSidesOfScalarMatmuls) {
+  const Chip *chip = findChip("cuda", "sm_90a");
+  ASSERT_TRUE(chip);
+  const MatrixInstruction *row = chip->findInstruction("fma.m16n32k4.f32.f32");
+  ASSERT_TRUE(row);
+  for (const LaneMap &map : {row->aMap, row->bMap})
+    for (unsigned dimension : {0, 1})
+      EXPECT_EQ(map.reorderRegisters(map.getRunFirst(dimension))
+                    .getContiguous(dimension),
+                4);
+}
+
 //===----------------------------------------------------------------------===//
 // The tables' maps
 //===----------------------------------------------------------------------===//

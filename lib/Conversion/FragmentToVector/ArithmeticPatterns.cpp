@@ -124,7 +124,7 @@ struct MmaPattern : FragmentPattern<MmaOp> {
       rewriter.replaceOpWithMultiple(op, {ValueRange(sums)});
       return success();
     }
-    bool isScalar = !row->matrixUnit && row->k == 1;
+    bool isScalar = !row->matrixUnit && !row->dotProduct;
     // K outermost: neighbouring instructions are independent.
     for (int64_t s = 0; s < k; ++s)
       for (int64_t i = 0; i < m; ++i)

@@ -89,7 +89,7 @@ public:
   TileAccess(OpBuilder &builder, LoadOrStore op, const FragmentTarget &target,
              const TileLayout &layout)
       : builder(builder), loc(op.getLoc()), math(builder, loc), layout(layout),
-        memory(op.getMemory()), indices(op.getIndices()),
+        map(layout.map), memory(op.getMemory()), indices(op.getIndices()),
         transpose(op.getTranspose()), swizzled(op.getSwizzled()),
         type(op.getMemRefType()) {
     auto known = op->template getAttrOfType<IntegerAttr>(
@@ -100,9 +100,15 @@ public:
     auto fitting = [&](int64_t bytes) {
       return std::max<int64_t>(1, 8 * bytes / bits);
     };
-    if (isInnerContiguous(type))
-      width = std::min(layout.map.getContiguous(transpose ? 0 : 1),
-                       fitting(target.chip.accessBytes));
+    if (isInnerContiguous(type)) {
+      unsigned fast = transpose ? 0 : 1;
+      if (map.getContiguous(fast) == 1) {
+        order = map.getRunFirst(fast);
+        map = map.reorderRegisters(order);
+      }
+      width =
+          std::min(map.getContiguous(fast), fitting(target.chip.accessBytes));
+    }
     if (alignedAccess)
       width = std::min(width, fitting(alignment));
     // Within one chunk of 16 bytes, where these are permuted.
@@ -111,6 +117,10 @@ public:
     if constexpr (std::is_same_v<LoadOrStore, StoreOp>)
       if (op.getAtomicAdd())
         width = 1;
+    if (width == 1) {
+      map = layout.map;
+      order.clear();
+    }
     lane = layout.getLaneOffset(builder, loc, target.getLane(builder, op));
     // From here on in the memory's order: (slow, fast).
     if (transpose)
@@ -158,16 +168,22 @@ public:
     return {math.add(base[0], step[0]), math.add(base[1], step[1])};
   }
 
-  /// The position of this lane's register `reg` of a tile.
+  /// The position of this lane's register `reg` of a tile, in the order of
+  /// accesses.
   std::array<Value, 2> getPosition(int64_t tileRow, int64_t tileCol,
                                    int64_t reg) const {
-    auto [row, col] = layout.map.at(0, reg);
+    auto [row, col] = map.at(0, reg);
     std::array<int64_t, 2> step{tileRow * layout.getExtent(0) + row,
                                 tileCol * layout.getExtent(1) + col};
     if (transpose)
       std::swap(step[0], step[1]);
     return {math.add(laneBase[0], step[0]), math.add(laneBase[1], step[1])};
   }
+
+  /// A tile's vector from the order of accesses to that of registers.
+  Value toRegisters(Value tile) const { return reorder(tile, false); }
+  /// A tile's vector from the order of registers to that of accesses.
+  Value toAccesses(Value tile) const { return reorder(tile, true); }
 
   /// The indices in memory that hold the element of a position, permuted if
   /// swizzled.
@@ -212,10 +228,28 @@ public:
   }
 
 private:
+  Value reorder(Value tile, bool toAccesses) const {
+    if (llvm::is_sorted(order))
+      return tile;
+    SmallVector<int64_t> elements(map.getNumRegisters());
+    for (int64_t access = 0; access < map.getNumRegisters(); ++access) {
+      int64_t reg = 0;
+      for (auto [bit, of] : llvm::enumerate(order))
+        reg |= (access >> bit & 1) << of;
+      (toAccesses ? elements[access] : elements[reg]) =
+          toAccesses ? reg : access;
+    }
+    return vector::ShuffleOp::create(builder, loc, tile, tile, elements);
+  }
+
   OpBuilder &builder;
   Location loc;
   IndexMath math;
   const TileLayout &layout;
+  /// The lane map with its registers in the order of accesses, and this order
+  /// of the bits of a register index, empty if it is that of the layout.
+  LaneMap map;
+  SmallVector<unsigned, 6> order;
   Value memory;
   SmallVector<Value> indices;
   bool transpose, swizzled;
@@ -481,7 +515,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
       }
       parts.push_back(part);
     }
-    return joinParts(builder, loc, layout.vectorType, parts);
+    return access.toRegisters(
+        joinParts(builder, loc, layout.vectorType, parts));
   }
 
   LogicalResult
@@ -557,6 +592,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
                              access.getAlignment()))
       return;
     int64_t width = access.getWidth();
+    tile = access.toAccesses(tile);
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
       std::array<Value, 2> position = access.getPosition(i, j, reg);
       SmallVector<Value> indices = access.getAddress(position);

@@ -287,6 +287,7 @@ static void addDotInstructions(Chip &chip) {
       row.n = n;
       row.k = dot.k;
       row.matrixUnit = false;
+      row.dotProduct = true;
       row.signedOnly = dot.acc == llvm::StringRef("i32");
       setNameAndTypes(row, dot.family, dot.operand, dot.operand, dot.acc);
       int64_t down = m / laneRows, across = n / laneCols;

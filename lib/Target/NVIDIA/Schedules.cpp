@@ -17,7 +17,10 @@ static void setPolicy(SchedulePolicy &policy, const NvidiaChipRow &row) {
   // Measured on sm_90a: docs/benchmarks/h200-schedules.md.
   policy.preferSwizzle = ampere;
   policy.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
-  policy.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
+  policy.scalarDefaults = {{64, 64}, {32, 64}, 64, ampere ? 3 : 1};
+  policy.largeScalarWorkgroup = {128, 128};
+  policy.largeScalarSubgroup = {32, 64};
+  policy.scalarSubgroups = 8;
   // By count: half of the 64 subgroups that a processor can hold, since each
   // has a few dozen loads in flight.
   policy.batchDefaults = {/*subgroups=*/8, /*resident=*/32, /*perSubgroup=*/4,

@@ -65,12 +65,12 @@ func.func @bf16(%A: memref<64x64xbf16>, %B: memref<64x64xbf16>, %C: memref<64x64
 
 // CDNA multiplies f32 as it is.
 // CHECK-LABEL: func @f32(
-// GFX906:  tessera.mma {{.*}} {tessera.instruction = "fma64.m32n32k1.f32.f32"}
+// GFX906:  tessera.mma {{.*}} {tessera.instruction = "fma64.m32n32k4.f32.f32"}
 // GFX908:  tessera.mma {{.*}} {tessera.instruction = "mfma.m32n32k2.f32.f32"}
 // GFX942:  tessera.mma {{.*}} {tessera.instruction = "mfma.m32n32k2.f32.f32"}
 // GFX950:  tessera.mma {{.*}} {tessera.instruction = "mfma.m32n32k2.f32.f32"}
-// GFX1100: tessera.mma {{.*}} {tessera.instruction = "fma.m16n32k1.f32.f32"}
-// GFX1201: tessera.mma {{.*}} {tessera.instruction = "fma.m16n32k1.f32.f32"}
+// GFX1100: tessera.mma {{.*}} {tessera.instruction = "fma.m16n32k4.f32.f32"}
+// GFX1201: tessera.mma {{.*}} {tessera.instruction = "fma.m16n32k4.f32.f32"}
 func.func @f32(%A: memref<64x64xf32>, %B: memref<64x64xf32>, %C: memref<64x64xf32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, a>

@@ -68,10 +68,10 @@ func.func @bf16(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
 
 // An IEEE mma does not use tf32.
 // CHECK-LABEL: func @f32
-// SM70:        "fma.m16n32k1.f32.f32"
-// SM75:        "fma.m16n32k1.f32.f32"
-// SM80:        "fma.m16n32k1.f32.f32"
-// SM90:        "fma.m16n32k1.f32.f32"
+// SM70:        "fma.m16n32k4.f32.f32"
+// SM75:        "fma.m16n32k4.f32.f32"
+// SM80:        "fma.m16n32k4.f32.f32"
+// SM90:        "fma.m16n32k4.f32.f32"
 // AVX512:      "fma.m1n16k16.f32.f32"
 func.func @f32(%A: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
@@ -83,8 +83,8 @@ func.func @f32(%A: memref<32x32xf32>) {
 }
 
 // CHECK-LABEL: func @tf32
-// SM70:        "fma.m16n32k1.f32.f32"
-// SM75:        "fma.m16n32k1.f32.f32"
+// SM70:        "fma.m16n32k4.f32.f32"
+// SM75:        "fma.m16n32k4.f32.f32"
 // SM80:        "mma.m16n8k8.f32.tf32"
 // SM90:        "mma.m16n8k8.f32.tf32"
 // AVX512:      "fma.m1n16k16.f32.f32"
@@ -163,7 +163,7 @@ func.func @odd(%A: memref<32x32xf16>, %C: memref<32x32xf32>) {
 // SM80:        tessera.load {{.*}} -> <32x32xf32, acc, "mma.m16n8k16.f32.f16">
 // SM80:        tessera.load {{.*}} -> <32x32xbf16, a, "mma.m16n8k16.f32.bf16">
 // A row of another element type's: a map knows no types.
-// SM80:        tessera.load {{.*}} -> <32x32xi32, b, "fma.m16n32k1.f32.f32">
+// SM80:        tessera.load {{.*}} -> <32x32xi32, b, "fma.m16n32k4.f32.f32">
 // AVX512:      tessera.load {{.*}} -> <32x32xf32, acc, "fma.m1n16k16.f32.f32">
 func.func @plain(%A: memref<32x32xf32>, %B: memref<32x32xbf16>, %C: memref<32x32xi32>) {
   %c0 = arith.constant 0 : index

@@ -711,13 +711,13 @@ static runtime::Status giveResults(TesseraExecutable &executable,
     // A caller without enough room learns how much it takes.
     if (result.sizes)
       std::copy(own[index].sizes.begin(), own[index].sizes.end(), result.sizes);
-    if (!staysOnDevice(index) && (!result.data || result.bytes < bytes))
+    size_t room = result.data ? result.bytes : 0;
+    if (!staysOnDevice(index) && room < bytes)
       return runtime::Status(
           runtime::StatusCode::InvalidArgument,
           "result " + std::to_string(index) + " (" + slots[index].str() +
               ") takes " + std::to_string(bytes) +
-              " bytes, but its buffer holds " +
-              std::to_string(result.data ? result.bytes : 0));
+              " bytes, but its buffer holds " + std::to_string(room));
   }
   for (size_t index = 0; index < slots.size(); ++index) {
     runtime::CallResult &given = own[index];
@@ -898,6 +898,7 @@ tesseraExecutableGetLaunchStatistics(TesseraExecutable *executable,
     own.graphs = found.graphs;
     own.updates = found.updates;
     own.whyDirect = text.c_str();
+    own.overlaps = found.overlaps;
     return writeStruct(*statistics, own)
                ? TESSERA_OK
                : fail(TESSERA_INVALID_ARGUMENT,

@@ -155,6 +155,14 @@ struct NumPy {
 struct Package {
   PyObject *module = nullptr;
   nb::object empty;
+  /// PyTorch's functions of sizes, strides and type that skip what
+  /// `torch.empty` does for other arguments; the second one allocates on the
+  /// current GPU. Null if this version lacks them.
+  nb::object emptyOnHost, emptyOnCurrent;
+  /// PyTorch's function that returns the number of the current GPU.
+  nb::object currentDevice;
+  /// The number of GPUs that PyTorch sees, once used.
+  std::optional<int> numDevices;
   /// The element types, by the numbers of TesseraElementType, once used.
   std::array<nb::object, kElements.size()> types;
   /// PyTorch's function that returns the handle of the current stream.
@@ -185,10 +193,21 @@ static Package &getTorch() {
   found.module = module;
   if (auto empty = findAttribute(module, "empty"))
     found.empty = *empty;
-  if (auto internals = findAttribute(module, "_C"))
+  if (auto internals = findAttribute(module, "_C")) {
     if (auto stream =
             findAttribute(internals->ptr(), "_cuda_getCurrentRawStream"))
       found.currentRawStream = *stream;
+    if (auto device = findAttribute(internals->ptr(), "_cuda_getDevice"))
+      found.currentDevice = *device;
+    // The functions that code of torch.compile allocates by.
+    if (auto dynamo = findAttribute(internals->ptr(), "_dynamo"))
+      if (auto guards = findAttribute(dynamo->ptr(), "guards")) {
+        if (auto empty = findAttribute(guards->ptr(), "_empty_strided_cpu"))
+          found.emptyOnHost = *empty;
+        if (auto empty = findAttribute(guards->ptr(), "_empty_strided_cuda"))
+          found.emptyOnCurrent = *empty;
+      }
+  }
   nb::object version = nb::borrow(module).attr("version");
   found.isHip = !nb::object(version.attr("hip")).is_none();
   Py_XDECREF(own->module);
@@ -653,6 +672,25 @@ std::optional<void *> tessera_python::getCurrentStream(const Array &array) {
 // New arrays
 //===----------------------------------------------------------------------===//
 
+nb::object tessera_python::makeTuple(const int64_t *values, size_t count) {
+  nb::object tuple = checked(PyTuple_New(count));
+  for (size_t i = 0; i < count; ++i)
+    if (PyTuple_SetItem(tuple.ptr(), i, PyLong_FromLongLong(values[i])) < 0)
+      throw nb::python_error();
+  return tuple;
+}
+
+Shape tessera_python::makeShape(const int64_t *sizes, size_t rank) {
+  Dims strides;
+  strides.resize(rank);
+  int64_t stride = 1;
+  for (size_t dim = rank; dim-- > 0;) {
+    strides[dim] = stride;
+    stride *= std::max<int64_t>(sizes[dim], 1);
+  }
+  return {makeTuple(sizes, rank), makeTuple(strides.data(), rank)};
+}
+
 /// Calls `function(shape, dtype=type, device=device)`; without a device if it
 /// is null.
 static nb::object callEmpty(const nb::object &function, nb::handle shape,
@@ -692,24 +730,56 @@ static const nb::object &getNumPyType(int element) {
   return type;
 }
 
-std::pair<nb::object, void *>
-tessera_python::makeArray(ArrayKind kind, int element, nb::handle shape,
-                          dlpack::DeviceKind device, int ordinal) {
-  Array array;
-  nb::object made;
-  if (kind == ArrayKind::Torch) {
-    Package &torch = getTorch();
-    const nb::object &type = getTorchType(torch, element);
-    static PyObject *const cpu = intern("cpu");
-    nb::object position = device == dlpack::CPU
-                              ? nb::borrow(cpu)
-                              : nb::steal(PyLong_FromLong(ordinal));
-    made = callEmpty(torch.empty, shape, type, position.ptr());
-  } else if (kind == ArrayKind::CuPy && device != dlpack::CPU) {
-    made = callEmpty(getCuPy().empty, shape, getNumPyType(element), nullptr);
-  } else {
-    made = callEmpty(NumPy::get().empty, shape, getNumPyType(element), nullptr);
+/// Whether a GPU is PyTorch's current one.
+static bool isCurrent(Package &torch, int ordinal) {
+  if (!torch.numDevices)
+    torch.numDevices = nb::cast<int>(
+        nb::borrow(torch.module).attr("cuda").attr("device_count")());
+  return *torch.numDevices == 1 ||
+         (torch.currentDevice.is_valid() &&
+          nb::cast<int>(torch.currentDevice()) == ordinal);
+}
+
+static nb::object makeTensor(int element, const Shape &shape,
+                             dlpack::DeviceKind device, int ordinal) {
+  Package &torch = getTorch();
+  const nb::object &type = getTorchType(torch, element);
+  bool isOnHost = device == dlpack::CPU;
+  const nb::object &function =
+      isOnHost ? torch.emptyOnHost : torch.emptyOnCurrent;
+  if (function.is_valid() && (isOnHost || isCurrent(torch, ordinal))) {
+    nb::object arguments = checked(
+        PyTuple_Pack(3, shape.sizes.ptr(), shape.strides.ptr(), type.ptr()));
+    return checked(PyObject_Call(function.ptr(), arguments.ptr(), nullptr));
   }
-  readArray(made.ptr(), classify(made.ptr()), /*acceptGradient=*/true, array);
+  static PyObject *const cpu = intern("cpu");
+  nb::object position =
+      isOnHost ? nb::borrow(cpu) : nb::steal(PyLong_FromLong(ordinal));
+  return callEmpty(torch.empty, shape.sizes, type, position.ptr());
+}
+
+std::pair<nb::object, void *>
+tessera_python::makeArray(ArrayKind kind, int element, const Shape &shape,
+                          dlpack::DeviceKind device, int ordinal) {
+  nb::object made;
+  if (kind == ArrayKind::Torch)
+    made = makeTensor(element, shape, device, ordinal);
+  else if (kind == ArrayKind::CuPy && device != dlpack::CPU)
+    made =
+        callEmpty(getCuPy().empty, shape.sizes, getNumPyType(element), nullptr);
+  else
+    made = callEmpty(NumPy::get().empty, shape.sizes, getNumPyType(element),
+                     nullptr);
+  ArrayType type = classify(made.ptr());
+  // A new array has the sizes and the type of the request.
+  if (type.exchange) {
+    dlpack::Tensor tensor = {};
+    if (type.exchange->tensorFromObject(made.ptr(), &tensor) == 0)
+      return {std::move(made),
+              static_cast<char *>(tensor.data) + tensor.byteOffset};
+    PyErr_Clear();
+  }
+  Array array;
+  readArray(made.ptr(), type, /*acceptGradient=*/true, array);
   return {std::move(made), array.data};
 }

@@ -152,11 +152,21 @@ std::optional<void *> getCurrentStream(const Array &array);
 // New arrays
 //===----------------------------------------------------------------------===//
 
+/// The sizes of a dense row-major array, and its strides in elements, as
+/// tuples; null if they are not known.
+struct Shape {
+  nb::object sizes, strides;
+};
+
+/// Returns integers as a tuple.
+nb::object makeTuple(const int64_t *values, size_t count);
+Shape makeShape(const int64_t *sizes, size_t rank);
+
 /// Allocates an array that the package of `kind` owns, and returns it and the
 /// address of its first element. The memory is on `device`, and belongs to the
 /// current stream there. `element` is a number of TesseraElementType.
 std::pair<nb::object, void *> makeArray(ArrayKind kind, int element,
-                                        nb::handle shape,
+                                        const Shape &shape,
                                         dlpack::DeviceKind device, int ordinal);
 
 /// Sets the module `tessera._arrays`, whose functions do what is rare.

@@ -212,8 +212,8 @@ static std::optional<void *> findCurrentStream(List<Array> &arrays) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-static nb::object makeShape(const Dims &sizes) {
-  return makeShape(sizes.data(), sizes.size());
+static nb::object makeTuple(const Dims &dims) {
+  return makeTuple(dims.data(), dims.size());
 }
 
 /// Calls the recorder of tests with (arguments, results, stream): each argument
@@ -229,8 +229,8 @@ static TesseraStatus record(const Entry &entry,
     given.append(nb::make_tuple(
         static_cast<int>(arguments[i].memory),
         reinterpret_cast<uintptr_t>(arguments[i].data),
-        hasSizes ? makeShape(arrays[i].sizes) : nb::object(nb::none()),
-        hasStrides ? makeShape(arrays[i].strides) : nb::object(nb::none())));
+        hasSizes ? makeTuple(arrays[i].sizes) : nb::object(nb::none()),
+        hasStrides ? makeTuple(arrays[i].strides) : nb::object(nb::none())));
   }
   for (size_t i = 0; i < results.size(); ++i)
     wanted.append(reinterpret_cast<uintptr_t>(results.data()[i].data));
@@ -280,9 +280,10 @@ static void learnShapes(Entry &entry, std::vector<int64_t> sizes,
   auto shapes = std::make_shared<std::vector<KnownShape>>();
   for (size_t i = 0; i < results.size(); ++i) {
     const Dims &own = results.getSizes(i);
-    shapes->push_back(
-        {entry.results[i].isScalar() ? nb::object() : makeShape(own),
-         {own.data(), own.data() + own.size()}});
+    shapes->push_back({entry.results[i].isScalar()
+                           ? Shape()
+                           : makeShape(own.data(), own.size()),
+                       {own.data(), own.data() + own.size()}});
   }
   entry.lastSizes = std::move(sizes);
   entry.lastShapes = std::move(shapes);

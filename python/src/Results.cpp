@@ -26,14 +26,6 @@ static size_t countBytes(int element, const int64_t *sizes, size_t rank) {
   return (kElements[element].code.bits * count + 7) / 8;
 }
 
-nb::object tessera_python::makeShape(const int64_t *sizes, size_t rank) {
-  nb::object shape = checked(PyTuple_New(rank));
-  for (size_t dim = 0; dim < rank; ++dim)
-    if (PyTuple_SetItem(shape.ptr(), dim, PyLong_FromLongLong(sizes[dim])) < 0)
-      throw nb::python_error();
-  return shape;
-}
-
 static nb::object makeScalar(int element, const Scalar &scalar) {
   auto integer = [&](auto zero) {
     std::memcpy(&zero, scalar.bytes, sizeof(zero));
@@ -102,14 +94,14 @@ int CollectionPause::depth = 0;
 bool CollectionPause::wasEnabled = false;
 } // namespace
 
-void Results::make(size_t index, nb::handle shape) {
+void Results::make(size_t index, const Shape &shape) {
   Result &result = results[index];
   int element = slots[index].element;
   if (position.stream.is_valid()) {
     // The allocator must know the stream of the memory.
-    result.array =
-        getHelper("empty_in_stream")(kind == ArrayKind::Torch, shape, element,
-                                     position.stream, position.ordinal);
+    result.array = getHelper("empty_in_stream")(
+        kind == ArrayKind::Torch, shape.sizes, element, position.stream,
+        position.ordinal);
     Array array;
     readArray(result.array.ptr(), classify(result.array.ptr()),
               /*acceptGradient=*/true, array);
@@ -167,10 +159,10 @@ Results::Results(const std::vector<Slot> &slots, KnownShapes knownShapes,
     result.sizes.resize(slot.shape.size());
     wanted[i] = {1, nullptr, 0, result.sizes.data(), nullptr};
     const KnownShape &known = (*shapes)[i];
-    if (!known.tuple.is_valid() ||
+    if (!known.shape.sizes.is_valid() ||
         (onDevice ? !usesAllocator : !slot.hasStaticShape()))
       continue;
-    make(i, known.tuple);
+    make(i, known.shape);
     if (!onDevice)
       wanted[i] = {
           0, result.data,

@@ -43,9 +43,6 @@ struct Scalar {
   alignas(8) char bytes[8] = {};
 };
 
-/// Returns sizes as a tuple.
-nb::object makeShape(const int64_t *sizes, size_t rank);
-
 /// Returns the product of sizes.
 int64_t countElements(const int64_t *sizes, size_t rank);
 
@@ -60,8 +57,7 @@ struct CallPlace {
 
 /// The shapes of the results of a call, as far as they are known before it.
 struct KnownShape {
-  /// Null if it is not known.
-  nb::object tuple;
+  Shape shape;
   std::vector<int64_t> sizes;
 };
 using KnownShapes = std::shared_ptr<const std::vector<KnownShape>>;
@@ -106,7 +102,7 @@ private:
   static void *allocate(void *context, const TesseraAllocation *request);
   static void release(void *context, void *memory,
                       const TesseraAllocation *request);
-  void make(size_t index, nb::handle shape);
+  void make(size_t index, const Shape &shape);
   bool hasArrayOfSizes(size_t index, const int64_t *sizes) const;
   nb::object finish(size_t index);
 

@@ -166,7 +166,7 @@ def log(monkeypatch):
 
     def empty(shape, dtype, device):
         assert dtype == torch.float32 and device == 0
-        if shape[0] > 1000:
+        if shape and shape[0] > 1000:
             raise MemoryError("the allocator has no memory")
         log.append(("empty", shape, streams[-1].cuda_stream))
         return FakeTensor(log, "result", shape, pointer=1 << 20)
@@ -255,6 +255,45 @@ func.func @main(%x: tensor<?xf32>) -> (tensor<4xf32>, f32, tensor<?xf32>) {
     assert gc.isenabled()
     shapes.append((3,))
     assert entry(x)[2].shape == (3,)
+
+
+@pytest.mark.parametrize("devices,current,is_short", [(1, None, True), (2, 0, True), (2, 1, False)])
+def test_results_by_the_function_of_compiled_code(log, devices, current, is_short):
+    """It allocates on the current GPU, which with several need not be the program's."""
+    torch = sys.modules["torch"]
+    asked = []
+
+    def current_device():
+        asked.append(current)
+        return current
+
+    def empty_strided(sizes, strides, dtype):
+        assert dtype == torch.float32 and type(sizes) is tuple and type(strides) is tuple
+        log.append(("short", sizes, strides))
+        return FakeTensor(log, "result", sizes, pointer=1 << 20)
+
+    torch.cuda.device_count = lambda: devices
+    guards = types.SimpleNamespace(_empty_strided_cuda=empty_strided)
+    torch._C = types.SimpleNamespace(_cuda_getDevice=current_device,
+                                     _dynamo=types.SimpleNamespace(guards=guards))
+    program = tessera.compile("""
+func.func @main(%x: tensor<?xf32>) -> (tensor<2x3x4xf32>, tensor<5x0x7xf32>, tensor<f32>) {
+  %e = tensor.empty() : tensor<2x3x4xf32>
+  %f = tensor.empty() : tensor<5x0x7xf32>
+  %g = tensor.empty() : tensor<f32>
+  return %e, %f, %g : tensor<2x3x4xf32>, tensor<5x0x7xf32>, tensor<f32>
+}""")
+    shapes = [(2, 3, 4), (5, 0, 7), ()]
+    entry = _core.Entry(program._program, "main", None, "cuda", 0, lambda *call: shapes)
+    for _ in range(2):
+        log.clear()
+        results = entry(FakeTensor(log, "x"))
+        assert [result.shape for result in results] == shapes
+        # The strides are those of torch.empty.
+        assert log == ([("short", (2, 3, 4), (12, 4, 1)), ("short", (5, 0, 7), (7, 7, 1)),
+                        ("short", (), ())] if is_short else
+                       [("empty", (2, 3, 4), 7), ("empty", (5, 0, 7), 7), ("empty", (), 7)])
+    assert len(asked) == (6 if devices > 1 else 0)
 
 
 def test_a_stream_is_a_number(log, entry):

@@ -130,6 +130,21 @@ def test_results_and_references():
     assert torch.equal(y.grad, 2 * x.T)
 
 
+def test_results_are_as_those_of_torch_empty():
+    """They come from a function of compiled code, where this version has it."""
+    for sizes in ("3x5", "0x7", "4x0", "1x1", "?x?"):
+        program = transpose("f32", sizes)
+        rows, columns = (int(size) if size != "?" else 3 for size in sizes.split("x"))
+        y = program(torch.ones(rows, columns))
+        expected = torch.empty(columns, rows)
+        for what in ("shape", "stride", "dtype", "device", "layout", "requires_grad", "is_leaf",
+                     "storage_offset", "is_inference"):
+            own, other = getattr(y, what), getattr(expected, what)
+            assert (own() if callable(own) else own) == (other() if callable(other) else other), what
+    with torch.inference_mode():
+        assert transpose("f32", "3x5")(torch.ones(3, 5)).is_inference()
+
+
 def test_modes_of_pytorch():
     program = transpose("f32", "3x5")
     x = values(torch.float32, 3, 5)

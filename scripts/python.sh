@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 need_packages python3-venv python3-dev
-build tessera-c
+build tessera-c TesseraFakeCuda
 dir=$(build_dir)
 # The distribution's Python, whose headers are installed.
 [[ -x $dir/python/bin/python ]] || /usr/bin/python3 -m venv "$dir/python"
@@ -24,4 +24,4 @@ pip install --force-reinstall --no-deps "$dir"/wheel/*.whl
 ls -l "$dir/wheel" >&2
 # Elsewhere than beside the package's sources, which are not built.
 cd "$dir"
-"$dir/python/bin/python" -m pytest -q -p no:cacheprovider "$ROOT/python/tests"
+TESSERA_FAKE_CUDA=$PWD/unittests/cuda "$dir/python/bin/python" -m pytest -q -p no:cacheprovider "$ROOT/python/tests"

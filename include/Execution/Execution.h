@@ -106,7 +106,9 @@ private:
   /// The guard of the report that `prepare` was given.
   RunGuard *guard = nullptr;
   std::optional<std::chrono::steady_clock::time_point> firstLaunch;
+  /// The entry point, and its name.
   void (*function)(void **) = nullptr;
+  std::string name;
   /// Called before.
   bool hasRun = false;
   /// For each argument what the device gave; null for scalars.

@@ -510,6 +510,10 @@ typedef struct TesseraLaunchStatistics {
   /* Why the kernels of the last run were launched one by one; empty if they
      were not. Valid until the next call with the executable. */
   const char *whyDirect;
+  /* Launches of the last run that may begin before the kernel before them has
+     ended (programmatic dependent launch), because their threads wait for
+     it. */
+  uint64_t overlaps;
 } TesseraLaunchStatistics;
 
 TESSERA_API TesseraStatus tesseraExecutableGetLaunchStatistics(

@@ -6,6 +6,8 @@
 
 #include "Execution/Execution.h"
 
+#include "Runtime/Nvtx.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -64,6 +66,7 @@ LogicalResult Execution::prepare(Report &report, bool isLoaded) {
         Exit::Failed,
         "the compiled program does not contain its entry point '" +
             source.getName() + "'; this is a compiler bug");
+  name = source.getName().str();
   session.setTrace(report.trace);
   if (!isLoaded) {
     runtime::TraceScope scope(report.trace, "load", "load the kernels");
@@ -171,6 +174,7 @@ void Execution::layOut() {
 //===----------------------------------------------------------------------===//
 
 void Execution::call() {
+  runtime::NvtxRange range(name.c_str());
   std::fill(results.begin(), results.end(), 0);
   GuardScope scope(guard);
   runtime::SessionScope current(session);

@@ -6,6 +6,7 @@
 
 #include "Runtime/RunGraph.h"
 
+#include "Runtime/Nvtx.h"
 #include "Runtime/Session.h"
 #include "WorkList.h"
 
@@ -34,5 +35,6 @@ Status RunGraph::make() {
 }
 
 Status RunGraph::launch() {
+  NvtxRange range("graph");
   return device.launchGraph(*graph, /*queue=*/std::nullopt);
 }

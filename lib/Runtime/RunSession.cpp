@@ -7,6 +7,7 @@
 #include "RunSession.h"
 
 #include "Format.h"
+#include "Runtime/Nvtx.h"
 
 #include <algorithm>
 #include <cstring>
@@ -257,6 +258,7 @@ void RunSession::leavePlan() {
 void RunSession::launch(LaunchRequest request) {
   if (!checkMaps(request))
     return;
+  NvtxRange range(request.kernel ? request.kernel : "launch");
   if (!device().canFindKernels()) {
     request.image = program.getImage().c_str();
     return fail(device().launch(request));

@@ -7,6 +7,7 @@
 #include "WorkSubmitter.h"
 
 #include "DriverDevice.h"
+#include "Runtime/Nvtx.h"
 
 #include <utility>
 
@@ -243,5 +244,6 @@ Status WorkSubmitter::launchGraph() {
   isRecording = false;
   ++statistics.graphRuns;
   statistics.overlaps = kept->graph->overlaps;
+  NvtxRange range("graph");
   return device.launchGraph(*kept->graph, target);
 }

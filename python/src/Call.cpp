@@ -526,8 +526,8 @@ static void setLaunch(Entry &entry, const std::string &name) {
                             .c_str());
 }
 
-/// Runs as graphs, runs one by one, graphs made, nodes changed, and why the
-/// last run was submitted one by one.
+/// Runs as graphs, runs one by one, graphs made, nodes changed, why the last
+/// run was submitted one by one, and how many of its launches overlap.
 static nb::tuple getLaunchStatistics(const Entry &entry) {
   TesseraLaunchStatistics found = {};
   found.structSize = sizeof(found);
@@ -537,7 +537,8 @@ static nb::tuple getLaunchStatistics(const Entry &entry) {
                                                   &found);
     });
   return nb::make_tuple(found.graphRuns, found.directRuns, found.graphs,
-                        found.updates, found.whyDirect ? found.whyDirect : "");
+                        found.updates, found.whyDirect ? found.whyDirect : "",
+                        found.overlaps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -554,9 +555,9 @@ static void initEntry(Entry *self, Program &program, const std::string &name,
   for (const Slot &slot : self->results) {
     bool isKnown = !slot.isScalar() && slot.hasStaticShape();
     self->hasDynamicResults |= !slot.isScalar() && !isKnown;
-    shapes->push_back({isKnown ? makeShape(slot.shape.data(), slot.shape.size())
-                               : nb::object(),
-                       slot.shape});
+    shapes->push_back(
+        {isKnown ? makeShape(slot.shape.data(), slot.shape.size()) : Shape(),
+         slot.shape});
   }
   self->shapes = std::move(shapes);
   self->device = target == "cuda"  ? dlpack::CUDA

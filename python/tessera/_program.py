@@ -125,6 +125,9 @@ class LaunchStatistics:
     updates: int
     #: Why the kernels of the last run were launched one by one; empty if they were not.
     why_direct: str
+    #: Launches of the last run that may begin before the kernel before them has ended (CUDA, sm_90 and
+    #: later), because their threads wait for it.
+    overlaps: int
 
 
 class Entry(_core.Entry):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package on arrays of the host, with the CPU as the device."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import ml_dtypes
@@ -156,6 +159,42 @@ def test_launch(matmul):
         assert after.why_direct == reason
     with pytest.raises(ValueError, match='launch must be "auto", "direct" or "graph", not "once"'):
         entry.launch = "once"
+
+
+# Three kernels.
+CHAIN = """
+func.func @main(%a: tensor<128x128xf16>) -> tensor<128x128xf16> {
+  %zero = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<128x128xf16>
+  %i = linalg.fill ins(%zero : f16) outs(%e : tensor<128x128xf16>) -> tensor<128x128xf16>
+  %b = linalg.matmul ins(%a, %a : tensor<128x128xf16>, tensor<128x128xf16>)
+      outs(%i : tensor<128x128xf16>) -> tensor<128x128xf16>
+  %c = linalg.matmul ins(%b, %a : tensor<128x128xf16>, tensor<128x128xf16>)
+      outs(%i : tensor<128x128xf16>) -> tensor<128x128xf16>
+  %d = linalg.matmul ins(%c, %b : tensor<128x128xf16>, tensor<128x128xf16>)
+      outs(%i : tensor<128x128xf16>) -> tensor<128x128xf16>
+  return %d : tensor<128x128xf16>
+}
+"""
+
+OVERLAPS = """
+import sys, numpy as np, tessera
+entry = tessera.compile(sys.stdin.read(), target="cuda").entry(device=tessera.Device.get("cuda"))
+for entry.launch in ("direct", "graph"):
+    entry(np.zeros((128, 128), np.float16))
+    print(entry.launch_statistics().overlaps)
+"""
+
+
+@pytest.mark.skipif("TESSERA_FAKE_CUDA" not in os.environ, reason="scripts/python.sh builds the fake driver")
+@pytest.mark.parametrize("variable,overlaps", [("on", 2), ("off", 0)])
+def test_overlaps(variable, overlaps):
+    """On a CUDA driver without a GPU, where results have arbitrary contents."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": os.environ["TESSERA_FAKE_CUDA"],
+                   "TESSERA_DEPENDENT_LAUNCH": variable}
+    done = subprocess.run([sys.executable, "-c", OVERLAPS], input=CHAIN, env=environment,
+                          capture_output=True, text=True)
+    assert done.stdout.split() == [str(overlaps)] * 2, done.stderr
 
 
 def test_threads(matmul):

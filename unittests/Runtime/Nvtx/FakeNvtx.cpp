@@ -7,24 +7,91 @@
 // Written from the description of NVTX's injection, not from the runtime: it
 // checks the tables that it is given as NVIDIA's tools do.
 //
+// At the end of the process it writes the ranges to the file that the
+// environment names in FAKE_NVTX_REPORT: a line "COUNT OUTER/INNER" for each
+// nest of names, sorted by names, and a line for what was wrong.
+//
 //===----------------------------------------------------------------------===//
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// The ranges of a process, in all of its threads.
+class Report {
+public:
+  ~Report() {
+    const char *path = std::getenv("FAKE_NVTX_REPORT");
+    std::FILE *file = path ? std::fopen(path, "w") : nullptr;
+    if (!file)
+      return;
+    for (const auto &[name, count] : counts)
+      std::fprintf(file, "%d %s\n", count, name.c_str());
+    if (open != 0)
+      std::fprintf(file, "%d ranges have not ended\n", open);
+    if (unmatched != 0)
+      std::fprintf(file, "%d ranges ended that had not begun\n", unmatched);
+    std::fclose(file);
+  }
+  void push(const char *name) {
+    std::lock_guard<std::mutex> lock(mutex);
+    own.push_back((own.empty() ? "" : own.back() + "/") + name);
+    ++counts[own.back()];
+    ++open;
+  }
+  void pop() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (own.empty()) {
+      ++unmatched;
+      return;
+    }
+    own.pop_back();
+    --open;
+  }
+
+private:
+  std::mutex mutex;
+  std::map<std::string, int> counts;
+  int open = 0, unmatched = 0;
+  /// The ranges of a thread that have not ended.
+  static thread_local std::vector<std::string> own;
+};
+thread_local std::vector<std::string> Report::own;
+
+Report &getReport() {
+  static Report report;
+  return report;
+}
+
+} // namespace
 
 extern "C" {
 
 /// "(name" for a range that begins, and ")" for one that ends.
 char tesseraRanges[4096] = "";
 
+static void append(const char *text) {
+  std::strncat(tesseraRanges, text,
+               sizeof(tesseraRanges) - std::strlen(tesseraRanges) - 1);
+}
+
 static int pushRange(const char *name) {
-  std::strncat(tesseraRanges, "(", sizeof(tesseraRanges) - 1);
-  std::strncat(tesseraRanges, name, sizeof(tesseraRanges) - 1);
+  append("(");
+  append(name);
+  getReport().push(name);
   return 0;
 }
 static int popRange() {
-  std::strncat(tesseraRanges, ")", sizeof(tesseraRanges) - 1);
+  append(")");
+  getReport().pop();
   return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /* Times of launches on an NVIDIA GPU: kernels that do nothing, launched one by one and as a graph, and
-   the cost of changing a graph's nodes. The last line has the numbers of GraphCosts
-   (lib/Runtime/WorkSubmitter.h).
+   the cost of changing a graph's nodes. A line has the numbers that lib/Runtime/WorkSubmitter.cpp names.
+   The last table compares the ways to launch one kernel: by parameters, shared memory and attributes.
 
        cc -O2 benchmarks/launches.c -ldl -o launches && ./launches */
 #define _POSIX_C_SOURCE 200809L
@@ -31,6 +31,20 @@ typedef struct {
   Context context;
 } Launch;
 
+/* CUlaunchConfig, and CUlaunchAttribute of a number. */
+typedef struct {
+  unsigned grid[3], block[3], shared;
+  Stream stream;
+  void *attributes;
+  unsigned numAttributes;
+} Config;
+typedef struct {
+  int id;
+  char padding[4];
+  int value;
+  char rest[60];
+} Attribute;
+
 static int (*cuInit)(unsigned);
 static int (*cuDeviceGet)(int *, int);
 static int (*cuDeviceGetName)(char *, int, int);
@@ -43,6 +57,9 @@ static int (*cuStreamCreate)(Stream *, unsigned);
 static int (*cuStreamSynchronize)(Stream);
 static int (*cuLaunchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                              Stream, void **, void **);
+static int (*cuFuncSetAttribute)(Function, int, int);
+static int (*cuLaunchKernelEx)(const Config *, Function, void **, void **);
+static int (*cuCtxGetCurrent)(Context *);
 static int (*cuGraphCreate)(Graph *, unsigned);
 static int (*cuGraphAddKernelNode)(Node *, Graph, const Node *, size_t, const Launch *);
 static int (*cuGraphInstantiate)(Exec *, Graph, unsigned long long);
@@ -76,6 +93,9 @@ static void findDriver(void) {
       {&cuStreamCreate, "cuStreamCreate"},
       {&cuStreamSynchronize, "cuStreamSynchronize"},
       {&cuLaunchKernel, "cuLaunchKernel"},
+      {&cuFuncSetAttribute, "cuFuncSetAttribute"},
+      {&cuLaunchKernelEx, "cuLaunchKernelEx"},
+      {&cuCtxGetCurrent, "cuCtxGetCurrent"},
       {&cuGraphCreate, "cuGraphCreate"},
       {&cuGraphAddKernelNode, "cuGraphAddKernelNode_v2"},
       {&cuGraphInstantiate, "cuGraphInstantiateWithFlags"},
@@ -93,12 +113,13 @@ static void findDriver(void) {
 /* Two tensor maps and two pointers, as kernels of matmuls have. */
 static const char *ptx = ".version 7.0\n.target sm_70\n.address_size 64\n"
                          ".visible .entry nothing(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128],\n"
-                         "  .param .u64 c, .param .u64 d) { ret; }\n";
+                         "  .param .u64 c, .param .u64 d) { ret; }\n"
+                         ".visible .entry pointers(.param .u64 a, .param .u64 b, .param .u64 c) { ret; }\n";
 static char maps[2][128] __attribute__((aligned(64)));
 static unsigned long long pointers[2];
 static void *args[] = {maps[0], maps[1], &pointers[0], &pointers[1]};
 
-static Function function;
+static Function function, ofPointers;
 static Stream stream;
 static Exec exec;
 static Node nodes[MOST];
@@ -123,6 +144,38 @@ static void runChanged(int count) {
   for (int i = 0; i < count; ++i)
     CU(cuGraphExecKernelNodeSetParams(exec, nodes[i], &launch));
   CU(cuGraphLaunch(exec, stream));
+}
+
+/* The ways to launch one kernel. */
+static Attribute dependent = {.id = 6, .value = 1};
+static Config config = {{1, 1, 1}, {128, 1, 1}, 0, NULL, &dependent, 0};
+static void runPointers(int count) {
+  void *own[] = {&pointers[0], &pointers[1], &pointers[0]};
+  for (int i = 0; i < count; ++i)
+    CU(cuLaunchKernel(ofPointers, 1, 1, 1, 128, 1, 1, 0, stream, own, NULL));
+}
+static void runLargeGrid(int count) {
+  for (int i = 0; i < count; ++i)
+    CU(cuLaunchKernel(function, 132, 1, 1, 384, 1, 1, 0, stream, args, NULL));
+}
+static void runShared(int count) {
+  for (int i = 0; i < count; ++i)
+    CU(cuLaunchKernel(function, 132, 1, 1, 384, 1, 1, 200 << 10, stream, args, NULL));
+}
+static void runExtended(int count) {
+  config.numAttributes = 0;
+  for (int i = 0; i < count; ++i)
+    CU(cuLaunchKernelEx(&config, function, args, NULL));
+}
+static void runDependent(int count) {
+  config.numAttributes = 1;
+  for (int i = 0; i < count; ++i)
+    CU(cuLaunchKernelEx(&config, function, args, NULL));
+}
+static void runGetContext(int count) {
+  Context current;
+  for (int i = 0; i < count; ++i)
+    CU(cuCtxGetCurrent(&current));
 }
 
 static int compare(const void *a, const void *b) {
@@ -164,6 +217,7 @@ int main(void) {
   CU(cuCtxSetCurrent(context));
   CU(cuModuleLoadData(&module, ptx));
   CU(cuModuleGetFunction(&function, module, "nothing"));
+  CU(cuModuleGetFunction(&ofPointers, module, "pointers"));
   CU(cuStreamCreate(&stream, 1));
   printf("%s, CUDA %d.%d; microseconds, host and end to end\n\n", name, version / 1000, version % 1000 / 10);
   printf("| kernels | direct | | graph | | graph, all nodes changed | |\n|---|---|---|---|---|---|---|\n");
@@ -194,5 +248,25 @@ int main(void) {
   double node = (host[6][1] - host[1][1]) / (256 - 2) / direct;
   printf("\none launch %.2f us; in units of it: graph launch %.2f, node %.3f, update %.3f\n", direct,
          host[1][1] / direct - 2 * node, node, (host[5][2] - host[5][1]) / 64 / direct);
+
+  static const struct {
+    const char *name;
+    void (*run)(int);
+  } ways[] = {{"cuLaunchKernel, three pointers", runPointers},
+              {"cuLaunchKernel, two tensor maps and two pointers", runDirect},
+              {"the same, 132 workgroups of 384 threads", runLargeGrid},
+              {"the same with 200 KiB of shared memory", runShared},
+              {"cuLaunchKernelEx", runExtended},
+              {"cuLaunchKernelEx, begins before the one before it has ended", runDependent},
+              {"cuCtxGetCurrent", runGetContext}};
+  /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+  CU(cuFuncSetAttribute(function, 8, 200 << 10));
+  config.stream = stream;
+  printf("\n| one of 64 | host | end to end |\n|---|---|---|\n");
+  for (size_t way = 0; way < sizeof(ways) / sizeof(*ways); ++way) {
+    double onHost, atEnd;
+    measure(ways[way].run, 64, &onHost, &atEnd);
+    printf("| %s | %.3f | %.3f |\n", ways[way].name, onHost / 64, atEnd / 64);
+  }
   return 0;
 }

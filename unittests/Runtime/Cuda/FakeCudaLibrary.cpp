@@ -225,6 +225,10 @@ FAKE_CUDA cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, void *) {
   std::memmove(toPointer(to), toPointer(from), bytes);
   return requireContext();
 }
+FAKE_CUDA cuMemsetD8_v2(Address address, unsigned char value, size_t bytes) {
+  std::memset(toPointer(address), value, bytes);
+  return requireContext();
+}
 FAKE_CUDA cuMemsetD8Async(Address address, unsigned char value, size_t bytes,
                           void *) {
   std::memset(toPointer(address), value, bytes);
@@ -243,6 +247,9 @@ FAKE_CUDA cuModuleLoadDataEx(void **module, const void *image, unsigned, int *,
   readFunctions(static_cast<const char *>(image), *loaded);
   *module = loaded.release();
   return Success;
+}
+FAKE_CUDA cuModuleLoadData(void **module, const void *image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 FAKE_CUDA cuModuleUnload(void *module) {
   delete static_cast<Module *>(module);

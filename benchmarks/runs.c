@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/* What a run of an executable costs the host beyond the launches that the
+   driver gets, on an NVIDIA GPU. The first run of each entry point is watched:
+   its launches are repeated without Tessera, with the same kernels, sizes and
+   parameters, in turns with runs. Results are in memory of the caller's, and
+   temporaries in the executable's workspace or in the caller's.
+
+       gpu-runner test/CAPI/Inputs/capture.mlir --target=cuda:sm_90a --emit=bundle -o capture.bundle
+       cc -O2 -rdynamic benchmarks/runs.c -Iinclude -LDIR -ltessera-runtime -Wl,-rpath,DIR -ldl -o runs
+       ./runs capture.bundle result splitk attention three
+
+   The program has a function dlsym of its own, by which the runtime finds the
+   driver's functions: so it sees the launches. */
+#define _GNU_SOURCE
+#include "tessera-c/Runtime.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 8, MOST_LAUNCHES = 16, ROUNDS = 15, BATCHES = 10, BATCH = 100 };
+
+typedef unsigned long long Address;
+typedef struct Context *Context;
+typedef struct Function *Function;
+typedef struct Stream *Stream;
+
+/* CUlaunchConfig. */
+typedef struct {
+  unsigned grid[3], block[3], sharedBytes;
+  Stream stream;
+  void *attributes;
+  unsigned numAttributes;
+} Config;
+
+static int (*cuInit)(unsigned);
+static int (*cuDeviceGet)(int *, int);
+static int (*cuDeviceGetName)(char *, int, int);
+static int (*cuDevicePrimaryCtxRetain)(Context *, int);
+static int (*cuCtxSetCurrent)(Context);
+static int (*cuStreamCreate)(Stream *, unsigned);
+static int (*cuStreamSynchronize)(Stream);
+static int (*cuMemAlloc)(Address *, size_t);
+static int (*cuMemsetD8)(Address, unsigned char, size_t);
+static int (*cuFuncGetParamInfo)(Function, size_t, size_t *, size_t *);
+static int (*cuLaunchKernel)(Function, unsigned, unsigned, unsigned, unsigned,
+                             unsigned, unsigned, unsigned, Stream, void **,
+                             void **);
+static int (*cuLaunchKernelEx)(const Config *, Function, void **, void **);
+
+static void check(int failed, const char *what) {
+  if (!failed)
+    return;
+  fprintf(stderr, "%s: %d: %s\n", what, failed, tesseraGetLastError());
+  exit(1);
+}
+
+/* ---- The launches of a run ---- */
+
+typedef struct {
+  Function function;
+  Config config;
+  char attribute[72];
+  int isExtended;
+  size_t numParameters;
+  void *parameters[64];
+} Launch;
+
+static Launch launches[MOST_LAUNCHES];
+static size_t numLaunches;
+static int isWatching;
+
+static void note(Function function, const Config *config, void **parameters,
+                 int isExtended) {
+  check(numLaunches == MOST_LAUNCHES, "too many launches");
+  Launch *launch = &launches[numLaunches++];
+  memset(launch, 0, sizeof(*launch));
+  launch->function = function;
+  launch->config = *config;
+  launch->isExtended = isExtended;
+  if (config->numAttributes == 1) {
+    memcpy(launch->attribute, config->attributes, sizeof(launch->attribute));
+    launch->config.attributes = launch->attribute;
+  }
+  check(config->numAttributes > 1, "more than one attribute");
+  size_t offset, bytes;
+  while (!cuFuncGetParamInfo(function, launch->numParameters, &offset, &bytes)) {
+    check(launch->numParameters == 64, "too many parameters");
+    void *copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    memcpy(copy, parameters[launch->numParameters], bytes);
+    launch->parameters[launch->numParameters++] = copy;
+  }
+}
+
+static int watchedLaunch(Function function, unsigned gridX, unsigned gridY,
+                         unsigned gridZ, unsigned blockX, unsigned blockY,
+                         unsigned blockZ, unsigned sharedBytes, Stream stream,
+                         void **parameters, void **extra) {
+  if (isWatching) {
+    Config config = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ},
+                     sharedBytes,           stream,
+                     NULL,                  0};
+    note(function, &config, parameters, 0);
+  }
+  return cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ,
+                        sharedBytes, stream, parameters, extra);
+}
+static int watchedLaunchEx(const Config *config, Function function,
+                           void **parameters, void **extra) {
+  if (isWatching)
+    note(function, config, parameters, 1);
+  return cuLaunchKernelEx(config, function, parameters, extra);
+}
+
+typedef void *(*Find)(void *, const char *);
+static Find getFind(void) {
+  static Find find;
+  static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5",
+                                         "GLIBC_2.17"};
+  for (int i = 0; i < 3 && !find; ++i) {
+    void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+    memcpy(&find, &found, sizeof(found));
+  }
+  if (!find)
+    abort();
+  return find;
+}
+void *dlsym(void *restrict library, const char *restrict name) {
+  void *found = getFind()(library, name), *own = NULL;
+  int (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                unsigned, unsigned, Stream, void **, void **) = watchedLaunch;
+  int (*launchEx)(const Config *, Function, void **, void **) = watchedLaunchEx;
+  if (found && !strcmp(name, "cuLaunchKernel"))
+    memcpy(&own, &launch, sizeof(own));
+  if (found && !strcmp(name, "cuLaunchKernelEx"))
+    memcpy(&own, &launchEx, sizeof(own));
+  return own ? own : found;
+}
+
+static int repeatLaunches(void) {
+  for (size_t i = 0; i < numLaunches; ++i) {
+    Launch *launch = &launches[i];
+    const Config *config = &launch->config;
+    int code =
+        launch->isExtended
+            ? cuLaunchKernelEx(config, launch->function, launch->parameters,
+                               NULL)
+            : cuLaunchKernel(launch->function, config->grid[0], config->grid[1],
+                             config->grid[2], config->block[0],
+                             config->block[1], config->block[2],
+                             config->sharedBytes, config->stream,
+                             launch->parameters, NULL);
+    if (code)
+      return code;
+  }
+  return 0;
+}
+
+/* ---- The program ---- */
+
+static void findDriver(Context *context) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  check(!library, "libcuda.so.1");
+  struct {
+    void *position;
+    const char *name;
+  } functions[] = {
+      {&cuInit, "cuInit"},
+      {&cuDeviceGet, "cuDeviceGet"},
+      {&cuDeviceGetName, "cuDeviceGetName"},
+      {&cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain"},
+      {&cuCtxSetCurrent, "cuCtxSetCurrent"},
+      {&cuStreamCreate, "cuStreamCreate"},
+      {&cuStreamSynchronize, "cuStreamSynchronize"},
+      {&cuMemAlloc, "cuMemAlloc_v2"},
+      {&cuMemsetD8, "cuMemsetD8_v2"},
+      {&cuFuncGetParamInfo, "cuFuncGetParamInfo"},
+      {&cuLaunchKernel, "cuLaunchKernel"},
+      {&cuLaunchKernelEx, "cuLaunchKernelEx"},
+  };
+  for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i) {
+    void *found = getFind()(library, functions[i].name);
+    check(!found, functions[i].name);
+    memcpy(functions[i].position, &found, sizeof(found));
+  }
+  int device;
+  char name[128];
+  check(cuInit(0), "cuInit");
+  check(cuDeviceGet(&device, 0), "cuDeviceGet");
+  check(cuDeviceGetName(name, sizeof(name), device), "cuDeviceGetName");
+  check(cuDevicePrimaryCtxRetain(context, device), "cuDevicePrimaryCtxRetain");
+  check(cuCtxSetCurrent(*context), "cuCtxSetCurrent");
+  printf("%s; the host's time in microseconds: median (fastest to slowest of %d rounds)\n\n",
+         name, ROUNDS);
+}
+
+static TesseraProgram *load(const char *path) {
+  FILE *file = fopen(path, "rb");
+  check(!file, path);
+  static char bytes[8 << 20];
+  size_t size = fread(bytes, 1, sizeof(bytes), file);
+  fclose(file);
+  TesseraProgram *program;
+  check(tesseraProgramLoad(bytes, size, &program), "tesseraProgramLoad");
+  return program;
+}
+
+static void *allocate(size_t bytes) {
+  Address address;
+  check(cuMemAlloc(&address, bytes ? bytes : 1), "cuMemAlloc");
+  check(cuMemsetD8(address, 0, bytes ? bytes : 1), "cuMemsetD8");
+  return (void *)(size_t)address;
+}
+
+static size_t countBytes(const TesseraSlotInfo *slot) {
+  size_t bytes = slot->element == TESSERA_F32 ? 4 : 2;
+  for (size_t dim = 0; dim < slot->rank; ++dim)
+    bytes *= (size_t)slot->sizes[dim];
+  return bytes;
+}
+
+typedef struct {
+  TesseraExecutable *executable;
+  TesseraArgument arguments[MOST];
+  size_t numArguments;
+  void *result;
+  TesseraRun run;
+} Work;
+
+static void *giveResult(void *user, const TesseraAllocation *request) {
+  (void)request;
+  return ((Work *)user)->result;
+}
+static void takeBack(void *user, void *memory,
+                     const TesseraAllocation *request) {
+  (void)user, (void)memory, (void)request;
+}
+
+static int runOnce(Work *work) {
+  TesseraResult result = {0};
+  result.keepOnDevice = 1;
+  return (int)tesseraExecutableRun(work->executable, work->arguments,
+                                   work->numArguments, &result, 1, &work->run);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1e3;
+}
+
+/* The time of one call. The driver's queue must not be full: the host would
+   wait. */
+static double measure(Work *work, int isRun) {
+  double total = 0;
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    double begin = now();
+    for (int number = 0; number < BATCH; ++number)
+      check(isRun ? runOnce(work) : repeatLaunches(), "a run or a launch");
+    total += now() - begin;
+    check(cuStreamSynchronize(work->run.queue), "cuStreamSynchronize");
+  }
+  return total / (BATCHES * BATCH);
+}
+
+static int compare(const void *a, const void *b) {
+  double difference = *(const double *)a - *(const double *)b;
+  return (difference > 0) - (difference < 0);
+}
+
+static void measureEntry(TesseraProgram *program, const char *entry,
+                         TesseraDevice *device, Stream stream,
+                         int givesWorkspace) {
+  static Work work;
+  static TesseraAllocator allocator;
+  memset(&work, 0, sizeof(work));
+  check(tesseraExecutableCreate(program, entry, device, &work.executable),
+        entry);
+  size_t numResults, workspaceBytes = 0;
+  check(tesseraProgramGetSlotCounts(program, entry, &work.numArguments,
+                                    &numResults),
+        entry);
+  check(numResults != 1 || work.numArguments > MOST, "one result is expected");
+  TesseraSlotInfo slot = {0};
+  slot.structSize = sizeof(slot);
+  for (size_t index = 0; index < work.numArguments; ++index) {
+    check(tesseraProgramGetArgument(program, entry, index, &slot), entry);
+    work.arguments[index].memory = TESSERA_MEMORY_DEVICE;
+    work.arguments[index].data = allocate(countBytes(&slot));
+  }
+  check(tesseraProgramGetResult(program, entry, 0, &slot), entry);
+  work.result = allocate(countBytes(&slot));
+  TesseraAllocator own = {sizeof(own), giveResult, takeBack, &work};
+  allocator = own;
+  work.run.structSize = sizeof(work.run);
+  work.run.hasQueue = 1;
+  work.run.queue = stream;
+  work.run.allocator = &allocator;
+  work.run.launchMode = TESSERA_LAUNCH_DIRECT;
+  check(tesseraExecutableWorkspaceSize(work.executable, NULL, 0,
+                                       &workspaceBytes),
+        "tesseraExecutableWorkspaceSize");
+  if (givesWorkspace) {
+    work.run.workspace = allocate(workspaceBytes);
+    work.run.workspaceBytes = workspaceBytes;
+  }
+  check(runOnce(&work), "the first run");
+  numLaunches = 0;
+  isWatching = 1;
+  check(runOnce(&work), "the watched run");
+  isWatching = 0;
+
+  double runs[ROUNDS], bare[ROUNDS], graphs[ROUNDS];
+  for (int round = -1; round < ROUNDS; ++round) {
+    double times[3];
+    for (int which = 0; which < 3; ++which) {
+      work.run.launchMode =
+          which == 2 ? TESSERA_LAUNCH_GRAPH : TESSERA_LAUNCH_DIRECT;
+      times[which] = measure(&work, which != 0);
+    }
+    if (round < 0)
+      continue;
+    bare[round] = times[0], runs[round] = times[1], graphs[round] = times[2];
+  }
+  double *all[] = {bare, runs, graphs};
+  int extended = 0;
+  for (size_t i = 0; i < numLaunches; ++i)
+    extended += launches[i].isExtended;
+  printf("| %s%s | %d, %d |", entry, givesWorkspace ? ", workspace" : "",
+         (int)numLaunches, extended);
+  for (int which = 0; which < 3; ++which) {
+    qsort(all[which], ROUNDS, sizeof(double), compare);
+    printf(" %.2f (%.2f to %.2f) |", all[which][ROUNDS / 2], all[which][0],
+           all[which][ROUNDS - 1]);
+  }
+  printf(" %.2f |\n", runs[ROUNDS / 2] - bare[ROUNDS / 2]);
+  fflush(stdout);
+  tesseraExecutableDestroy(work.executable);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3)
+    return fprintf(stderr, "usage: runs BUNDLE ENTRY...\n"), 2;
+  Context context;
+  findDriver(&context);
+  TesseraProgram *program = load(argv[1]);
+  TesseraDevice *device;
+  check(tesseraDeviceOpen("cuda", 0, &device), "tesseraDeviceOpen");
+  check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  Stream stream;
+  check(cuStreamCreate(&stream, 1), "cuStreamCreate");
+  printf("| program | launches, of which overlap | the launches alone | a run, direct | a run, as a graph | direct above "
+         "the launches |\n|---|---|---|---|---|---|\n");
+  for (int entry = 2; entry < argc; ++entry)
+    for (int givesWorkspace = 0; givesWorkspace < 2; ++givesWorkspace)
+      measureEntry(program, argv[entry], device, stream, givesWorkspace);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+  return 0;
+}

@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Call.h"
+
 #include "Arrays.h"
 #include "Errors.h"
 #include "Objects.h"
@@ -460,11 +462,9 @@ static std::pair<dlpack::DeviceKind, int> findDevice(PyObject *arguments) {
   return {dlpack::CPU, 0};
 }
 
-/// Runs the entry point `name`, or the default one if it is null, on the device
-/// of the arguments.
-static nb::object callProgram(PyObject *self, PyObject *name,
-                              PyObject *arguments, PyObject *stream,
-                              bool acceptGradient) {
+nb::object tessera_python::callProgram(PyObject *self, PyObject *name,
+                                       PyObject *arguments, PyObject *stream,
+                                       bool acceptGradient) {
   if (name == Py_None)
     name = nullptr;
   std::string ownName = name ? nb::cast<std::string>(nb::handle(name)) : "";

@@ -81,6 +81,7 @@ using ExecutableHandle =
 void bindObjects(nb::module_ &module);
 void bindCompiler(nb::module_ &module);
 void bindCalls(nb::module_ &module);
+void bindOperators(nb::module_ &module);
 
 } // namespace tessera_python
 

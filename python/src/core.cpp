@@ -10,6 +10,7 @@
 //   Arrays.h    arrays of other packages, described in C
 //   Results.h   allocating and returning results
 //   Call.cpp    calls of entry points
+//   Operator.cpp the programs of an operator of PyTorch
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,4 +28,5 @@ NB_MODULE(_core, module) {
   bindObjects(module);
   bindCompiler(module);
   bindCalls(module);
+  bindOperators(module);
 }

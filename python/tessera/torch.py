@@ -14,10 +14,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch
 
+from . import _core
 from ._arrays import ELEMENTS
 from ._program import Program, Signature, Slot
 from ._torch_compile import ExportedModule, FallbackWarning, UnsupportedError, compile_graph, load
@@ -106,20 +107,30 @@ def _static_fake(signature: Signature) -> Callable[..., Any]:
     return fake
 
 
-def _specializing(specialize: Specialize, entry: Optional[str]) -> Callable[..., Any]:
-    """An implementation that requests a program when the shapes of its arguments first occur."""
-    programs: Dict[Tuple[Any, ...], Program] = {}
+class _Programs(_core.ProgramsByForm):
+    """Requests a program when the shapes of its arguments first occur, and runs it on those that are
+    not None. A call looks up the program in C++, unless it has arguments that are read by their
+    attributes."""
 
-    def run(*arguments: Any) -> Any:
-        key = tuple((value.shape, value.dtype, value.device) if isinstance(value, torch.Tensor) else value
+    def __init__(self, specialize: Specialize, entry: Optional[str]) -> None:
+        super().__init__(entry)
+        self._specialize = specialize
+        self._programs: Dict[Tuple[Any, ...], Program] = {}
+
+    def find(self, arguments: Tuple[Any, ...]) -> Program:
+        """The program for arguments that did not occur before."""
+        # 0.0 and -0.0 are equal, but not the same number.
+        key = tuple((value.shape, value.dtype, value.device) if isinstance(value, torch.Tensor)
+                    else (type(value), value.hex() if isinstance(value, float) else value)
                     for value in arguments)
-        program = programs.get(key)
+        program = self._programs.get(key)
         if program is None:
-            program = programs[key] = specialize(*arguments)
-        return program.call_below_autograd(
-            entry, *[value for value in arguments if value is not None])
+            program = self._programs[key] = self._specialize(*arguments)
+        return program
 
-    return run
+    if TYPE_CHECKING:
+        # It is in src/Operator.cpp.
+        def __call__(self, *arguments: Any) -> Any: ...
 
 
 def _bump_versions(name: str, operator: Any, mutated: Sequence[int]) -> Callable[..., Any]:
@@ -150,14 +161,15 @@ def _no_derivative(name: str) -> Callable[..., Any]:
     return backward
 
 
-def _is_observed() -> bool:
-    """Whether anything but autograd has to see the operators that run: a trace, a transform, a mode."""
+def _observers() -> Optional[List[Tuple[Callable[[], Any], Any]]]:
+    """The functions that report what has to see the operators that run besides autograd (a trace, a
+    transform, a mode, a profiler), each with what it returns where nothing has to."""
     try:
-        return (torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_torch_function_mode_enabled()
-                or torch._C._functorch.maybe_current_level() is not None
-                or torch._C._get_tracing_state() is not None or torch.autograd._profiler_enabled())
+        return [(torch._C._len_torch_dispatch_stack, 0), (torch._C._is_torch_function_mode_enabled, False),
+                (torch._C._functorch.maybe_current_level, None), (torch._C._get_tracing_state, None),
+                (torch.autograd._profiler_enabled, False)]
     except AttributeError:  # They are not public: another version of PyTorch may lack one.
-        return True
+        return None
 
 
 class Operator:
@@ -170,10 +182,9 @@ class Operator:
     def __init__(self, overload: Any, run: Callable[..., Any], backward: Optional[Callable[..., Any]],
                  setup_context: Optional[Callable[..., Any]]) -> None:
         self.overload = overload
-        self._run = run
-        self._count = len(overload._schema.arguments)
-        self._derivative: Optional[Callable[..., Any]] = None
-        if backward is None:
+        self._eager: Optional[_core.EagerOperator] = None
+        observers = _observers()
+        if backward is None or observers is None:
             return
 
         def forward(ctx: Any, *inputs: Any) -> Any:
@@ -182,29 +193,23 @@ class Operator:
                 setup_context(ctx, inputs, output)
             return output
 
-        self._derivative = type("Derivative", (torch.autograd.Function,), {
-            "forward": staticmethod(forward), "backward": staticmethod(backward)}).apply
+        function = type("Derivative", (torch.autograd.Function,), {
+            "forward": staticmethod(forward), "backward": staticmethod(backward)})
+        # The part of `apply` in Python is for functorch, which is an observer.
+        derivative = super(torch.autograd.Function, function).apply
+        self._eager = _core.EagerOperator(
+            run, derivative, len(overload._schema.arguments), torch.Tensor, torch.nn.Parameter,
+            torch.is_grad_enabled, observers)
 
     def __repr__(self) -> str:
         return f"<tessera.torch.Operator {self.overload}>"
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        derivative = self._derivative
-        if (derivative is None or torch.compiler.is_compiling() or named
-                or len(arguments) != self._count or _is_observed()):
-            return self.overload(*arguments, **named)
-        needs_gradient = False
-        for value in arguments:
-            kind = type(value)
-            if kind is torch.Tensor or kind is torch.nn.Parameter:
-                if value.is_meta:
-                    return self.overload(*arguments)
-                needs_gradient |= value.requires_grad
-            elif isinstance(value, torch.Tensor):
-                return self.overload(*arguments)
-        if needs_gradient and torch.is_grad_enabled():
-            return derivative(*arguments)
-        return self._run(*arguments)
+        if self._eager is not None and not named and not torch.compiler.is_compiling():
+            result = self._eager(*arguments)
+            if result is not NotImplemented:
+                return result
+        return self.overload(*arguments, **named)
 
 
 def custom_op(program: Union[Program, Specialize], name: str, *, entry: Optional[str] = None,
@@ -257,7 +262,7 @@ def custom_op(program: Union[Program, Specialize], name: str, *, entry: Optional
             raise ValueError("a function that returns programs requires schema= and fake=")
         if arguments is not None:
             raise ValueError("arguments= applies to a program: schema= contains the names")
-        run = _specializing(program, entry)
+        run = _Programs(program, entry)
 
     if backward is not None and "!" in schema:
         raise ValueError(f"the operator '{name}' writes its arguments, so that it has no derivative: "

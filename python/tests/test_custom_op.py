@@ -3,6 +3,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import tessera
 
@@ -55,6 +56,11 @@ func.func @sum(%x: tensor<4x5xf32>, %y: tensor<4x5xf32>) -> (tensor<4x5xf32>, te
 """
 
 count = itertools.count()
+
+
+class Subclass(torch.Tensor):
+    """Is read by its attributes."""
+
 
 
 def new_name(name):
@@ -302,6 +308,49 @@ func.func @main({arguments}) -> tensor<?x{columns}xf32> {{
     torch.testing.assert_close(compiled(x, y), x + y)
     torch.testing.assert_close(add(x[:2], y[:2], None), x[:2] + y[:2])
     assert len(made) == 3
+
+
+def test_programs_for_forms_of_arguments(device):
+    """Each combination of sizes, element type and numbers has a program of its own, made once."""
+    made = []
+
+    def specialize(x, factor, extra):
+        made.append((x.dtype, tuple(x.shape), repr(factor), extra))
+        form = f"tensor<{x.shape[0]}x{x.shape[1]}xf{8 * x.itemsize}>"
+        number = "" if extra is None else ", %extra: i64"
+        return compile_for(device, f"""
+func.func @main(%x: {form}, %factor: f64{number}) -> {form} {{
+  %e = tensor.empty() : {form}
+  %c = arith.constant {float(factor) * (extra or 1)} : f{8 * x.itemsize}
+  %r = linalg.generic {{
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}} ins(%x : {form}) outs(%e : {form}) {{
+  ^bb0(%in: f{8 * x.itemsize}, %out: f{8 * x.itemsize}):
+    %s = arith.mulf %in, %c : f{8 * x.itemsize}
+    linalg.yield %s : f{8 * x.itemsize}
+  }} -> {form}
+  return %r : {form}
+}}""")
+
+    run = tessera.torch._Programs(specialize, None)
+    x, = tensors(device, (4, 6))
+    cases = [(x, 2.0, None), (x, 2, None), (x, True, None), (x, 0.0, None), (x, -0.0, None), (x, 2.0, 1),
+             (x, 2.0, 3), (x.float(), 2.0, None), (x[:2], 2.0, None), (x.reshape(6, 4), 2.0, None)]
+    for _ in range(3):
+        for case in cases:
+            own, factor, extra = case
+            expected = own * (float(factor) * (extra or 1))
+            assert torch.equal(run(*case), expected), case
+            assert torch.equal(torch.signbit(run(*case)), torch.signbit(expected)), case
+    assert len(made) == len(set(made)) == len(cases)
+    # Tensors that are read by their attributes, and numbers of other packages.
+    for own, factor in ((x.as_subclass(Subclass), 2.0), (x, np.float64(2))):
+        assert torch.equal(run(own, factor, None), x * 2)
+    known = len(made)
+    run(x.as_subclass(Subclass), 2.0, None)
+    assert len(made) == known
+    with pytest.raises(TypeError, match="argument 1"):
+        run(x, "2.0", None)
 
 
 def test_mistakes_are_reported(device):

@@ -4,10 +4,11 @@
    driver gets, on an NVIDIA GPU. The first run of each entry point is watched:
    its launches are repeated without Tessera, with the same kernels, sizes and
    parameters, in turns with runs. Results are in memory of the caller's, and
-   temporaries in the executable's workspace or in the caller's.
+   temporaries in the executable's workspace or in the caller's. Six threads do
+   the same at once, each with an executable and a stream of its own.
 
        gpu-runner test/CAPI/Inputs/capture.mlir --target=cuda:sm_90a --emit=bundle -o capture.bundle
-       cc -O2 -rdynamic benchmarks/runs.c -Iinclude -LDIR -ltessera-runtime -Wl,-rpath,DIR -ldl -o runs
+       cc -O2 -rdynamic benchmarks/runs.c -Iinclude -LDIR -ltessera-runtime -Wl,-rpath,DIR -ldl -lpthread -o runs
        ./runs capture.bundle result splitk attention three
 
    The program has a function dlsym of its own, by which the runtime finds the
@@ -16,12 +17,20 @@
 #include "tessera-c/Runtime.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 8, MOST_LAUNCHES = 16, ROUNDS = 15, BATCHES = 10, BATCH = 100 };
+enum {
+  MOST = 8,
+  MOST_LAUNCHES = 16,
+  ROUNDS = 15,
+  BATCHES = 10,
+  BATCH = 100,
+  THREADS = 6
+};
 
 typedef unsigned long long Address;
 typedef struct Context *Context;
@@ -69,14 +78,18 @@ typedef struct {
   void *parameters[64];
 } Launch;
 
-static Launch launches[MOST_LAUNCHES];
-static size_t numLaunches;
-static int isWatching;
+typedef struct {
+  Launch launches[MOST_LAUNCHES];
+  size_t count;
+} Launches;
+
+/* The launches of this thread are noted here. */
+static _Thread_local Launches *watched;
 
 static void note(Function function, const Config *config, void **parameters,
                  int isExtended) {
-  check(numLaunches == MOST_LAUNCHES, "too many launches");
-  Launch *launch = &launches[numLaunches++];
+  check(watched->count == MOST_LAUNCHES, "too many launches");
+  Launch *launch = &watched->launches[watched->count++];
   memset(launch, 0, sizeof(*launch));
   launch->function = function;
   launch->config = *config;
@@ -99,7 +112,7 @@ static int watchedLaunch(Function function, unsigned gridX, unsigned gridY,
                          unsigned gridZ, unsigned blockX, unsigned blockY,
                          unsigned blockZ, unsigned sharedBytes, Stream stream,
                          void **parameters, void **extra) {
-  if (isWatching) {
+  if (watched) {
     Config config = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ},
                      sharedBytes,           stream,
                      NULL,                  0};
@@ -110,7 +123,7 @@ static int watchedLaunch(Function function, unsigned gridX, unsigned gridY,
 }
 static int watchedLaunchEx(const Config *config, Function function,
                            void **parameters, void **extra) {
-  if (isWatching)
+  if (watched)
     note(function, config, parameters, 1);
   return cuLaunchKernelEx(config, function, parameters, extra);
 }
@@ -140,9 +153,9 @@ void *dlsym(void *restrict library, const char *restrict name) {
   return own ? own : found;
 }
 
-static int repeatLaunches(void) {
-  for (size_t i = 0; i < numLaunches; ++i) {
-    Launch *launch = &launches[i];
+static int repeatLaunches(Launches *launches) {
+  for (size_t i = 0; i < launches->count; ++i) {
+    Launch *launch = &launches->launches[i];
     const Config *config = &launch->config;
     int code =
         launch->isExtended
@@ -161,7 +174,9 @@ static int repeatLaunches(void) {
 
 /* ---- The program ---- */
 
-static void findDriver(Context *context) {
+static Context context;
+
+static void findDriver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   check(!library, "libcuda.so.1");
   struct {
@@ -191,8 +206,8 @@ static void findDriver(Context *context) {
   check(cuInit(0), "cuInit");
   check(cuDeviceGet(&device, 0), "cuDeviceGet");
   check(cuDeviceGetName(name, sizeof(name), device), "cuDeviceGetName");
-  check(cuDevicePrimaryCtxRetain(context, device), "cuDevicePrimaryCtxRetain");
-  check(cuCtxSetCurrent(*context), "cuCtxSetCurrent");
+  check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
+  check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
   printf("%s; the host's time in microseconds: median (fastest to slowest of %d rounds)\n\n",
          name, ROUNDS);
 }
@@ -227,7 +242,12 @@ typedef struct {
   TesseraArgument arguments[MOST];
   size_t numArguments;
   void *result;
+  TesseraAllocator allocator;
   TesseraRun run;
+  Launches launches;
+  /* What the thread of this work measures, and the time of one call. */
+  int isRun;
+  double microseconds;
 } Work;
 
 static void *giveResult(void *user, const TesseraAllocation *request) {
@@ -252,18 +272,22 @@ static double now(void) {
   return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1e3;
 }
 
-/* The time of one call. The driver's queue must not be full: the host would
-   wait. */
-static double measure(Work *work, int isRun) {
+/* Measures the time of one call. The driver's queue must not be full: the host
+   would wait. */
+static void *measure(void *user) {
+  Work *work = user;
   double total = 0;
+  check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
   for (int batch = 0; batch < BATCHES; ++batch) {
     double begin = now();
     for (int number = 0; number < BATCH; ++number)
-      check(isRun ? runOnce(work) : repeatLaunches(), "a run or a launch");
+      check(work->isRun ? runOnce(work) : repeatLaunches(&work->launches),
+            "a run or a launch");
     total += now() - begin;
     check(cuStreamSynchronize(work->run.queue), "cuStreamSynchronize");
   }
-  return total / (BATCHES * BATCH);
+  work->microseconds = total / (BATCHES * BATCH);
+  return NULL;
 }
 
 static int compare(const void *a, const void *b) {
@@ -271,92 +295,114 @@ static int compare(const void *a, const void *b) {
   return (difference > 0) - (difference < 0);
 }
 
-static void measureEntry(TesseraProgram *program, const char *entry,
-                         TesseraDevice *device, Stream stream,
-                         int givesWorkspace) {
-  static Work work;
-  static TesseraAllocator allocator;
-  memset(&work, 0, sizeof(work));
-  check(tesseraExecutableCreate(program, entry, device, &work.executable),
+/* Prepares an entry point, and watches a run of it. */
+static void begin(Work *work, TesseraProgram *program, const char *entry,
+                  TesseraDevice *device, int givesWorkspace) {
+  memset(work, 0, sizeof(*work));
+  check(tesseraExecutableCreate(program, entry, device, &work->executable),
         entry);
+  Stream stream;
+  check(cuStreamCreate(&stream, 1), "cuStreamCreate");
   size_t numResults, workspaceBytes = 0;
-  check(tesseraProgramGetSlotCounts(program, entry, &work.numArguments,
+  check(tesseraProgramGetSlotCounts(program, entry, &work->numArguments,
                                     &numResults),
         entry);
-  check(numResults != 1 || work.numArguments > MOST, "one result is expected");
+  check(numResults != 1 || work->numArguments > MOST, "one result is expected");
   TesseraSlotInfo slot = {0};
   slot.structSize = sizeof(slot);
-  for (size_t index = 0; index < work.numArguments; ++index) {
+  for (size_t index = 0; index < work->numArguments; ++index) {
     check(tesseraProgramGetArgument(program, entry, index, &slot), entry);
-    work.arguments[index].memory = TESSERA_MEMORY_DEVICE;
-    work.arguments[index].data = allocate(countBytes(&slot));
+    work->arguments[index].memory = TESSERA_MEMORY_DEVICE;
+    work->arguments[index].data = allocate(countBytes(&slot));
   }
   check(tesseraProgramGetResult(program, entry, 0, &slot), entry);
-  work.result = allocate(countBytes(&slot));
-  TesseraAllocator own = {sizeof(own), giveResult, takeBack, &work};
-  allocator = own;
-  work.run.structSize = sizeof(work.run);
-  work.run.hasQueue = 1;
-  work.run.queue = stream;
-  work.run.allocator = &allocator;
-  work.run.launchMode = TESSERA_LAUNCH_DIRECT;
-  check(tesseraExecutableWorkspaceSize(work.executable, NULL, 0,
+  work->result = allocate(countBytes(&slot));
+  TesseraAllocator allocator = {sizeof(allocator), giveResult, takeBack, work};
+  work->allocator = allocator;
+  work->run.structSize = sizeof(work->run);
+  work->run.hasQueue = 1;
+  work->run.queue = stream;
+  work->run.allocator = &work->allocator;
+  work->run.launchMode = TESSERA_LAUNCH_DIRECT;
+  check(tesseraExecutableWorkspaceSize(work->executable, NULL, 0,
                                        &workspaceBytes),
         "tesseraExecutableWorkspaceSize");
   if (givesWorkspace) {
-    work.run.workspace = allocate(workspaceBytes);
-    work.run.workspaceBytes = workspaceBytes;
+    work->run.workspace = allocate(workspaceBytes);
+    work->run.workspaceBytes = workspaceBytes;
   }
-  check(runOnce(&work), "the first run");
-  numLaunches = 0;
-  isWatching = 1;
-  check(runOnce(&work), "the watched run");
-  isWatching = 0;
+  check(runOnce(work), "the first run");
+  watched = &work->launches;
+  check(runOnce(work), "the watched run");
+  watched = NULL;
+}
 
-  double runs[ROUNDS], bare[ROUNDS], graphs[ROUNDS];
-  for (int round = -1; round < ROUNDS; ++round) {
-    double times[3];
+static void measureEntry(TesseraProgram *program, const char *entry,
+                         TesseraDevice *device, int numThreads,
+                         int givesWorkspace) {
+  static Work works[THREADS];
+  for (int thread = 0; thread < numThreads; ++thread)
+    begin(&works[thread], program, entry, device, givesWorkspace);
+
+  /* The launches alone, direct runs, runs as graphs. */
+  double times[3][ROUNDS];
+  for (int round = -1; round < ROUNDS; ++round)
     for (int which = 0; which < 3; ++which) {
-      work.run.launchMode =
-          which == 2 ? TESSERA_LAUNCH_GRAPH : TESSERA_LAUNCH_DIRECT;
-      times[which] = measure(&work, which != 0);
+      pthread_t threads[THREADS];
+      double sum = 0;
+      for (int thread = 0; thread < numThreads; ++thread) {
+        Work *work = &works[thread];
+        work->isRun = which != 0;
+        work->run.launchMode =
+            which == 2 ? TESSERA_LAUNCH_GRAPH : TESSERA_LAUNCH_DIRECT;
+        if (numThreads == 1)
+          measure(work);
+        else
+          check(pthread_create(&threads[thread], NULL, measure, work),
+                "pthread_create");
+      }
+      for (int thread = 0; thread < numThreads; ++thread) {
+        if (numThreads != 1)
+          check(pthread_join(threads[thread], NULL), "pthread_join");
+        sum += works[thread].microseconds;
+      }
+      /* The first round is the warm-up. */
+      if (round >= 0)
+        times[which][round] = sum / numThreads;
     }
-    if (round < 0)
-      continue;
-    bare[round] = times[0], runs[round] = times[1], graphs[round] = times[2];
-  }
-  double *all[] = {bare, runs, graphs};
-  int extended = 0;
-  for (size_t i = 0; i < numLaunches; ++i)
-    extended += launches[i].isExtended;
-  printf("| %s%s | %d, %d |", entry, givesWorkspace ? ", workspace" : "",
-         (int)numLaunches, extended);
+
+  const Launches *launches = &works[0].launches;
+  int overlaps = 0;
+  for (size_t i = 0; i < launches->count; ++i)
+    overlaps += launches->launches[i].isExtended;
+  printf("| %s%s | %d | %d, %d |", entry, givesWorkspace ? ", workspace" : "",
+         numThreads, (int)launches->count, overlaps);
   for (int which = 0; which < 3; ++which) {
-    qsort(all[which], ROUNDS, sizeof(double), compare);
-    printf(" %.2f (%.2f to %.2f) |", all[which][ROUNDS / 2], all[which][0],
-           all[which][ROUNDS - 1]);
+    qsort(times[which], ROUNDS, sizeof(double), compare);
+    printf(" %.2f (%.2f to %.2f) |", times[which][ROUNDS / 2], times[which][0],
+           times[which][ROUNDS - 1]);
   }
-  printf(" %.2f |\n", runs[ROUNDS / 2] - bare[ROUNDS / 2]);
+  printf(" %.2f |\n", times[1][ROUNDS / 2] - times[0][ROUNDS / 2]);
   fflush(stdout);
-  tesseraExecutableDestroy(work.executable);
+  for (int thread = 0; thread < numThreads; ++thread)
+    tesseraExecutableDestroy(works[thread].executable);
 }
 
 int main(int argc, char **argv) {
   if (argc < 3)
     return fprintf(stderr, "usage: runs BUNDLE ENTRY...\n"), 2;
-  Context context;
-  findDriver(&context);
+  findDriver();
   TesseraProgram *program = load(argv[1]);
   TesseraDevice *device;
   check(tesseraDeviceOpen("cuda", 0, &device), "tesseraDeviceOpen");
   check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  Stream stream;
-  check(cuStreamCreate(&stream, 1), "cuStreamCreate");
-  printf("| program | launches, of which overlap | the launches alone | a run, direct | a run, as a graph | direct above "
-         "the launches |\n|---|---|---|---|---|---|\n");
-  for (int entry = 2; entry < argc; ++entry)
-    for (int givesWorkspace = 0; givesWorkspace < 2; ++givesWorkspace)
-      measureEntry(program, argv[entry], device, stream, givesWorkspace);
+  printf("| program | threads | launches, of which overlap | the launches alone | a run, direct | a run, as a graph | "
+         "direct above the launches |\n|---|---|---|---|---|---|---|\n");
+  for (int entry = 2; entry < argc; ++entry) {
+    measureEntry(program, argv[entry], device, 1, /*givesWorkspace=*/0);
+    measureEntry(program, argv[entry], device, 1, /*givesWorkspace=*/1);
+    measureEntry(program, argv[entry], device, THREADS, /*givesWorkspace=*/0);
+  }
   tesseraProgramDestroy(program);
   tesseraDeviceClose(device);
   return 0;

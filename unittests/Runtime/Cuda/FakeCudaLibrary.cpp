@@ -102,6 +102,7 @@ Result launch(const Function *function, void **arguments) {
 
 } // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the driver's names.
 #define FAKE_CUDA extern "C" __attribute__((visibility("default"))) int
 
 //===----------------------------------------------------------------------===//
@@ -296,7 +297,7 @@ FAKE_CUDA cuTensorMapEncodeTiled(void *map, int, unsigned, void *address,
                                  const unsigned long long *,
                                  const unsigned long long *, const unsigned *,
                                  const unsigned *, int, int, int, int) {
-  std::memcpy(map, &address, sizeof(address));
+  *static_cast<void **>(map) = address;
   return Success;
 }
 FAKE_CUDA cuTensorMapEncodeIm2col(void *map, int, unsigned, void *address,
@@ -304,7 +305,7 @@ FAKE_CUDA cuTensorMapEncodeIm2col(void *map, int, unsigned, void *address,
                                   const unsigned long long *, const int *,
                                   const int *, unsigned, unsigned,
                                   const unsigned *, int, int, int, int) {
-  std::memcpy(map, &address, sizeof(address));
+  *static_cast<void **>(map) = address;
   return Success;
 }
 
@@ -414,3 +415,4 @@ FAKE_CUDA cuGraphExecMemcpyNodeSetParams(void *, void *, const void *, void *) {
 FAKE_CUDA cuGraphLaunch(void *instance, void *) {
   return instance ? requireContext() : InvalidValue;
 }
+// NOLINTEND(readability-identifier-naming)

@@ -95,6 +95,7 @@ static int popRange() {
   return 0;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name in the protocol.
 int InitializeInjectionNvtx2(const void *(*getExportTable)(uint32_t table)) {
   struct Version {
     size_t size;
@@ -105,9 +106,10 @@ int InitializeInjectionNvtx2(const void *(*getExportTable)(uint32_t table)) {
   if (!version || version->size < sizeof(Version) || version->version < 2)
     return 0;
   version->set(2);
+  using Function = void (*)();
   struct Callbacks {
     size_t size;
-    int (*getTable)(uint32_t module, void ****table, unsigned *size);
+    int (*getTable)(uint32_t module, Function ***table, unsigned *size);
   };
   const auto *callbacks = static_cast<const Callbacks *>(getExportTable(1));
   if (!callbacks || callbacks->size < sizeof(Callbacks))
@@ -116,14 +118,12 @@ int InitializeInjectionNvtx2(const void *(*getExportTable)(uint32_t table)) {
   for (uint32_t module = 2; module <= 6; ++module)
     if (callbacks->getTable(module, nullptr, nullptr) != 0)
       return 0;
-  void ***table = nullptr;
+  Function **table = nullptr;
   unsigned size = 0;
   if (callbacks->getTable(1, &table, &size) != 1 || size <= 11)
     return 0;
-  auto push = &pushRange;
-  auto pop = &popRange;
-  std::memcpy(table[9], &push, sizeof(push));
-  std::memcpy(table[11], &pop, sizeof(pop));
+  *table[9] = reinterpret_cast<Function>(pushRange);
+  *table[11] = reinterpret_cast<Function>(popRange);
   return 1;
 }
 

@@ -46,6 +46,8 @@ from onnx.backend.test.case.test_case import TestCase
 from onnx.backend.test.loader import load_model_tests
 
 FLOATS_OF_8_BITS = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+# Types of which a model has an element in each byte.
+BYTES = ("int2", "int4", "uint2", "uint4", "float4_e2m1fn", "float8_e8m0fnu")
 SIGNED = {"uint16": "int16", "uint32": "int32", "uint64": "int64", "uint8": "int8"}
 
 
@@ -62,6 +64,8 @@ def make_array(value):
         return value.view("V2")
     if value.dtype.name in FLOATS_OF_8_BITS:
         return value.view("V1")
+    if value.dtype.name in BYTES:
+        return value.view("int8")
     if value.dtype.kind not in "fib":
         return None
     return value

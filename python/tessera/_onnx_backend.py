@@ -13,6 +13,11 @@ from onnx import helper
 from ._program import CompileError, Device, Error
 from .onnx import Model, load
 
+#: The types of which a model has one element in each byte: ml_dtypes' names, the type of the bytes,
+#: and the bits that belong to the element.
+_IN_BYTES = {"int2": ("int8", 3), "uint2": ("uint8", 3), "int4": ("int8", 15), "uint4": ("uint8", 15),
+             "float4_e2m1fn": ("uint8", 15), "float8_e8m0fnu": ("uint8", 255)}
+
 
 class BackendRep(onnx.backend.base.BackendRep):
     """A model that is prepared for a device."""
@@ -24,6 +29,9 @@ class BackendRep(onnx.backend.base.BackendRep):
         #: The inputs that are part of the compiled model, because shapes depend on their contents.
         self.fixed: Tuple[str, ...] = ()
         self._fixed_models: Dict[Tuple[Any, ...], Model] = {}
+        self._result_types = [
+            helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            if value.type.tensor_type.elem_type else None for value in proto.graph.output]
         self._model: Optional[Model] = None
         try:
             self._model = load(proto, **options)
@@ -47,7 +55,7 @@ class BackendRep(onnx.backend.base.BackendRep):
 
     def run(self, inputs: Any, **kwargs: Any) -> Tuple[Any, ...]:
         """Runs the model on arrays in the order of its inputs, or by name. Returns a tuple of arrays.
-        Arrays that are not dense are copied."""
+        Arrays that are not dense are copied. Arrays of fewer than 8 bits are those of ml_dtypes."""
         if isinstance(inputs, dict):
             arrays = dict(inputs)
         else:
@@ -58,7 +66,8 @@ class BackendRep(onnx.backend.base.BackendRep):
         own = {name: _dense(array) for name, array in arrays.items() if name not in self.fixed
                or self._model}
         results = model(own)
-        return results if isinstance(results, tuple) else (results,)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(_restore(array, type) for array, type in zip(results, self._result_types))
 
 
 def _may_decide_shapes(value: onnx.ValueInfoProto) -> bool:
@@ -73,8 +82,18 @@ def _may_decide_shapes(value: onnx.ValueInfoProto) -> bool:
 def _dense(array: Any) -> Any:
     if isinstance(array, (np.ndarray, np.generic, int, float, bool)):
         array = np.asarray(array)
-        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+        array = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+        bytes_type, _ = _IN_BYTES.get(array.dtype.name, (None, None))
+        return array if bytes_type is None else array.view(bytes_type)
     return array
+
+
+def _restore(array: Any, type: Optional[np.dtype]) -> Any:
+    """A result of a type that is computed in bytes."""
+    if type is None or type.name not in _IN_BYTES or not isinstance(array, np.ndarray):
+        return array
+    _, mask = _IN_BYTES[type.name]
+    return (array.view(np.uint8) & np.uint8(mask)).view(type)
 
 
 class Backend(onnx.backend.base.Backend):

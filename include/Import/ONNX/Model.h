@@ -40,15 +40,25 @@ enum class DataType : int32_t {
   F8E4M3FNUZ = 18,
   F8E5M2 = 19,
   F8E5M2FNUZ = 20,
+  U4 = 21,
+  I4 = 22,
+  F4E2M1 = 23,
+  F8E8M0 = 24,
+  U2 = 25,
+  I2 = 26,
 };
 
-/// Bytes of an element in a file; 0 for types that are not supported.
+/// Bits of an element in a file; 0 for types that are not supported.
+unsigned getBitWidth(DataType type);
+/// Bytes of an element of TensorData; 0 for types that are not supported.
 unsigned getByteWidth(DataType type);
-/// "float32", "int64"; "type 21" for types that are not supported.
+/// "float32", "int64"; "type 15" for types that are not supported.
 std::string getName(DataType type);
 
 /// A tensor of known contents. The bytes are in C order, little endian, and
 /// not aligned; they are those of the mapped file where its encoding permits.
+/// Elements of fewer than 8 bits have a byte each: integers with a sign are
+/// extended by it, the upper bits of others are zero.
 struct TensorData {
   std::string name;
   DataType type = DataType::Undefined;

@@ -175,11 +175,14 @@ DictionaryAttr GraphImporter::describe(const ValueInfo &info,
                                        const Tensor &tensor) {
   SmallVector<NamedAttribute> attrs = {
       builder.getNamedAttr(nameAttr, builder.getStringAttr(info.name))};
-  if (llvm::is_contained(
-          {DataType::U8, DataType::U16, DataType::U32, DataType::U64},
-          tensor.type))
-    attrs.push_back(builder.getNamedAttr(
-        typeAttr, builder.getStringAttr(getName(tensor.type))));
+  DataType type = tensor.type;
+  // A narrow type is passed as bytes.
+  if (isNarrow(type))
+    type = type == DataType::I4 || type == DataType::I2 ? DataType::I8
+                                                        : DataType::U8;
+  if (isUnsigned(type))
+    attrs.push_back(
+        builder.getNamedAttr(typeAttr, builder.getStringAttr(getName(type))));
   SmallVector<StringRef> symbols(tensor.shape.size());
   if (info.hasShape)
     for (auto [i, size] : llvm::enumerate(tensor.shape))
@@ -233,6 +236,17 @@ LogicalResult GraphImporter::addInputs() {
     function.setArgAttrs(argument.getArgNumber(), describe(*input, tensor));
   }
   builder.setInsertionPointToEnd(block);
+  for (const ValueInfo *input : inputs) {
+    Tensor &tensor = values[input->name];
+    if (getBitWidth(tensor.type) >= 8 || !users.count(input->name))
+      continue;
+    Node none;
+    Lowering lowering(*this, none, tensor.value.getLoc(), builder, model.opset);
+    FailureOr<Tensor> cleared = clearUnusedBits(lowering, tensor);
+    if (failed(cleared))
+      return failure();
+    tensor = std::move(*cleared);
+  }
   return success();
 }
 
@@ -296,11 +310,13 @@ FailureOr<Tensor> GraphImporter::convertInput(Lowering &lowering, size_t i,
 }
 
 /// Whether an operator moves or converts elements, of any type.
-static bool takesFloat8(StringRef op) {
+static bool takesAnyType(StringRef op) {
   static const StringRef known[] = {
-      "Cast", "CastLike", "Concat", "Expand",  "Flatten",   "Gather",
-      "If",   "Identity", "Loop",   "Reshape", "Scan",      "Shape",
-      "Size", "Slice",    "Split",  "Squeeze", "Transpose", "Unsqueeze"};
+      "Cast",   "CastLike", "Concat",         "DequantizeLinear",
+      "Expand", "Flatten",  "Gather",         "If",
+      "Loop",   "Identity", "QuantizeLinear", "Reshape",
+      "Scan",   "Shape",    "Size",           "Slice",
+      "Split",  "Squeeze",  "Transpose",      "Unsqueeze"};
   return llvm::is_contained(known, op);
 }
 
@@ -328,10 +344,13 @@ LogicalResult GraphImporter::importNode(const Node &node) {
     if (!lowering.hasInput(i))
       return lowering.fail("input " + Twine(i) + " is missing");
   for (const Tensor *input : lowering.inputs)
-    if (input && isFloat8(input->type) && !takesFloat8(node.op))
-      return lowering.fail(getName(input->type) +
-                           " is not supported here: insert a Cast to float16 "
-                           "or float32");
+    if (input && (isFloat8(input->type) || isNarrow(input->type)) &&
+        !takesAnyType(node.op))
+      return lowering.fail(
+          getName(input->type) + " is not supported here: insert a Cast to " +
+          (getBitWidth(input->type) < 8 && input->type != DataType::F4E2M1
+               ? "an integer of 8 bits"
+               : "float16 or float32"));
   if (absorbed.count(&node)) {
     lowering.setResult(0, lowering.getInput(0));
   } else if (failed(op.lower(lowering))) {

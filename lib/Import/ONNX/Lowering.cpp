@@ -36,9 +36,14 @@ bool mlir::tessera::onnx::isFloat8(DataType type) {
          type == DataType::F8E5M2 || type == DataType::F8E5M2FNUZ;
 }
 
+bool mlir::tessera::onnx::isNarrow(DataType type) {
+  return getBitWidth(type) < 8 || type == DataType::F8E8M0;
+}
+
 bool mlir::tessera::onnx::isUnsigned(DataType type) {
-  return type == DataType::U8 || type == DataType::U16 ||
-         type == DataType::U32 || type == DataType::U64;
+  return type == DataType::U2 || type == DataType::U4 || type == DataType::U8 ||
+         type == DataType::U16 || type == DataType::U32 ||
+         type == DataType::U64;
 }
 
 //===----------------------------------------------------------------------===//
@@ -46,6 +51,10 @@ bool mlir::tessera::onnx::isUnsigned(DataType type) {
 //===----------------------------------------------------------------------===//
 
 int64_t Constant::count() const { return ShapedType::getNumElements(shape); }
+
+static bool isNarrowFloat(DataType type) {
+  return type == DataType::F4E2M1 || type == DataType::F8E8M0;
+}
 
 static const llvm::fltSemantics &getSemantics(DataType type) {
   switch (type) {
@@ -63,6 +72,10 @@ static const llvm::fltSemantics &getSemantics(DataType type) {
     return llvm::APFloat::Float8E5M2();
   case DataType::F8E5M2FNUZ:
     return llvm::APFloat::Float8E5M2FNUZ();
+  case DataType::F8E8M0:
+    return llvm::APFloat::Float8E8M0FNU();
+  case DataType::F4E2M1:
+    return llvm::APFloat::Float4E2M1FN();
   default:
     return llvm::APFloat::IEEEdouble();
   }
@@ -137,10 +150,11 @@ double Constant::getDouble(int64_t i) const {
     if (std::optional<double> value =
             decodeNormal(*format, readElement<uint16_t>(element)))
       return *value;
-  if (isFloat(type) || isFloat8(type)) {
-    llvm::APInt bits = isFloat8(type)
-                           ? llvm::APInt(8, readElement<uint8_t>(element))
-                           : llvm::APInt(16, readElement<uint16_t>(element));
+  if (isFloat(type) || isFloat8(type) || isNarrowFloat(type)) {
+    uint64_t contents = getByteWidth(type) == 1
+                            ? readElement<uint8_t>(element)
+                            : readElement<uint16_t>(element);
+    llvm::APInt bits(getBitWidth(type), contents);
     llvm::APFloat value(getSemantics(type), bits);
     bool losesInfo;
     value.convert(llvm::APFloat::IEEEdouble(),
@@ -157,8 +171,14 @@ int64_t Constant::getInt(int64_t i) const {
   switch (type) {
   case DataType::Bool:
     return element[0] != 0;
+  case DataType::U2:
+  case DataType::U4:
+  case DataType::F4E2M1:
+  case DataType::F8E8M0:
   case DataType::U8:
     return readElement<uint8_t>(element);
+  case DataType::I2:
+  case DataType::I4:
   case DataType::I8:
     return readElement<int8_t>(element);
   case DataType::U16:
@@ -245,7 +265,7 @@ static uint64_t encodeElement(double value, DataType type) {
   if (std::optional<Format16> format = getFormat16(type))
     if (std::optional<uint64_t> bits = encodeNormal(*format, value))
       return *bits;
-  if (isFloat(type) || isFloat8(type)) {
+  if (isFloat(type) || isFloat8(type) || isNarrowFloat(type)) {
     llvm::APFloat number(value);
     bool losesInfo;
     number.convert(getSemantics(type), llvm::APFloat::rmNearestTiesToEven,
@@ -829,6 +849,8 @@ FailureOr<Tensor> Lowering::convert(const Tensor &input, DataType type,
                                     bool saturates) {
   if (input.type == type)
     return input;
+  if (isNarrow(input.type) || isNarrow(type))
+    return convertNarrow(*this, input, type);
   // By way of float32.
   bool fromSmall = isFloat8(input.type), toSmall = isFloat8(type);
   if ((fromSmall && (toSmall || type != DataType::F32)) ||

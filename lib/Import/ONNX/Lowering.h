@@ -25,9 +25,14 @@ namespace mlir::tessera::onnx {
 bool isFloat(DataType type);
 /// A float of 8 bits: only stored, moved and converted.
 bool isFloat8(DataType type);
+/// Types of fewer than 8 bits and float8e8m0: only stored, moved and converted.
+/// In the module an element is an i8, with the contents of TensorData.
+bool isNarrow(DataType type);
 bool isUnsigned(DataType type);
+/// An integer of 8 bits or more.
 inline bool isInteger(DataType type) {
-  return !isFloat(type) && !isFloat8(type) && type != DataType::Bool;
+  return !isFloat(type) && !isFloat8(type) && !isNarrow(type) &&
+         type != DataType::Bool;
 }
 
 using Shape = SmallVector<int64_t>;
@@ -281,6 +286,19 @@ Tensor generate(
     Lowering &l, ArrayRef<OpFoldResult> sizes, DataType type,
     ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
     function_ref<Value(ScalarBuilder &, ArrayRef<Value>, ValueRange)> body);
+
+/// Converts from or to a narrow type. Floats of fewer than 8 bits saturate;
+/// integers are those of the lowest bits.
+FailureOr<Tensor> convertNarrow(Lowering &l, const Tensor &input,
+                                DataType type);
+
+/// An integer of fewer than 8 bits as int8 or uint8, which its elements are
+/// stored as; other tensors as they are.
+Tensor widenToBytes(const Tensor &input);
+
+/// An input of the graph with the unused bits of each element cleared, or equal
+/// to its sign.
+FailureOr<Tensor> clearUnusedBits(Lowering &l, const Tensor &input);
 
 /// Softmax or its logarithm over axes, in the type of `x`.
 FailureOr<Tensor> softmax(Lowering &l, const Tensor &x, ArrayRef<int64_t> axes,

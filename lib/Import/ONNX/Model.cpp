@@ -35,8 +35,28 @@ using llvm::Twine;
 static_assert(llvm::endianness::native == llvm::endianness::little,
               "tensors of ONNX are little endian");
 
+unsigned mlir::tessera::onnx::getBitWidth(DataType type) {
+  switch (type) {
+  case DataType::U2:
+  case DataType::I2:
+    return 2;
+  case DataType::U4:
+  case DataType::I4:
+  case DataType::F4E2M1:
+    return 4;
+  default:
+    return 8 * getByteWidth(type);
+  }
+}
+
 unsigned mlir::tessera::onnx::getByteWidth(DataType type) {
   switch (type) {
+  case DataType::U2:
+  case DataType::I2:
+  case DataType::U4:
+  case DataType::I4:
+  case DataType::F4E2M1:
+  case DataType::F8E8M0:
   case DataType::U8:
   case DataType::I8:
   case DataType::Bool:
@@ -101,6 +121,18 @@ std::string mlir::tessera::onnx::getName(DataType type) {
     return "float8e5m2";
   case DataType::F8E5M2FNUZ:
     return "float8e5m2fnuz";
+  case DataType::U4:
+    return "uint4";
+  case DataType::I4:
+    return "int4";
+  case DataType::F4E2M1:
+    return "float4e2m1";
+  case DataType::F8E8M0:
+    return "float8e8m0";
+  case DataType::U2:
+    return "uint2";
+  case DataType::I2:
+    return "int2";
   default:
     return "type " + std::to_string(static_cast<int32_t>(type));
   }
@@ -539,21 +571,47 @@ private:
     uint64_t needed;
     if (__builtin_mul_overflow(count, width, &needed) || needed >> 62)
       return fail("tensor " + quote(tensor.name) + " has more than 2^62 bytes");
+    unsigned bits = getBitWidth(tensor.type);
+    if (bits < 8)
+      needed = llvm::divideCeil(count, 8 / bits);
     tensor.owner = owner;
-    if (isExternal)
-      return readExternal(external, needed, tensor);
-    if (hasRaw)
+    if (isExternal) {
+      if (!readExternal(external, needed, tensor))
+        return false;
+    } else if (hasRaw) {
       tensor.bytes = raw;
-    else if (packedFields)
+    } else if (packedFields) {
       tensor.bytes = packed;
-    else
+    } else {
       convert(numbers, integers, wide, width, tensor);
+    }
     if (tensor.bytes.size() != needed)
       return fail("tensor " + quote(tensor.name) + " has " +
                   Twine(tensor.bytes.size()) +
                   " bytes of data, but its shape needs " + Twine(needed) +
                   ": the file is corrupt");
+    if (bits < 8)
+      unpack(count, bits,
+             tensor.type == DataType::I4 || tensor.type == DataType::I2,
+             tensor);
     return true;
+  }
+
+  /// Gives each element of fewer than 8 bits a byte. The first element of a
+  /// byte of the file is in its lowest bits.
+  static void unpack(uint64_t count, unsigned bits, bool hasSign,
+                     TensorData &tensor) {
+    auto bytes = std::make_shared<std::string>(count, 0);
+    unsigned unused = 8 - bits, each = 8 / bits;
+    for (uint64_t i = 0; i < count; ++i) {
+      auto packed = static_cast<uint8_t>(tensor.bytes[i / each]);
+      auto high = static_cast<uint8_t>(packed << (unused - bits * (i % each)));
+      (*bytes)[i] = hasSign
+                        ? static_cast<char>(static_cast<int8_t>(high) >> unused)
+                        : static_cast<char>(high >> unused);
+    }
+    tensor.bytes = *bytes;
+    tensor.owner = std::move(bytes);
   }
 
   /// Makes bytes of the fields that have a number for each element.

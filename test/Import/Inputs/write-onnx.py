@@ -10,7 +10,7 @@ its model, RUN lines and checks.
   opset 17
   name NAME                              of the graph
   input x: f32[N, 3, 8, 8]               sizes, or names of open ones
-  tensor w: f32[4, 3, 3, 3] = seq        contents: seq, or a list of numbers
+  tensor w: f32[4, 3, 3, 3] = seq        contents: seq, or a list of numbers (for f4, its bits)
   external w: f32[4] = FILE 16 16        location, offset, length
   y, z = Op(x, , w) name {pads=[1, 1], alpha=0.5, mode="edge", value=i64[2]:[1, 2]}
   output y: f32[N, 4]                    the type may be left out
@@ -25,7 +25,8 @@ import struct
 import sys
 
 TYPES = {"f32": (1, "f"), "u8": (2, "B"), "i8": (3, "b"), "i32": (6, "i"), "i64": (7, "q"),
-         "bool": (9, "B"), "f16": (10, "e"), "f64": (11, "d")}
+         "bool": (9, "B"), "f16": (10, "e"), "f64": (11, "d"), "u4": (21, 4), "i4": (22, 4),
+         "f4": (23, 4), "e8m0": (24, "B"), "u2": (25, 2), "i2": (26, 2)}
 
 
 def varint(value):
@@ -54,18 +55,26 @@ def parse_sizes(text):
     return [s.strip() for s in text.split(",") if s.strip()]
 
 
+def pack_bits(values, bits):
+    """Elements of fewer than 8 bits, the first one of a byte in its lowest bits."""
+    each = 8 // bits
+    return bytes(sum((v & (1 << bits) - 1) << bits * i for i, v in enumerate(values[at:at + each]))
+                 for at in range(0, len(values), each))
+
+
 def make_tensor(kind, sizes, contents, name=""):
     number, code = TYPES[kind]
     sizes = [int(s) for s in sizes]
     count = 1
     for size in sizes:
         count *= size
+    is_float = code in ("f", "e", "d")
     if contents == "seq":
-        values = [(i * 5 % 7 - 3) / 4 if code in "fed" else i % 5 for i in range(count)]
+        values = [(i * 5 % 7 - 3) / 4 if is_float else i % 5 for i in range(count)]
     else:
-        values = [float(v) if code in "fed" else int(v) for v in parse_sizes(contents.strip("[]"))]
-    return (b"".join(integer(1, s) for s in sizes) + integer(2, number) + data(8, name)
-            + data(9, struct.pack(f"<{len(values)}{code}", *values)))
+        values = [float(v) if is_float else int(v) for v in parse_sizes(contents.strip("[]"))]
+    raw = pack_bits(values, code) if isinstance(code, int) else struct.pack(f"<{len(values)}{code}", *values)
+    return b"".join(integer(1, s) for s in sizes) + integer(2, number) + data(8, name) + data(9, raw)
 
 
 def make_value(name, kind, sizes):

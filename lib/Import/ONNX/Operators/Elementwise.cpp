@@ -533,6 +533,8 @@ static LogicalResult lowerCast(Lowering &l) {
   auto type = static_cast<DataType>(l.getInt("to", 0));
   if (getByteWidth(type) == 0)
     return l.fail("a cast to " + getName(type) + " is not supported");
+  if (type == DataType::F8E8M0 && l.getString("round_mode", "up") != "up")
+    return l.fail("a round_mode other than 'up' is not supported");
   return l.setResult(
       l.convert(l.getInput(0), type, l.getInt("saturate", 1) != 0));
 }
@@ -561,7 +563,7 @@ ArrayRef<Operator> mlir::tessera::onnx::getElementwiseOperators() {
       {"BitwiseOr", 18, 2, 2, lowerBits<arith::OrIOp>},
       {"BitwiseXor", 18, 2, 2, lowerBits<arith::XOrIOp>},
       {"Cast", 6, 1, 1, lowerCast,
-       "strings, float8e8m0 and types of fewer than 8 bits are not supported"},
+       "strings are not supported; to float8e8m0 only with round_mode up"},
       {"CastLike", 15, 2, 2, lowerCastLike},
       {"Ceil", 6, 1, 1, lowerUnary<apply<math::CeilOp>>},
       {"Celu", 12, 1, 1, lowerCelu},

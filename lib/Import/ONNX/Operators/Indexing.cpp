@@ -118,7 +118,8 @@ static LogicalResult lowerEyeLike(Lowering &l) {
   int64_t k = l.getInt("k", 0);
   auto type =
       static_cast<DataType>(l.getInt("dtype", static_cast<int64_t>(x.type)));
-  if (x.rank() != 2 || !x.isStatic() || getByteWidth(type) == 0)
+  if (x.rank() != 2 || !x.isStatic() || getByteWidth(type) == 0 ||
+      isNarrow(type))
     return l.fail("expected a static matrix and a supported type");
   SmallVector<OpFoldResult> sizes = l.getSizes(x);
   Value one = l.makeScalar(type, type == DataType::Bool ? -1 : 1),

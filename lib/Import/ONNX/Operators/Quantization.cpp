@@ -129,9 +129,15 @@ static FailureOr<Tensor> lowerRange(Lowering &l, const Tensor &raised) {
   return result;
 }
 
+/// Whether quantized elements of a type are floats.
+static bool isQuantizedFloat(DataType type) {
+  return isFloat8(type) || type == DataType::F4E2M1;
+}
+
 static LogicalResult lowerDequantize(Lowering &l) {
   bool isRaised = l.getInput(0).raised && hasLowestZero(l);
-  const Tensor &x = isRaised ? *l.getInput(0).raised : l.getInput(0);
+  const Tensor x =
+      widenToBytes(isRaised ? *l.getInput(0).raised : l.getInput(0));
   FailureOr<Tensor> scale = getFactor(l, 1, x);
   if (failed(scale))
     return failure();
@@ -140,25 +146,38 @@ static LogicalResult lowerDequantize(Lowering &l) {
     FailureOr<Tensor> zero = getFactor(l, 2, x);
     if (failed(zero))
       return failure();
-    inputs.push_back(*zero);
+    inputs.push_back(widenToBytes(*zero));
   }
-  if (isFloat(x.type))
+  if (isFloat(x.type) || x.type == DataType::F8E8M0)
     return l.fail(getName(x.type) + " is not supported");
   DataType from = x.type, type = scale->type;
   if (int64_t given = l.getInt("output_dtype", 0))
     type = static_cast<DataType>(given);
-  if (type != scale->type)
-    return l.fail("an output_dtype that differs from the scale's is not "
-                  "supported");
+  if (!isFloat(type))
+    return l.fail("a result of " + getName(type) +
+                  " is not supported; output_dtype is float16, bfloat16, "
+                  "float32 or float64");
+  // Another type than the scale's is rounded to from float32.
+  DataType inner = type == scale->type ? type : DataType::F32;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    if (i != 1 && !isQuantizedFloat(input.type))
+      continue;
+    FailureOr<Tensor> number = l.convert(input, inner);
+    if (failed(number))
+      return failure();
+    input = *number;
+  }
   FailureOr<Tensor> result = dequantize(l, inputs);
+  if (succeeded(result))
+    result = l.convert(*result, type);
   if (failed(result))
     return failure();
-  if ((from == DataType::I8 || from == DataType::U8) &&
+  if ((from == DataType::I8 || from == DataType::U8) && inner == type &&
       l.getInput(1).rank() <= 1) {
     Quantized quantized = {x, l.getInput(1), std::nullopt, l.getInt("axis", 1)};
     quantized.axis += quantized.axis < 0 ? x.rank() : 0;
     if (l.hasInput(2) && !isRaised)
-      quantized.zero = l.getInput(2);
+      quantized.zero = widenToBytes(l.getInput(2));
     result->quantized = std::make_shared<Quantized>(std::move(quantized));
   }
   return l.setResult(result);
@@ -198,12 +217,28 @@ static bool isInverse(Lowering &l, const Quantized &quantized, DataType type) {
   return !quantized.zero || isSameScalar(l.getInput(2), *quantized.zero);
 }
 
-/// round(x / scale) + zero, limited to the type.
+/// x / scale in float32, or x * scale if that is the inverse.
+static Value divide(ScalarBuilder &b, Value x, DataType from, Value scale,
+                    DataType scaleType, bool isInverse) {
+  Type wide = b.getF32Type();
+  x = extend(b, x, wide, from);
+  scale = extend(b, scale, wide, scaleType);
+  return isInverse ? Value(arith::MulFOp::create(b, x, scale))
+                   : Value(arith::DivFOp::create(b, x, scale));
+}
+
+/// round(x / scale) + zero, limited to the type; floats are rounded to the
+/// type.
 static LogicalResult lowerQuantize(Lowering &l) {
   const Tensor &x = l.getInput(0);
   FailureOr<Tensor> scale = getFactor(l, 1, x);
   if (failed(scale))
     return failure();
+  if (!isFloat(scale->type)) {
+    scale = l.convert(*scale, DataType::F32);
+    if (failed(scale))
+      return failure();
+  }
   SmallVector<Tensor> inputs = {x, *scale};
   auto type = static_cast<DataType>(
       l.getInt("output_dtype", static_cast<int64_t>(DataType::U8)));
@@ -217,8 +252,10 @@ static LogicalResult lowerQuantize(Lowering &l) {
   int64_t precision = l.getInt("precision", 1);
   if (precision != 0 && precision != static_cast<int64_t>(DataType::F32))
     return l.fail("precision must be float32");
-  unsigned width = getByteWidth(type);
-  if (!isInteger(type) || width == 0 || width > 2 || !isFloat(x.type))
+  unsigned bits = getBitWidth(type);
+  bool toFloat = isQuantizedFloat(type);
+  if (bits == 0 || bits > 16 || type == DataType::Bool || isFloat(type) ||
+      type == DataType::F8E8M0 || !isFloat(x.type))
     return l.fail("from " + getName(x.type) + " to " + getName(type) +
                   " is not supported");
   if (x.quantized && isInverse(l, *x.quantized, type)) {
@@ -235,7 +272,7 @@ static LogicalResult lowerQuantize(Lowering &l) {
   }
   // A division takes as long as all else; the inverse of a known scale does
   // not.
-  bool hasKnownInverse = hasInverse(inputs[1]);
+  bool hasKnownInverse = !toFloat && hasInverse(inputs[1]);
   if (hasKnownInverse) {
     DataType scaleType = inputs[1].type;
     FailureOr<Tensor> inverse = l.elementwise(
@@ -249,19 +286,33 @@ static LogicalResult lowerQuantize(Lowering &l) {
       return failure();
     inputs[1] = *inverse;
   }
+  if (toFloat && inputs.size() > 2) {
+    FailureOr<Tensor> zero = l.convert(inputs[2], DataType::F32);
+    if (failed(zero))
+      return failure();
+    inputs[2] = *zero;
+  }
   DataType scaleType = inputs[1].type;
+  if (toFloat) {
+    FailureOr<Tensor> scaled = l.elementwise(
+        inputs, DataType::F32,
+        [=, from = x.type](ScalarBuilder &b, ValueRange v) {
+          Value y = divide(b, v[0], from, v[1], scaleType, /*isInverse=*/false);
+          return v.size() > 2 ? Value(arith::AddFOp::create(b, y, v[2])) : y;
+        });
+    if (failed(scaled))
+      return failure();
+    return l.setResult(l.convert(*scaled, type, l.getInt("saturate", 1) != 0));
+  }
   bool hasSign = !isUnsigned(type);
-  double range = std::ldexp(1.0, static_cast<int>(8 * width));
+  double range = std::ldexp(1.0, static_cast<int>(bits));
   double low = hasSign ? -range / 2 : 0, high = low + range - 1;
   Type element = l.getElementType(type);
   DataType from = x.type;
   FailureOr<Tensor> result =
       l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
         Type wide = b.getF32Type();
-        Value y = extend(b, v[0], wide, from),
-              scale = extend(b, v[1], wide, scaleType);
-        y = hasKnownInverse ? Value(arith::MulFOp::create(b, y, scale))
-                            : Value(arith::DivFOp::create(b, y, scale));
+        Value y = divide(b, v[0], from, v[1], scaleType, hasKnownInverse);
         y = math::RoundEvenOp::create(b, y);
         if (v.size() > 2)
           y = arith::AddFOp::create(b, y, extend(b, v[2], wide, type));
@@ -556,9 +607,9 @@ static LogicalResult lowerDynamicQuantize(Lowering &l) {
 
 ArrayRef<Operator> mlir::tessera::onnx::getQuantizationOperators() {
   static const Operator operators[] = {
-      {"DequantizeLinear", 10, 2, 3, lowerDequantize, "8 to 32 bits"},
+      {"DequantizeLinear", 10, 2, 3, lowerDequantize},
       {"DynamicQuantizeLinear", 11, 1, 1, lowerDynamicQuantize},
-      {"QuantizeLinear", 10, 2, 3, lowerQuantize, "8 and 16 bits"},
+      {"QuantizeLinear", 10, 2, 3, lowerQuantize, "precision float32"},
   };
   return operators;
 }

@@ -417,7 +417,8 @@ static LogicalResult lowerBitCast(Lowering &l) {
   const Tensor &x = l.getInput(0);
   auto type = static_cast<DataType>(l.getInt("to", 0));
   if (getByteWidth(type) == 0 || getByteWidth(type) != getByteWidth(x.type) ||
-      type == DataType::Bool || x.type == DataType::Bool || isFloat8(type))
+      type == DataType::Bool || x.type == DataType::Bool || isFloat8(type) ||
+      isNarrow(type))
     return l.fail("a cast of the bits of " + getName(x.type) + " to " +
                   getName(type) + " is not supported");
   Type element = l.getElementType(type);

@@ -88,8 +88,9 @@ class Case:
             kept = []
             for i, (info, value) in enumerate(zip(list(model.graph.input), inputs)):
                 kind = info.type.tensor_type.elem_type
-                if kind in (onnx.TensorProto.INT64, onnx.TensorProto.INT32) or (
-                        i > 0 and np.size(make_array(value)) <= 8):
+                array = make_array(value)
+                if kind in (onnx.TensorProto.INT64, onnx.TensorProto.INT32) or array.ndim == 0 or (
+                        i > 0 and array.size <= 8):
                     model.graph.initializer.append(
                         value if isinstance(value, onnx.TensorProto)
                         else numpy_helper.from_array(np.asarray(value), info.name))

@@ -37,7 +37,8 @@ static const std::map<StringRef, const Operator *> &getOperators() {
           getNormalizationOperators(), getQuantizationOperators(),
           getControlFlowOperators(), getAttentionOperators(),
           getLossOperators(), getScatterOperators(), getRecurrentOperators(),
-          getSelectionOperators(), getSamplingOperators()})
+          getSelectionOperators(), getSamplingOperators(),
+          getSignalOperators()})
       for (const Operator &op : part)
         all[op.name] = &op;
     return all;

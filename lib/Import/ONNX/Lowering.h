@@ -393,6 +393,7 @@ ArrayRef<Operator> getScatterOperators();
 ArrayRef<Operator> getRecurrentOperators();
 ArrayRef<Operator> getSelectionOperators();
 ArrayRef<Operator> getSamplingOperators();
+ArrayRef<Operator> getSignalOperators();
 
 /// Null if there is none.
 const Operator *findOperator(StringRef name);

@@ -443,16 +443,29 @@ private:
     return readFields(bytes, "ValueInfoProto", [&](const WireField &field) {
       if (field.number == 1)
         return readText(field, value.name);
-      if (field.number != 2)
+      return field.number != 2 || (field.kind == WireField::Bytes &&
+                                   readTypeProto(field.bytes, value));
+    });
+  }
+
+  /// The type of a tensor, or of an optional one: its tensor must be given.
+  /// Sequences and maps stay undefined.
+  bool readTypeProto(StringRef bytes, ValueInfo &value,
+                     bool isInOptional = false) {
+    return readFields(bytes, "TypeProto", [&](const WireField &type) {
+      bool isMessage = type.kind == WireField::Bytes;
+      if (type.number == 1)
+        return isMessage && readTensorType(type.bytes, value);
+      if (type.number != 9 || isInOptional)
         return true;
-      return field.kind == WireField::Bytes &&
-             readFields(field.bytes, "TypeProto", [&](const WireField &type) {
-               // Sequences, maps and optional types stay undefined.
-               if (type.number != 1)
-                 return true;
-               return type.kind == WireField::Bytes &&
-                      readTensorType(type.bytes, value);
-             });
+      return isMessage &&
+             readFields(type.bytes, "TypeProto.Optional",
+                        [&](const WireField &element) {
+                          return element.number != 1 ||
+                                 (element.kind == WireField::Bytes &&
+                                  readTypeProto(element.bytes, value,
+                                                /*isInOptional=*/true));
+                        });
     });
   }
 

@@ -970,10 +970,88 @@ static LogicalResult lowerGlobalMaxPool(Lowering &l) {
   return lowerGlobalPool(l, /*isSum=*/false);
 }
 
+/// Adds up the elements of blocks where they overlap in an image: a transposed
+/// convolution whose filter has one 1 for each element of the block.
+static LogicalResult lowerCol2Im(Lowering &l) {
+  const Tensor &x = l.getInput(0);
+  SmallVector<int64_t> image, block;
+  if (failed(l.getInts(1, "the image's shape", image)) ||
+      failed(l.getInts(2, "the block's shape", block)))
+    return failure();
+  size_t rank = image.size();
+  auto getList = [&](StringRef name, size_t count, int64_t value) {
+    SmallVector<int64_t> list = l.getInts(name);
+    return list.empty() ? SmallVector<int64_t>(count, value) : list;
+  };
+  SmallVector<int64_t> strides = getList("strides", rank, 1),
+                       dilations = getList("dilations", rank, 1),
+                       pads = getList("pads", 2 * rank, 0);
+  constexpr int64_t most = 1 << 20;
+  auto isSize = [&](int64_t size) { return size >= 1 && size <= most; };
+  auto areSizes = [&](ArrayRef<int64_t> sizes) {
+    return sizes.size() == rank && llvm::all_of(sizes, isSize);
+  };
+  if (x.rank() != 3 || !x.isStatic() || rank < 1 || rank > 3 ||
+      !areSizes(image) || !areSizes(block) || !areSizes(strides) ||
+      !areSizes(dilations) || pads.size() != 2 * rank ||
+      !llvm::all_of(pads, [&](int64_t pad) { return pad >= 0 && pad <= most; }))
+    return l.fail("expected a static input of 3 dimensions, an image and a "
+                  "block of at most 3, and positive sizes");
+  Shape columns, added;
+  int64_t numBlocks = 1, blockSize = 1;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t extent = dilations[d] * (block[d] - 1) + 1;
+    int64_t rest = image[d] + pads[d] + pads[rank + d] - extent;
+    if (rest < 0)
+      return l.fail("the block is larger than the padded image");
+    columns.push_back(rest / strides[d] + 1);
+    added.push_back(rest % strides[d]);
+    blockSize *= block[d];
+    if (__builtin_mul_overflow(numBlocks, columns[d], &numBlocks) ||
+        blockSize > most)
+      return l.fail("the image or the block is too large");
+  }
+  if (numBlocks != x.shape[2] || x.shape[1] % blockSize)
+    return l.fail("the input has " + Twine(x.shape[2]) + " blocks of " +
+                  Twine(x.shape[1]) + " elements, but the shapes need " +
+                  Twine(numBlocks) + " of a multiple of " + Twine(blockSize));
+  if (blockSize * blockSize > most)
+    return l.fail("the block is too large");
+  int64_t channels = x.shape[1] / blockSize;
+  Shape apart = {x.shape[0] * channels, blockSize}, filter = {blockSize, 1},
+        result = {x.shape[0], channels};
+  llvm::append_range(apart, columns);
+  llvm::append_range(filter, block);
+  llvm::append_range(result, image);
+  std::vector<double> ones(static_cast<size_t>(blockSize * blockSize), 0);
+  for (int64_t i = 0; i < blockSize; ++i)
+    ones[static_cast<size_t>(i * blockSize + i)] = 1;
+  FailureOr<Tensor> source = l.reshape(x, apart);
+  if (failed(source))
+    return failure();
+  std::vector<NodeAttribute> attributes;
+  auto addList = [&](const char *name, ArrayRef<int64_t> values) {
+    NodeAttribute &attribute = attributes.emplace_back();
+    attribute.name = name;
+    attribute.kind = NodeAttribute::Kind::Ints;
+    attribute.integers.assign(values.begin(), values.end());
+  };
+  addList("strides", strides);
+  addList("dilations", dilations);
+  addList("pads", pads);
+  addList("output_padding", added);
+  FailureOr<Tensor> sum =
+      l.call("ConvTranspose", {*source, l.makeDoubles(ones, filter, x.type)},
+             std::move(attributes));
+  return failed(sum) ? failure() : l.setResult(l.reshape(*sum, result));
+}
+
 ArrayRef<Operator> mlir::tessera::onnx::getConvolutionOperators() {
   static const Operator operators[] = {
       {"AveragePool", 7, 1, 1, lowerAveragePool,
        "static spatial dimensions, at most three"},
+      {"Col2Im", 18, 3, 3, lowerCol2Im,
+       "the shapes must be constant; static shapes only"},
       {"Conv", 1, 2, 3, lowerConv,
        "static spatial dimensions, at most three; groups in at most two"},
       {"ConvInteger", 10, 2, 4, lowerConvInteger,

@@ -6,6 +6,8 @@
 
 #include "../Lowering.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::tessera::onnx;
 
@@ -325,8 +327,63 @@ static LogicalResult lowerGemm(Lowering &l) {
       }));
 }
 
+/// The determinants of small matrices: the sum of all products of an element of
+/// each row and column.
+static LogicalResult lowerDet(Lowering &l) {
+  const Tensor &x = l.getInput(0);
+  constexpr int64_t largest = 4;
+  int64_t rank = x.rank(), n = rank < 2 ? 0 : x.shape[rank - 1];
+  if (!isFloat(x.type) || n < 1 || n > largest || x.shape[rank - 2] != n)
+    return l.fail("expected square matrices of at most " + Twine(largest) +
+                  " rows");
+  Shape batch(x.shape.begin(), x.shape.end() - 2), one = batch;
+  one.append({1, 1});
+  SmallVector<Tensor> elements;
+  SmallVector<int64_t> offsets(x.shape.size(), 0), steps(x.shape.size(), 1);
+  for (int64_t i = 0; i < n * n; ++i) {
+    offsets[rank - 2] = i / n;
+    offsets[rank - 1] = i % n;
+    FailureOr<Tensor> element = l.slice(x, offsets, one, steps);
+    if (succeeded(element))
+      element = l.reshape(*element, batch);
+    if (failed(element))
+      return failure();
+    elements.push_back(*element);
+  }
+  Type wide = l.getElementType(Lowering::getSumType(x.type)),
+       element = l.getElementType(x.type);
+  return l.setResult(
+      l.elementwise(elements, x.type, [=](ScalarBuilder &b, ValueRange v) {
+        auto get = [&](int64_t i) -> Value {
+          return wide == element ? v[i] : arith::ExtFOp::create(b, wide, v[i]);
+        };
+        SmallVector<int64_t> columns =
+            llvm::to_vector(llvm::seq<int64_t>(0, n));
+        Value sum;
+        do {
+          unsigned swaps = 0;
+          for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = 0; j < i; ++j)
+              swaps += columns[j] > columns[i];
+          Value product = get(columns[0]);
+          for (int64_t i = 1; i < n; ++i)
+            product =
+                arith::MulFOp::create(b, product, get(i * n + columns[i]));
+          if (!sum)
+            sum = product;
+          else
+            sum = swaps % 2 ? Value(arith::SubFOp::create(b, sum, product))
+                            : Value(arith::AddFOp::create(b, sum, product));
+        } while (std::next_permutation(columns.begin(), columns.end()));
+        return wide == element
+                   ? sum
+                   : Value(arith::TruncFOp::create(b, element, sum));
+      }));
+}
+
 ArrayRef<Operator> mlir::tessera::onnx::getMatmulOperators() {
   static const Operator operators[] = {
+      {"Det", 11, 1, 1, lowerDet, "at most 4 rows, static"},
       {"Gemm", 7, 2, 3, lowerGemm, "floating point only"},
       {"MatMul", 1, 2, 2, lowerMatMul},
       {"MatMulInteger", 10, 2, 4, lowerMatMulInteger},

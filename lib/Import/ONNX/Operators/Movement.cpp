@@ -663,13 +663,13 @@ static LogicalResult lowerSpaceToDepth(Lowering &l) {
       x.shape[2] % block || x.shape[3] % block)
     return l.fail("expected a static tensor of 4 dimensions whose rows and "
                   "columns are multiples of blocksize");
-  if (l.getString("mode", "DCR") != "DCR")
-    return l.fail("only the mode DCR is supported");
+  bool isColumns = l.getString("mode", "DCR") == "CRD";
   int64_t n = x.shape[0], c = x.shape[1], h = x.shape[2] / block,
           w = x.shape[3] / block;
   FailureOr<Tensor> t = l.reshape(x, {n, c, h, block, w, block});
   if (succeeded(t))
-    t = l.transpose(*t, {0, 3, 5, 1, 2, 4});
+    t = isColumns ? l.transpose(*t, {0, 1, 3, 5, 2, 4})
+                  : l.transpose(*t, {0, 3, 5, 1, 2, 4});
   if (succeeded(t))
     t = l.reshape(*t, {n, c * block * block, h, w});
   return l.setResult(t);
@@ -714,8 +714,44 @@ static LogicalResult lowerTrilu(Lowering &l) {
   return success();
 }
 
+/// The slices whose condition is true.
+static LogicalResult lowerCompress(Lowering &l) {
+  SmallVector<int64_t> condition;
+  if (failed(l.getInts(1, "the condition", condition)))
+    return failure();
+  const Tensor &x = l.getInput(0);
+  FailureOr<Tensor> source = x;
+  int64_t axis = l.getInt("axis", 0);
+  if (!l.hasAttribute("axis")) {
+    if (!x.isStatic())
+      return l.fail("a dynamic input requires an axis");
+    source = l.reshape(x, x.count());
+  }
+  if (failed(source) || failed(l.normalizeAxis(axis, source->rank())))
+    return failure();
+  SmallVector<int64_t> chosen;
+  for (auto [i, isChosen] : llvm::enumerate(condition))
+    if (isChosen)
+      chosen.push_back(static_cast<int64_t>(i));
+  NodeAttribute attribute;
+  attribute.name = "axis";
+  attribute.kind = NodeAttribute::Kind::Int;
+  attribute.integer = axis;
+  return l.setResult(
+      l.call("Gather",
+             {*source, l.makeInts(chosen, static_cast<int64_t>(chosen.size()))},
+             {attribute}));
+}
+
+/// A tensor always exists; an input that the node does not name never does.
+static LogicalResult lowerOptionalHasElement(Lowering &l) {
+  l.setResult(0, l.makeSplat(DataType::Bool, {}, l.hasInput(0) ? 1 : 0));
+  return success();
+}
+
 ArrayRef<Operator> mlir::tessera::onnx::getMovementOperators() {
   static const Operator operators[] = {
+      {"Compress", 9, 2, 2, lowerCompress, "the condition must be constant"},
       {"Concat", 4, 1, anyNumber, lowerConcat},
       {"Constant", 1, 0, 0, lowerConstant, "dense tensors and numbers only"},
       {"ConstantOfShape", 9, 1, 1, lowerConstantOfShape,
@@ -726,6 +762,8 @@ ArrayRef<Operator> mlir::tessera::onnx::getMovementOperators() {
       {"Flatten", 1, 1, 1, lowerFlatten},
       {"Gather", 1, 2, 2, lowerGather},
       {"Identity", 1, 1, 1, lowerIdentity},
+      {"OptionalGetElement", 15, 1, 1, lowerIdentity, "tensors only"},
+      {"OptionalHasElement", 15, 0, 1, lowerOptionalHasElement, "tensors only"},
       {"Pad", 2, 1, 4, lowerPad, "the pads and the value must be constant"},
       {"Range", 11, 3, 3, lowerRange, "the operands must be constant"},
       {"Reshape", 5, 2, 2, lowerReshape,

@@ -416,6 +416,10 @@ static LogicalResult lowerCenterCropPad(Lowering &l) {
 static LogicalResult lowerBitCast(Lowering &l) {
   const Tensor &x = l.getInput(0);
   auto type = static_cast<DataType>(l.getInt("to", 0));
+  // In memory, a bool is a byte of 0 or 1.
+  if (x.type == DataType::Bool &&
+      (type == DataType::U8 || type == DataType::I8))
+    return l.setResult(l.convert(x, type));
   if (getByteWidth(type) == 0 || getByteWidth(type) != getByteWidth(x.type) ||
       type == DataType::Bool || x.type == DataType::Bool || isFloat8(type) ||
       isNarrow(type))

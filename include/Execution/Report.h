@@ -113,6 +113,9 @@ public:
   void record(const mlir::Diagnostic &diagnostic);
 
   Exit exit() const { return status; }
+  /// Whether all failures are ones that diagnostics have explained: the device
+  /// is as it was.
+  bool isOnlyDiagnosed() const { return status != Exit::Done && !hasOther; }
 
   /// Prints the JSON object if it was asked for; returns the exit status.
   int finish();
@@ -125,6 +128,8 @@ private:
   Console *console = nullptr;
   bool json = false;
   Exit status = Exit::Done;
+  /// Whether a failure was not one of `failDiagnosed`.
+  bool hasOther = false;
   std::string diagnosed;
 };
 

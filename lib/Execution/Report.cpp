@@ -35,6 +35,7 @@ LogicalResult Report::fail(Exit failureStatus, const Twine &message) {
     rest = more;
   }
   setFailed(failureStatus, whole);
+  hasOther = true;
   return failure();
 }
 

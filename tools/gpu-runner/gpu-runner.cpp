@@ -92,6 +92,9 @@ static int runCommandLine(ArrayRef<const char *> arguments, Console &console,
              succeeded(runProgram(options, kept, code, report)))
       (void)writeCode(options, code, report);
   }
+  // A device that has seen a fault must be opened again.
+  if (report.exit() != Exit::Done && !report.isOnlyDiagnosed())
+    kept.close();
   if (report.trace)
     (void)writeTrace(options, trace, report);
   if (unsigned errors = runtime::countVulkanValidationErrors())
@@ -112,11 +115,7 @@ static int runAll(int argc, char **argv) {
   if (batch.empty())
     return status;
   return runBatch(batch, console, [&](ArrayRef<const char *> arguments) {
-    int lineStatus =
-        runCommandLine(arguments, console, kept, /*batch=*/nullptr);
-    if (lineStatus != 0)
-      kept.close();
-    return lineStatus;
+    return runCommandLine(arguments, console, kept, /*batch=*/nullptr);
   });
 }
 

@@ -6,6 +6,10 @@
 
 #include "TestConsole.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/MLIRContext.h"
+
 #include <gtest/gtest.h>
 
 using namespace tessera::execution;
@@ -24,6 +28,23 @@ TEST(ReportTest, FirstFailureDecides) {
   ASSERT_TRUE(static_cast<bool>(json));
   EXPECT_EQ(json->getAsObject()->getString("error"), "first\nwith a note");
   EXPECT_EQ(json->getAsObject()->getInteger("status"), 3);
+}
+
+TEST(ReportTest, KnowsFailuresThatWereDiagnosed) {
+  TestConsole strings;
+  mlir::MLIRContext context;
+  Report report(strings.console, /*json=*/false);
+  EXPECT_FALSE(report.isOnlyDiagnosed());
+  mlir::ScopedDiagnosticHandler handler(
+      &context,
+      [&](mlir::Diagnostic &diagnostic) { report.record(diagnostic); });
+  mlir::emitError(mlir::UnknownLoc::get(&context)) << "no such op";
+  (void)report.failDiagnosed("the import");
+  EXPECT_TRUE(report.isOnlyDiagnosed());
+  EXPECT_EQ(report.exit(), Exit::Failed);
+  (void)report.fail(tessera::runtime::Status(
+      tessera::runtime::StatusCode::Internal, "the device was lost"));
+  EXPECT_FALSE(report.isOnlyDiagnosed());
 }
 
 TEST(ReportTest, ConsolePrintsOnce) {

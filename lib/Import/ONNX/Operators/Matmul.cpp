@@ -327,7 +327,7 @@ static LogicalResult lowerGemm(Lowering &l) {
       }));
 }
 
-/// The determinants of small matrices: the sum of all products of an element of
+/// The determinants of small matrices: the sum of all terms with an element of
 /// each row and column.
 static LogicalResult lowerDet(Lowering &l) {
   const Tensor &x = l.getInput(0);
@@ -365,15 +365,14 @@ static LogicalResult lowerDet(Lowering &l) {
           for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j < i; ++j)
               swaps += columns[j] > columns[i];
-          Value product = get(columns[0]);
+          Value term = get(columns[0]);
           for (int64_t i = 1; i < n; ++i)
-            product =
-                arith::MulFOp::create(b, product, get(i * n + columns[i]));
+            term = arith::MulFOp::create(b, term, get(i * n + columns[i]));
           if (!sum)
-            sum = product;
+            sum = term;
           else
-            sum = swaps % 2 ? Value(arith::SubFOp::create(b, sum, product))
-                            : Value(arith::AddFOp::create(b, sum, product));
+            sum = swaps % 2 ? Value(arith::SubFOp::create(b, sum, term))
+                            : Value(arith::AddFOp::create(b, sum, term));
         } while (std::next_permutation(columns.begin(), columns.end()));
         return wide == element
                    ? sum

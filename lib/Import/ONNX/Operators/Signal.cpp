@@ -63,7 +63,7 @@ static FailureOr<Tensor> apply(Lowering &l, const Tensor &x,
   double scale = transform.isInverse ? 1 / static_cast<double>(length) : 1;
   for (int64_t i = 0; i < used; ++i)
     for (int64_t k = 0; k < outputs; ++k) {
-      // Reduced, so that the angle of a large product is exact.
+      // Reduced, so that large angles stay exact.
       double angle = 2 * M_PI * static_cast<double>(i * k % length) /
                      static_cast<double>(length);
       double weight = scale;

@@ -69,14 +69,22 @@ Status SpirvDevice::loadImage(const KernelImage &image) {
     if (Status status = checkCapabilities(image, part); !status.ok())
       return status;
   auto module = std::make_unique<Module>();
-  for (const SpirvModule &part : *code)
-    if (Status status = build(image, part, *module); !status.ok()) {
-      release(*module);
-      return status;
-    }
+  if (Status status = buildAll(image, *code, *module); !status.ok()) {
+    release(*module);
+    return status;
+  }
   Module *loaded = module.get();
   modules.push_back(std::move(module));
   return addModule(image.name, loaded);
+}
+
+Status SpirvDevice::buildAll(const KernelImage &image,
+                             const std::vector<SpirvModule> &code,
+                             Module &module) {
+  for (const SpirvModule &part : code)
+    if (Status status = build(image, part, module); !status.ok())
+      return status;
+  return Status::success();
 }
 
 DriverResult SpirvDevice::moduleUnload(void *module) {

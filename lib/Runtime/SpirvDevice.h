@@ -49,6 +49,9 @@ protected:
   /// caller releases those already added.
   virtual Status build(const KernelImage &image, const SpirvModule &code,
                        Module &module) = 0;
+  /// The same for all modules of `image`; by default one after another.
+  virtual Status buildAll(const KernelImage &image,
+                          const std::vector<SpirvModule> &code, Module &module);
   /// Gives kernels and modules back to the driver.
   virtual void release(Module &module) = 0;
 

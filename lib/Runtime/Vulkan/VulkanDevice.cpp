@@ -8,6 +8,7 @@
 
 #include "../Format.h"
 #include "../OpenOrdinal.h"
+#include "../ParallelFor.h"
 #include "OpenVulkanDevice.h"
 #include "Runtime/Vulkan.h"
 #include "VulkanSelfTest.h"
@@ -297,29 +298,50 @@ bool VulkanDevice::hasFeature(const std::string &feature) const {
   return feature == "a64" && has.atomicFloat.shaderBufferFloat64AtomicAdd;
 }
 
-Status VulkanDevice::build(const KernelImage &image, const SpirvModule &code,
-                           Module &module) {
-  if (Status status = testMatmuls(image.name, code.words); !status.ok())
-    return status;
+DriverResult VulkanDevice::compile(const SpirvModule &code,
+                                   std::vector<Function> &functions) const {
   auto words = std::make_shared<const std::vector<uint32_t>>(code.words);
   VkShaderModule handle = VK_NULL_HANDLE;
-  if (DriverResult result = kernels.createModule(*words, handle);
-      result.failed())
-    return rejectImage(image, result);
-  Status status;
+  DriverResult result = kernels.createModule(*words, handle);
+  if (result.failed())
+    return result;
   for (const SpirvKernel &kernel : code.kernels) {
     auto compiled = std::make_unique<VulkanKernel>();
     compiled->code = words;
-    DriverResult result =
+    result =
         kernels.createPipeline(handle, kernel, /*flags=*/0, compiled->pipeline);
-    if (result.failed()) {
-      status = rejectImage(image, result);
+    if (result.failed())
       break;
-    }
-    module.functions.push_back({compiled.release(), kernel});
+    functions.push_back({compiled.release(), kernel});
   }
   kernels.destroyModule(handle);
-  return status;
+  return result;
+}
+
+Status VulkanDevice::build(const KernelImage &image, const SpirvModule &code,
+                           Module &module) {
+  return buildAll(image, {code}, module);
+}
+
+Status VulkanDevice::buildAll(const KernelImage &image,
+                              const std::vector<SpirvModule> &code,
+                              Module &module) {
+  for (const SpirvModule &part : code)
+    if (Status status = testMatmuls(image.name, part.words); !status.ok())
+      return status;
+  // A driver compiles large kernels for seconds, on the thread that asks for
+  // it; a network has a hundred.
+  std::vector<std::vector<Function>> functions(code.size());
+  std::vector<DriverResult> results(code.size(), vulkanSuccess());
+  parallelFor(code.size(), countProcessors(),
+              [&](size_t i) { results[i] = compile(code[i], functions[i]); });
+  for (const std::vector<Function> &compiled : functions)
+    module.functions.insert(module.functions.end(), compiled.begin(),
+                            compiled.end());
+  for (const DriverResult &result : results)
+    if (result.failed())
+      return rejectImage(image, result);
+  return Status::success();
 }
 
 void VulkanDevice::release(Module &module) {

@@ -92,6 +92,9 @@ protected:
   bool hasFeature(const std::string &feature) const override;
   Status build(const KernelImage &image, const SpirvModule &code,
                Module &module) override;
+  Status buildAll(const KernelImage &image,
+                  const std::vector<SpirvModule> &code,
+                  Module &module) override;
   void release(Module &module) override;
 
   std::string describe(DriverResult result) const override {
@@ -105,6 +108,9 @@ private:
   Status prepare();
   /// `InvalidArgument` for bytes that are not in a known buffer.
   Status checkRange(const void *ptr, size_t bytes) const;
+  /// Compiles the kernels of a module; adds them to `functions`.
+  DriverResult compile(const SpirvModule &code,
+                       std::vector<Function> &functions) const;
   /// Makes the device compute each matmul of a module that is not yet tested.
   Status testMatmuls(const std::string &image,
                      const std::vector<uint32_t> &code);

@@ -25,6 +25,26 @@ namespace tessera::runtime {
 
 class Device;
 
+/// How contents follow from those of another constant: its dimensions are
+/// permuted.
+struct Transposition {
+  /// The hash of the other constant; empty for none.
+  std::string source;
+  /// Its shape.
+  std::vector<int64_t> shape;
+  /// Dimension `i` of the result is dimension `permutation[i]` of the source.
+  std::vector<int64_t> permutation;
+  int64_t elementBytes = 0;
+};
+
+/// Whether a source of `bytes` bytes can be transposed so.
+bool canTranspose(const Transposition &transposition, size_t bytes);
+
+/// The contents of a source with its dimensions permuted. The transposition
+/// must be one of `canTranspose`.
+std::string transpose(std::string_view bytes,
+                      const Transposition &transposition);
+
 /// A constant of a program.
 struct Constant {
   /// Names the contents: equal for equal bytes. A bundle states it, so other
@@ -37,6 +57,8 @@ struct Constant {
   std::string_view bytes;
   /// Keeps `bytes` alive.
   std::shared_ptr<const void> owner;
+  /// A bundle may store this instead of the contents.
+  Transposition transposition;
 };
 
 /// The constants of one program on a device.

@@ -125,7 +125,7 @@ void visitAll(Archive &archive, Fields &...fields);
 
 /// A constant without its contents.
 template <typename Archive> void visit(Archive &archive, Constant &constant) {
-  auto &[hash, size, bytes, owner] = constant;
+  auto &[hash, size, bytes, owner, transposition] = constant;
   visitAll(archive, hash, size);
 }
 

@@ -11,6 +11,7 @@
 #include "TargetInfo/Emulation.h"
 #include "TargetInfo/ReportedChip.h"
 #include "TargetInfo/TargetInfo.h"
+#include "TransposedConstants.h"
 
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -122,5 +123,6 @@ mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
       return failure();
     bundle.variants.push_back(std::move(*variant));
   }
+  findTranspositions(module, bundle);
   return bundle;
 }

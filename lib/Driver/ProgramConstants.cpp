@@ -187,9 +187,27 @@ static OwningOpRef<ModuleOp> liftCopy(ModuleOp module) {
   return copy;
 }
 
+/// Makes resources that are not lifted, since they are small, part of the text:
+/// it has no section of resources.
+static void inlineResources(ModuleOp module) {
+  module.walk([](arith::ConstantOp constant) {
+    auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+    if (!resource || !getConstantHash(resource).empty())
+      return;
+    const AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    bool isSplat = false;
+    if (blob && DenseElementsAttr::isValidRawBuffer(resource.getType(),
+                                                    blob->getData(), isSplat))
+      constant.setValueAttr(DenseElementsAttr::getFromRawBuffer(
+          resource.getType(), blob->getData()));
+  });
+}
+
 std::string mlir::tessera::printWithoutConstants(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = liftCopy(module);
+  inlineResources(*copy);
   std::string text;
-  llvm::raw_string_ostream(text) << *liftCopy(module);
+  llvm::raw_string_ostream(text) << *copy;
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 using namespace tessera::runtime;
@@ -25,7 +26,7 @@ using namespace tessera::runtime;
 //===----------------------------------------------------------------------===//
 
 /// The last character is the version of the format.
-static constexpr std::string_view bundleMagic = "\x7fTessera3";
+static constexpr std::string_view bundleMagic = "\x7fTessera4";
 static constexpr size_t checksumBytes = 8;
 /// Contents of constants begin at multiples of this.
 static constexpr size_t contentsAlignment = 256;
@@ -36,7 +37,22 @@ struct Contents {
   int64_t offset = 0, size = 0, checksum = 0;
 };
 
+/// The contents of a constant that are those of another one, with permuted
+/// dimensions.
+struct TransposedContents {
+  std::string hash;
+  Transposition transposition;
+  int64_t checksum = 0;
+};
+
 namespace tessera::runtime {
+
+template <typename Archive>
+void visit(Archive &archive, TransposedContents &contents) {
+  auto &[hash, transposition, checksum] = contents;
+  auto &[source, shape, permutation, elementBytes] = transposition;
+  visitAll(archive, hash, source, shape, permutation, elementBytes, checksum);
+}
 
 template <typename Archive> void visit(Archive &archive, Contents &contents) {
   auto &[hash, offset, size, checksum] = contents;
@@ -111,13 +127,42 @@ static size_t alignContents(size_t offset) {
          contentsAlignment;
 }
 
+/// The constants that need no contents: those that are transpositions of
+/// another one, at most one for each.
+static std::vector<TransposedContents> listTransposed(const Bundle &bundle) {
+  std::map<std::string_view, size_t> stored;
+  forEachConstant(bundle, [&](const Constant &constant) {
+    if (constant.transposition.source.empty())
+      stored.emplace(constant.hash, constant.bytes.size());
+  });
+  std::vector<TransposedContents> transposed;
+  std::set<std::string_view> known;
+  forEachConstant(bundle, [&](const Constant &constant) {
+    const Transposition &transposition = constant.transposition;
+    auto source = stored.find(transposition.source);
+    if (source == stored.end() || stored.count(constant.hash) ||
+        source->second != constant.bytes.size() ||
+        !canTranspose(transposition, constant.bytes.size()) ||
+        !known.insert(constant.hash).second)
+      return;
+    transposed.push_back(
+        {constant.hash, transposition,
+         static_cast<int64_t>(getFastChecksum(constant.bytes))});
+    stored.erase(source);
+  });
+  return transposed;
+}
+
 std::string tessera::runtime::writeBundle(const Bundle &bundle) {
   std::vector<Contents> list;
+  std::vector<TransposedContents> transposed = listTransposed(bundle);
   std::vector<std::string_view> all;
-  std::map<std::string_view, size_t> known;
+  std::set<std::string_view> known;
+  for (const TransposedContents &contents : transposed)
+    known.insert(contents.hash);
   size_t end = 0;
   forEachConstant(bundle, [&](const Constant &constant) {
-    if (!known.emplace(constant.hash, list.size()).second)
+    if (!known.insert(constant.hash).second)
       return;
     end = alignContents(end);
     Contents &contents = list.emplace_back();
@@ -132,6 +177,7 @@ std::string tessera::runtime::writeBundle(const Bundle &bundle) {
   // Visits take what they could fill in.
   Bundle copy = bundle;
   visit(writer, copy);
+  visit(writer, transposed);
   visit(writer, list);
   auto size = static_cast<int64_t>(writer.bytes.size());
   std::string fields(reinterpret_cast<const char *>(&size), sizeof(size));
@@ -184,9 +230,10 @@ static bool isZero(std::string_view bytes) {
 
 /// Finds the contents of all constants in `bytes`, which follow the fields.
 /// Returns what is wrong with them; empty for nothing.
-static std::string findContents(Bundle &bundle, std::vector<Contents> &list,
-                                std::string_view bytes,
-                                const std::shared_ptr<const void> &owner) {
+static std::string
+findContents(Bundle &bundle, const std::vector<Contents> &list,
+             const std::vector<TransposedContents> &transposed,
+             std::string_view bytes, const std::shared_ptr<const void> &owner) {
   std::map<std::string, std::string_view> known;
   size_t end = 0;
   for (const Contents &contents : list) {
@@ -208,6 +255,25 @@ static std::string findContents(Bundle &bundle, std::vector<Contents> &list,
   }
   if (end != bytes.size())
     return "corrupt bundle: bytes after its constants";
+  // A source is used once, so that a bundle needs at most twice its size.
+  std::map<std::string, std::string_view> sources = known;
+  std::map<std::string, const TransposedContents *> made;
+  std::map<std::string, std::shared_ptr<const std::string>> owners;
+  for (const TransposedContents &contents : transposed) {
+    auto source = sources.find(contents.transposition.source);
+    if (contents.hash.empty() || source == sources.end() ||
+        !canTranspose(contents.transposition, source->second.size()))
+      return "corrupt bundle: a constant is transposed wrongly";
+    auto own = std::make_shared<const std::string>(
+        transpose(source->second, contents.transposition));
+    sources.erase(source);
+    if (getFastChecksum(*own) != static_cast<uint64_t>(contents.checksum))
+      return "corrupt bundle: the contents of a constant are damaged";
+    if (!known.emplace(contents.hash, *own).second)
+      return "corrupt bundle: a constant occurs twice";
+    made.emplace(contents.hash, &contents);
+    owners.emplace(contents.hash, std::move(own));
+  }
   bool isComplete = true;
   forEachConstant(bundle, [&](Constant &constant) {
     auto found = known.find(constant.hash);
@@ -217,6 +283,10 @@ static std::string findContents(Bundle &bundle, std::vector<Contents> &list,
       return;
     constant.bytes = found->second;
     constant.owner = owner;
+    if (auto own = made.find(constant.hash); own != made.end()) {
+      constant.owner = owners[constant.hash];
+      constant.transposition = own->second->transposition;
+    }
   });
   return isComplete ? "" : "corrupt bundle: a constant has no contents";
 }
@@ -247,8 +317,10 @@ tessera::runtime::readBundle(std::string_view bytes,
   bytes.remove_prefix(sizeof(size));
   Bundle bundle;
   std::vector<Contents> list;
+  std::vector<TransposedContents> transposed;
   Reader reader(bytes.substr(0, size));
   visit(reader, bundle);
+  visit(reader, transposed);
   visit(reader, list);
   if (!reader.isDone() ||
       !std::all_of(
@@ -267,7 +339,8 @@ tessera::runtime::readBundle(std::string_view bytes,
     begin = 0;
     owner = std::move(copy);
   }
-  std::string wrong = findContents(bundle, list, whole.substr(begin), owner);
+  std::string wrong =
+      findContents(bundle, list, transposed, whole.substr(begin), owner);
   if (!wrong.empty())
     return fail(wrong);
   return bundle;

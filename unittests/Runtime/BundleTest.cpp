@@ -148,6 +148,81 @@ TEST(Bundle, HoldsConstantsOnce) {
   EXPECT_TRUE(isWithin(*owner, mapped->variants[0].constants[0].bytes));
 }
 
+/// A constant of 2x3x100 bytes, and one with its dimensions in the order 2 0 1.
+static Bundle makeBundleWithTransposed() {
+  Bundle bundle = makeBundle();
+  std::string contents, other;
+  for (int i = 0; i < 600; ++i)
+    contents += static_cast<char>(i * 7 % 251);
+  for (size_t i = 0; i < 600; ++i)
+    other += contents[i % 6 * 100 + i / 6];
+  Constant source = makeConstant("source", contents),
+           moved = makeConstant("moved", other);
+  moved.transposition = {"source", {2, 3, 100}, {2, 0, 1}, 1};
+  bundle.variants[0].constants = {moved};
+  bundle.variants[1].constants = {moved, source};
+  bundle.constants = {source};
+  return bundle;
+}
+
+TEST(Bundle, DoesNotHoldTransposedConstants) {
+  Bundle bundle = makeBundleWithTransposed();
+  std::string other(bundle.variants[0].constants[0].bytes);
+  std::string bytes = writeBundle(bundle);
+  EXPECT_EQ(bytes.find(other), std::string::npos);
+  auto owner = std::make_shared<std::string>(bytes);
+  for (bool isMapped : {false, true}) {
+    auto read = readBundle(*owner, isMapped ? owner : nullptr);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->variants[0].constants.at(0).bytes, other);
+    EXPECT_EQ(read->variants[1].constants.at(0).bytes, other);
+    EXPECT_EQ(read->variants[1].constants.at(1).bytes,
+              read->constants.at(0).bytes);
+    EXPECT_EQ(writeBundle(*read), bytes);
+  }
+  // A second form of the same source is stored.
+  Constant again =
+      makeConstant("again", std::string(other.rbegin(), other.rend()));
+  again.transposition = {"source", {600}, {0}, 1};
+  bundle.variants[0].constants.push_back(again);
+  auto read = readBundle(writeBundle(bundle));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->variants[0].constants.at(1).bytes, again.bytes);
+}
+
+TEST(Bundle, EveryDamagedByteWithTransposedConstantsIsFound) {
+  const std::string bytes = writeBundle(makeBundleWithTransposed());
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    ASSERT_FALSE(readBundle(damaged).ok()) << "byte " << at;
+  }
+}
+
+TEST(Bundle, WrongTranspositionsAreRejected) {
+  const std::string bytes = writeBundle(makeBundleWithTransposed());
+  // The right checksum of the fields, but other numbers among them.
+  constexpr size_t fields = 25;
+  uint64_t size = 0;
+  std::memcpy(&size, &bytes[17], sizeof(size));
+  size_t begin = bytes.find("source", bytes.find("moved", fields + size - 250));
+  for (size_t at = begin + 6; at + 8 <= begin + 6 + 10 * 8; at += 8)
+    for (int64_t value : {int64_t(-1), INT64_MIN, INT64_MAX, int64_t(1) << 40,
+                          int64_t(0), int64_t(4)}) {
+      std::string changed = bytes;
+      std::memcpy(&changed[at], &value, sizeof(value));
+      if (changed == bytes)
+        continue;
+      uint64_t hash =
+          getChecksum(std::string_view(changed).substr(17, 8 + size));
+      std::memcpy(&changed[9], &hash, sizeof(hash));
+      auto read = readBundle(changed);
+      ASSERT_FALSE(read.ok()) << at - begin << ": " << value;
+      EXPECT_EQ(read.status().message().find("checksum"), std::string::npos)
+          << read.status().message();
+    }
+}
+
 TEST(Bundle, EveryDamagedByteWithConstantsIsFound) {
   const std::string bytes = writeBundle(makeBundleWithConstants());
   for (size_t at = 0; at < bytes.size(); ++at) {

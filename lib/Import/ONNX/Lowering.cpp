@@ -539,6 +539,14 @@ FailureOr<Tensor> Lowering::call(StringRef op, ArrayRef<Tensor> operands,
   return *lowering.results.front();
 }
 
+bool Lowering::hasOneUse() const {
+  if (node.outputs.empty())
+    return false;
+  auto found = importer.users.find(node.outputs.front());
+  return found != importer.users.end() && found->second.size() == 1 &&
+         found->second.front();
+}
+
 const Node *Lowering::getOnlyUser(StringRef op) {
   if (node.outputs.empty())
     return nullptr;

@@ -16,7 +16,9 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 
 namespace mlir::tessera::onnx {
@@ -63,6 +65,7 @@ struct Constant {
 using ConstantRef = std::shared_ptr<const Constant>;
 
 struct Quantized;
+struct ScaledSum;
 
 /// A value of the model while it is imported.
 struct Tensor {
@@ -81,6 +84,8 @@ struct Tensor {
   /// The uint8 that are larger by 128 than int8 with the zero point -128; their
   /// own zero point is 0. Null for other tensors, and where they are not known.
   std::shared_ptr<const Tensor> raised = nullptr;
+  /// The integers that the tensor is a sum of; null for others.
+  std::shared_ptr<const ScaledSum> scaled = nullptr;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   bool isStatic() const { return !ShapedType::isDynamicShape(shape); }
@@ -97,6 +102,25 @@ struct Quantized {
   Tensor integers, scale;
   std::optional<Tensor> zero;
   int64_t axis;
+};
+
+/// The sum of (integers - zero) * scale over terms, plus the offset, limited to
+/// [low, high]. QuantizeLinear multiplies the scales by its own, instead of
+/// each number.
+struct ScaledSum {
+  struct Term {
+    Tensor integers;
+    /// float32, and constants.
+    std::optional<Tensor> zero;
+    Tensor scale;
+  };
+  SmallVector<Term, 2> terms;
+  /// float32, and a constant.
+  std::optional<Tensor> offset;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  bool isLimited() const { return !std::isinf(low) || !std::isinf(high); }
 };
 
 using ScalarBuilder = ImplicitLocOpBuilder;
@@ -258,6 +282,9 @@ public:
     return type == DataType::F16 || type == DataType::BF16 ? DataType::F32
                                                            : type;
   }
+  /// Whether one node, once, uses the first output of this one, which is not an
+  /// output of the graph.
+  bool hasOneUse() const;
   /// The only node that uses the first output of this one, which is not an
   /// output of the graph, if it is of the kind `op`; else null.
   const Node *getOnlyUser(StringRef op);
@@ -340,9 +367,11 @@ FailureOr<Tensor> dequantizeAs(Lowering &l, const Quantized &quantized,
 FailureOr<Tensor> sumBytes(Lowering &l, const Tensor &bytes,
                            ArrayRef<int64_t> axes);
 
-/// sum - zero * other, in int32, with broadcasting.
+/// sum - zero * other, in int32, with broadcasting. A constant product is the
+/// offset of a scaled sum if `neverWraps`, which is that of `sum`.
 FailureOr<Tensor> subtractProduct(Lowering &l, const Tensor &sum,
-                                  const Tensor &zero, const Tensor &other);
+                                  const Tensor &zero, const Tensor &other,
+                                  bool neverWraps = false);
 
 /// factor * sum * left * right + beta * offset in `type`, of an int32 sum; it
 /// is computed in float32.
@@ -350,6 +379,31 @@ FailureOr<Tensor> dequantizeSum(Lowering &l, const Tensor &sum,
                                 const Tensor &left, const Tensor &right,
                                 double factor, std::optional<Tensor> offset,
                                 double beta, DataType type);
+
+/// `x`, an f32, rounded to the nearest integer, ties to even, plus `zero`,
+/// which may be null, limited to `type`, whose element type is `element`.
+Value quantizeNumber(ScalarBuilder &b, Value x, Value zero, DataType type,
+                     Type element);
+
+/// `sum` as the only term.
+ScaledSum makeScaledSum(Lowering &l, const Tensor &sum);
+
+/// The terms and the offset times a factor; the limits are not changed.
+FailureOr<ScaledSum> scaleSum(Lowering &l, const ScaledSum &sum,
+                              const Tensor &factor);
+
+LogicalResult addOffset(Lowering &l, ScaledSum &sum, const Tensor &offset);
+
+/// The sum rounded, plus a zero point of `type`, limited to `type`.
+FailureOr<Tensor> quantizeSum(Lowering &l, const ScaledSum &sum,
+                              std::optional<Tensor> zero, DataType type);
+
+/// Keeps in `result`, the node's, that it is the sum of `inputs`, or input 0
+/// limited to [low, high]. Nothing is kept if an input is not known to be a sum
+/// of integers, or several nodes use the result, as they would compute it
+/// again.
+void keepScaledSum(Lowering &l, Tensor &result, ArrayRef<Tensor> inputs);
+void keepScaledLimits(Lowering &l, Tensor &result, double low, double high);
 
 /// round(sum * left * right / result) + zero, limited to the type of the zero
 /// point; the factors and the zero point are inputs by their numbers. Scales of

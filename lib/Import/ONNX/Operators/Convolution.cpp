@@ -334,19 +334,27 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
   }
   if (succeeded(sum) && x.zero) {
     FailureOr<Tensor> zero = l.reshape(*x.zero, {});
-    FailureOr<Tensor> sums = sumBytes(l, filter, 1);
+    bool isWhole = padded->shape == input.shape || padsKnown;
+    SmallVector<int64_t> axes = {1};
+    int64_t count = each, windowSize = window.kernel[0] * window.kernel[1];
+    if (isWhole) {
+      axes.append({2, 3});
+      count *= windowSize;
+    }
+    FailureOr<Tensor> sums = sumBytes(l, filter, axes);
     if (succeeded(sums) && w.zero) {
       FailureOr<Tensor> own = l.reshape(
           *w.zero, w.zero->count() == 1 ? Shape() : Shape{channels, 1, 1, 1});
       if (failed(own))
         return failure();
       sums = subtractProduct(l, *sums, *own,
-                             l.makeInts(each, Shape(), DataType::I32));
+                             l.makeInts(count, Shape(), DataType::I32));
     }
     if (failed(zero) || failed(sums))
       return failure();
-    bool isPadded = padded->shape != input.shape;
-    if (isPadded && !padsKnown) {
+    if (isWhole) {
+      sums = l.reshape(*sums, {channels, 1, 1});
+    } else {
       Shape image = input.shape;
       image[0] = image[1] = 1;
       Tensor ones = l.makeSplat(DataType::I32, image, 1);
@@ -356,17 +364,13 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
       if (failed(inside))
         return failure();
       sums = convolve(l, *inside, *sums, 1, window, DataType::I32);
-    } else {
-      sums = l.reduce(*sums, {2, 3}, /*keepDims=*/true, DataType::I32, 0,
-                      [](ScalarBuilder &b, ValueRange v) {
-                        return Value(arith::AddIOp::create(b, v[1], v[0]));
-                      });
-      if (succeeded(sums))
-        sums = l.reshape(*sums, {channels, 1, 1});
     }
     if (failed(sums))
       return failure();
-    sum = subtractProduct(l, *sum, *zero, *sums);
+    // No sum of at most so many products of bytes wraps.
+    constexpr int64_t mostProducts = 1 << 16;
+    sum = subtractProduct(l, *sum, *zero, *sums,
+                          each * windowSize <= mostProducts);
   }
   if (failed(sum))
     return failure();

@@ -107,12 +107,15 @@ static Value isNaN(ScalarBuilder &b, Value x) {
 
 static LogicalResult lowerRelu(Lowering &l) {
   const Tensor &x = l.getInput(0);
-  return l.setResult(
+  FailureOr<Tensor> result =
       l.elementwise(x, x.type, [&](ScalarBuilder &b, ValueRange v) {
         Value zero = makeLike(b, v[0], 0);
         return isFloat(x.type) ? maximum(b, v[0], zero)
                                : Value(arith::MaxSIOp::create(b, v[0], zero));
-      }));
+      });
+  if (succeeded(result))
+    keepScaledLimits(l, *result, 0, std::numeric_limits<double>::infinity());
+  return l.setResult(result);
 }
 
 static LogicalResult lowerLeakyRelu(Lowering &l) {
@@ -315,13 +318,16 @@ static LogicalResult lowerFold(Lowering &l, Binary kind, bool isMean = false) {
   if (type == DataType::Bool || (isMean && !isFloat(type)))
     return l.fail(getName(type) + " is not supported");
   double factor = 1.0 / static_cast<double>(inputs.size());
-  return l.setResult(
+  FailureOr<Tensor> result =
       l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange values) {
         Value all = values[0];
         for (Value value : values.drop_front())
           all = applyBinary(b, kind, type, all, value);
         return isMean ? mul(b, all, makeLike(b, all, factor)) : all;
-      }));
+      });
+  if (succeeded(result) && kind == Binary::Add && !isMean)
+    keepScaledSum(l, *result, inputs);
+  return l.setResult(result);
 }
 
 template <Binary kind> static LogicalResult lowerBinary(Lowering &l) {
@@ -448,7 +454,7 @@ static LogicalResult lowerClip(Lowering &l) {
   };
   addLimit(1, "min", hasLow);
   addLimit(2, "max", hasHigh);
-  return l.setResult(
+  FailureOr<Tensor> result =
       l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
         Value x = v[0];
         if (hasLow)
@@ -456,7 +462,18 @@ static LogicalResult lowerClip(Lowering &l) {
         if (hasHigh)
           x = applyBinary(b, Binary::Min, type, x, v.back());
         return x;
-      }));
+      });
+  bool areKnown =
+      llvm::all_of(ArrayRef(inputs).drop_front(), [](const Tensor &limit) {
+        return limit.constant && limit.count() == 1;
+      });
+  if (succeeded(result) && areKnown) {
+    double unlimited = std::numeric_limits<double>::infinity();
+    keepScaledLimits(
+        l, *result, hasLow ? inputs[1].constant->getDouble(0) : -unlimited,
+        hasHigh ? inputs.back().constant->getDouble(0) : unlimited);
+  }
+  return l.setResult(result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -179,6 +179,21 @@ static LogicalResult lowerDequantize(Lowering &l) {
     if (l.hasInput(2) && !isRaised)
       quantized.zero = widenToBytes(l.getInput(2));
     result->quantized = std::make_shared<Quantized>(std::move(quantized));
+    // Each user may convert the bytes for itself.
+    bool isKnown = type == DataType::F32;
+    for (const Tensor &factor : ArrayRef(inputs).drop_front())
+      isKnown &= factor.constant && factor.count() == 1;
+    if (isKnown) {
+      ScaledSum sum;
+      sum.terms.push_back({x, std::nullopt, inputs[1]});
+      if (inputs.size() > 2) {
+        FailureOr<Tensor> zero = l.convert(inputs[2], DataType::F32);
+        if (failed(zero))
+          return failure();
+        sum.terms.front().zero = *zero;
+      }
+      result->scaled = std::make_shared<ScaledSum>(std::move(sum));
+    }
   }
   return l.setResult(result);
 }
@@ -304,24 +319,31 @@ static LogicalResult lowerQuantize(Lowering &l) {
       return failure();
     return l.setResult(l.convert(*scaled, type, l.getInt("saturate", 1) != 0));
   }
-  bool hasSign = !isUnsigned(type);
-  double range = std::ldexp(1.0, static_cast<int>(bits));
-  double low = hasSign ? -range / 2 : 0, high = low + range - 1;
+  double inverse = hasKnownInverse && inputs[1].count() == 1
+                       ? inputs[1].constant->getDouble(0)
+                       : 0;
+  if (x.scaled && inverse > 0 && bits >= 8) {
+    FailureOr<ScaledSum> sum = scaleSum(l, *x.scaled, inputs[1]);
+    if (failed(sum))
+      return failure();
+    sum->low *= inverse;
+    sum->high *= inverse;
+    std::optional<Tensor> zero;
+    if (inputs.size() > 2)
+      zero = inputs[2];
+    FailureOr<Tensor> result = quantizeSum(l, *sum, zero, type);
+    if (succeeded(result) && isRaised)
+      result = lowerRange(l, *result);
+    return l.setResult(result);
+  }
   Type element = l.getElementType(type);
   DataType from = x.type;
   FailureOr<Tensor> result =
       l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
         Type wide = b.getF32Type();
         Value y = divide(b, v[0], from, v[1], scaleType, hasKnownInverse);
-        y = math::RoundEvenOp::create(b, y);
-        if (v.size() > 2)
-          y = arith::AddFOp::create(b, y, extend(b, v[2], wide, type));
-        y = arith::MaximumFOp::create(
-            b, y, arith::ConstantOp::create(b, b.getFloatAttr(wide, low)));
-        y = arith::MinimumFOp::create(
-            b, y, arith::ConstantOp::create(b, b.getFloatAttr(wide, high)));
-        Value whole = arith::FPToSIOp::create(b, b.getI32Type(), y);
-        return Value(arith::TruncIOp::create(b, element, whole));
+        Value zero = v.size() > 2 ? extend(b, v[2], wide, type) : Value();
+        return quantizeNumber(b, y, zero, type, element);
       });
   if (succeeded(result) && isRaised)
     result = lowerRange(l, *result);
@@ -434,17 +456,31 @@ FailureOr<Tensor> mlir::tessera::onnx::sumBytes(Lowering &l,
 FailureOr<Tensor> mlir::tessera::onnx::subtractProduct(Lowering &l,
                                                        const Tensor &sum,
                                                        const Tensor &zero,
-                                                       const Tensor &other) {
+                                                       const Tensor &other,
+                                                       bool neverWraps) {
   FailureOr<Tensor> product = l.elementwise(
       {zero, other}, DataType::I32, [](ScalarBuilder &b, ValueRange v) {
         return Value(arith::MulIOp::create(b, v[0], v[1]));
       });
   if (failed(product))
     return failure();
-  return l.elementwise({sum, *product}, DataType::I32,
-                       [](ScalarBuilder &b, ValueRange v) {
-                         return Value(arith::SubIOp::create(b, v[0], v[1]));
-                       });
+  FailureOr<Tensor> result = l.elementwise(
+      {sum, *product}, DataType::I32, [](ScalarBuilder &b, ValueRange v) {
+        return Value(arith::SubIOp::create(b, v[0], v[1]));
+      });
+  if (failed(result) || !neverWraps || !product->constant)
+    return result;
+  FailureOr<Tensor> offset = l.elementwise(
+      *product, DataType::F32, [](ScalarBuilder &b, ValueRange v) {
+        Value x = arith::SIToFPOp::create(b, b.getF32Type(), v[0]);
+        return Value(arith::NegFOp::create(b, x));
+      });
+  if (failed(offset))
+    return failure();
+  ScaledSum scaled = makeScaledSum(l, sum);
+  scaled.offset = *offset;
+  result->scaled = std::make_shared<ScaledSum>(std::move(scaled));
+  return result;
 }
 
 FailureOr<Tensor> mlir::tessera::onnx::dequantizeSum(
@@ -467,21 +503,32 @@ FailureOr<Tensor> mlir::tessera::onnx::dequantizeSum(
   if (offset)
     inputs.push_back(*offset);
   Type element = l.getElementType(type);
-  return l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
-    Type wide = b.getF32Type();
-    Value x = arith::SIToFPOp::create(b, wide, v[0]);
-    x = arith::MulFOp::create(b, x, v[1]);
-    if (v.size() > 2) {
-      Value added = extend(b, v[2], wide, DataType::F32);
-      if (beta != 1)
-        added = arith::MulFOp::create(
-            b, added,
-            arith::ConstantOp::create(
-                b, b.getF32FloatAttr(static_cast<float>(beta))));
-      x = arith::AddFOp::create(b, x, added);
-    }
-    return wide == element ? x : Value(arith::TruncFOp::create(b, element, x));
-  });
+  FailureOr<Tensor> result =
+      l.elementwise(inputs, type, [=](ScalarBuilder &b, ValueRange v) {
+        Type wide = b.getF32Type();
+        Value x = arith::SIToFPOp::create(b, wide, v[0]);
+        x = arith::MulFOp::create(b, x, v[1]);
+        if (v.size() > 2) {
+          Value added = extend(b, v[2], wide, DataType::F32);
+          if (beta != 1)
+            added = arith::MulFOp::create(
+                b, added,
+                arith::ConstantOp::create(
+                    b, b.getF32FloatAttr(static_cast<float>(beta))));
+          x = arith::AddFOp::create(b, x, added);
+        }
+        return wide == element ? x
+                               : Value(arith::TruncFOp::create(b, element, x));
+      });
+  if (failed(result) || type != DataType::F32 || beta != 1 || !l.hasOneUse() ||
+      !scale->constant || (offset && !offset->constant))
+    return result;
+  FailureOr<ScaledSum> scaled =
+      scaleSum(l, sum.scaled ? *sum.scaled : makeScaledSum(l, sum), *scale);
+  if (failed(scaled) || (offset && failed(addOffset(l, *scaled, *offset))))
+    return failure();
+  result->scaled = std::make_shared<ScaledSum>(std::move(*scaled));
+  return result;
 }
 
 FailureOr<Tensor> mlir::tessera::onnx::requantize(Lowering &l,
@@ -530,18 +577,9 @@ FailureOr<Tensor> mlir::tessera::onnx::requantize(Lowering &l,
   return l.elementwise(
       {sum, *factor, inputs[4]}, type, [=](ScalarBuilder &b, ValueRange v) {
         Type wide = b.getF32Type();
-        auto number = [&](double value) {
-          return arith::ConstantOp::create(b, b.getFloatAttr(wide, value));
-        };
         Value x = arith::SIToFPOp::create(b, wide, v[0]);
-        x = math::RoundEvenOp::create(b, arith::MulFOp::create(b, x, v[1]));
-        x = arith::AddFOp::create(b, x, extend(b, v[2], wide, type));
-        x = arith::MaximumFOp::create(b, x,
-                                      number(isUnsigned(type) ? 0 : -128));
-        x = arith::MinimumFOp::create(b, x,
-                                      number(isUnsigned(type) ? 255 : 127));
-        Value whole = arith::FPToSIOp::create(b, b.getI32Type(), x);
-        return Value(arith::TruncIOp::create(b, element, whole));
+        return quantizeNumber(b, arith::MulFOp::create(b, x, v[1]),
+                              extend(b, v[2], wide, type), type, element);
       });
 }
 

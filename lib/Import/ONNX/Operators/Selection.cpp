@@ -435,6 +435,7 @@ static LogicalResult lowerBitCast(Lowering &l) {
     }
     result.type = type;
     result.quantized = nullptr;
+    result.scaled = nullptr;
     l.setResult(0, result);
     return success();
   }

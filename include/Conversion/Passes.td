@@ -712,6 +712,46 @@ def UseDependentLaunch
   let dependentDialects = ["NVVM::NVVMDialect"];
 }
 
+def UseSaturatingPacks
+    : Pass<"tessera-use-saturating-packs", "gpu::GPUModuleOp"> {
+  let summary = "Round floats to bytes by an instruction for two of them";
+  let description = [{
+    Expects `arith` and `math` on scalars and vectors of one dimension, before
+    `tessera-convert-by-addition`. On chips from sm_86 on, f32 that are rounded
+    to the nearest integer, limited to the range of a byte, with a sign or
+    without, and truncated to one, become assembly, from which ptxas makes
+    instructions that do all this for two floats (`F2IP`). A constant integer
+    that is added after the rounding is added before, where two additions have
+    rounded the number. All results are the same, except of NaN, whose
+    conversion to an integer has no defined result. Four bytes form a register,
+    unless they are used one by one, as by stores of pairs. Bytes that become
+    floats again, and those of other chips, are not changed.
+
+    Before
+
+    ```mlir
+    %r = math.roundeven %x : vector<2xf32>
+    %a = arith.maximumf %r, %c0 : vector<2xf32>
+    %b = arith.minimumf %a, %c255 : vector<2xf32>
+    %i = arith.fptosi %b : vector<2xf32> to vector<2xi32>
+    %y = arith.trunci %i : vector<2xi32> to vector<2xi8>
+    ```
+
+    After
+
+    ```mlir
+    %x0 = vector.extract %x[0] : f32 from vector<2xf32>
+    %x1 = vector.extract %x[1] : f32 from vector<2xf32>
+    %p = llvm.inline_asm "{ .reg .b32 t<4>; cvt.rni.s32.f32 t0, $1; cvt.rni.s32.f32 t1, $2; cvt.pack.sat.u8.s32.b32 $0, t1, t0, 0; }", "=r,f,f" %x0, %x1 : (f32, f32) -> i32
+    %h = arith.trunci %p : i32 to i16
+    %v = vector.from_elements %h : vector<1xi16>
+    %y = vector.bitcast %v : vector<1xi16> to vector<2xi8>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "LLVM::LLVMDialect",
+                           "vector::VectorDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//

@@ -12,15 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Utils/FixedPoint.h"
+#include "Dialect/Tessera/Utils/RoundedNumber.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
-#include <cmath>
 #include <optional>
 
 namespace mlir::tessera {
@@ -33,19 +31,11 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// 1.5 * 2^23, and its bits.
-static constexpr float magic = 12582912.0f;
+/// The bits of 1.5 * 2^23.
 static constexpr int64_t magicBits = 0x4b400000;
 /// 2^23, and its bits.
 static constexpr float unit = 8388608.0f;
 static constexpr int64_t unitBits = 0x4b000000;
-
-/// `value`, which f32 represents.
-static Value makeFloat(PatternRewriter &rewriter, Location loc, Type type,
-                       double value) {
-  return createScalarOrSplatConstant(rewriter, loc, type,
-                                     APFloat(static_cast<float>(value)));
-}
 
 /// `type` with 32-bit integers as elements.
 static Type getBitsType(PatternRewriter &rewriter, Type type) {
@@ -55,93 +45,18 @@ static Type getBitsType(PatternRewriter &rewriter, Type type) {
   return bits;
 }
 
-static std::optional<double> getNumber(Value value) {
-  APFloat number(0.0f);
-  if (!matchPattern(value, m_ConstantFloat(&number)))
-    return std::nullopt;
-  return number.convertToDouble();
-}
-
-namespace {
-/// min(max(roundeven(number) + offset, low), high), all but the number
-/// constant integers.
-struct Rounded {
-  Value number;
-  double offset = 0, low = 0, high = 0;
-};
-} // namespace
-
-/// The operand of a minimum or maximum that is not constant; sets the constant
-/// one.
-template <typename Op> static Value matchLimit(Value value, double &limit) {
-  auto op = value.getDefiningOp<Op>();
-  if (!op)
-    return {};
-  std::optional<double> number = getNumber(op.getRhs());
-  if (!number)
-    return {};
-  limit = *number;
-  return op.getLhs();
-}
-
-static std::optional<Rounded> matchRounded(Value value) {
-  if (!getElementTypeOrSelf(value.getType()).isF32())
-    return std::nullopt;
-  Rounded rounded;
-  Value inner = matchLimit<arith::MinimumFOp>(value, rounded.high);
-  if (inner) {
-    inner = matchLimit<arith::MaximumFOp>(inner, rounded.low);
-  } else {
-    inner = matchLimit<arith::MaximumFOp>(value, rounded.low);
-    if (inner)
-      inner = matchLimit<arith::MinimumFOp>(inner, rounded.high);
-  }
-  if (!inner)
-    return std::nullopt;
-  if (auto add = inner.getDefiningOp<arith::AddFOp>()) {
-    std::optional<double> offset = getNumber(add.getRhs());
-    if (!offset)
-      return std::nullopt;
-    rounded.offset = *offset;
-    inner = add.getLhs();
-  }
-  auto round = inner.getDefiningOp<math::RoundEvenOp>();
-  if (!round)
-    return std::nullopt;
-  rounded.number = round.getOperand();
-  // All sums with these are exact.
-  constexpr double largest = 1 << 20;
-  for (double x : {rounded.offset, rounded.low, rounded.high})
-    if (!(std::abs(x) <= largest) || x != std::floor(x))
-      return std::nullopt;
-  if (rounded.low > rounded.high)
-    return std::nullopt;
-  return rounded;
-}
-
 /// The rounded number without its offset, plus 1.5 * 2^23.
 static Value emitSum(PatternRewriter &rewriter, Location loc,
-                     const Rounded &rounded) {
+                     const RoundedNumber &rounded) {
   Type type = rounded.number.getType();
   Value limited = arith::MaximumFOp::create(
       rewriter, loc, rounded.number,
-      makeFloat(rewriter, loc, type, rounded.low - rounded.offset));
+      createF32(rewriter, loc, type, rounded.low - rounded.offset));
   limited = arith::MinimumFOp::create(
       rewriter, loc, limited,
-      makeFloat(rewriter, loc, type, rounded.high - rounded.offset));
+      createF32(rewriter, loc, type, rounded.high - rounded.offset));
   return arith::AddFOp::create(rewriter, loc, limited,
-                               makeFloat(rewriter, loc, type, magic));
-}
-
-/// The number that `value`, an integer of `width` bits, was converted from.
-static std::optional<Rounded> matchInteger(Value value) {
-  auto trunc = value.getDefiningOp<arith::TruncIOp>();
-  if (!trunc)
-    return std::nullopt;
-  auto convert = trunc.getIn().getDefiningOp<arith::FPToSIOp>();
-  if (!convert || !getElementTypeOrSelf(convert.getType()).isInteger(32))
-    return std::nullopt;
-  return matchRounded(convert.getIn());
+                               createF32(rewriter, loc, type, roundingAddend));
 }
 
 namespace {
@@ -154,7 +69,7 @@ struct RoundByAddition : public OpRewritePattern<arith::TruncIOp> {
     unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
     if (width > 16)
       return rewriter.notifyMatchFailure(op, "more than 16 bits");
-    std::optional<Rounded> rounded = matchInteger(op.getResult());
+    std::optional<RoundedNumber> rounded = matchRoundedInteger(op.getResult());
     if (!rounded)
       return rewriter.notifyMatchFailure(op, "not of a limited rounded float");
     Location loc = op.getLoc();
@@ -184,11 +99,11 @@ template <typename Op> struct WidenByAddition : public OpRewritePattern<Op> {
     Location loc = op.getLoc();
     // An integer that was rounded is not needed.
     constexpr double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
-    if (std::optional<Rounded> rounded = matchInteger(op.getIn());
+    if (std::optional<RoundedNumber> rounded = matchRoundedInteger(op.getIn());
         rounded && rounded->low >= low && rounded->high <= high) {
       rewriter.replaceOpWithNewOp<arith::AddFOp>(
           op, emitSum(rewriter, loc, *rounded),
-          makeFloat(rewriter, loc, type, rounded->offset - magic));
+          createF32(rewriter, loc, type, rounded->offset - roundingAddend));
       return success();
     }
     constexpr int64_t half = isSigned ? 0x80 : 0;
@@ -199,7 +114,7 @@ template <typename Op> struct WidenByAddition : public OpRewritePattern<Op> {
         createScalarOrSplatConstant(rewriter, loc, bits, unitBits | half));
     rewriter.replaceOpWithNewOp<arith::SubFOp>(
         op, arith::BitcastOp::create(rewriter, loc, type, wide),
-        makeFloat(rewriter, loc, type, unit + half));
+        createF32(rewriter, loc, type, unit + half));
     return success();
   }
 };

@@ -64,6 +64,7 @@ public:
     kernels.addPass(createUseBulkCopies());
     kernels.addPass(createTesseraPackWorkgroupMemory());
     kernels.addPass(createConvertTesseraToNVVM());
+    kernels.addPass(createUseSaturatingPacks());
     kernels.addPass(createTesseraConvertByAddition());
     addArithmeticPasses(kernels);
   }

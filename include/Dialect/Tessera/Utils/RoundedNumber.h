@@ -1,0 +1,36 @@
+//===- RoundedNumber.h - Floats rounded to few integers ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_UTILS_ROUNDEDNUMBER_H
+#define DIALECT_TESSERA_UTILS_ROUNDEDNUMBER_H
+
+#include "mlir/IR/PatternMatch.h"
+
+#include <optional>
+
+namespace mlir::tessera {
+
+/// min(max(roundeven(number) + offset, low), high), all but the number, an f32
+/// or a vector, constant integers of few bits.
+struct RoundedNumber {
+  Value number;
+  double offset = 0, low = 0, high = 0;
+};
+
+/// The number that `value`, `arith.trunci` of a conversion to i32, was rounded
+/// from.
+std::optional<RoundedNumber> matchRoundedInteger(Value value);
+
+/// The last bit of a float between 2^23 and 2^24 is worth 1: the addition of
+/// 1.5 * 2^23 rounds numbers of less than 2^22.
+inline constexpr float roundingAddend = 12582912.0f;
+
+/// A constant of the f32 type `type`, or of a vector of them.
+Value createF32(OpBuilder &builder, Location loc, Type type, double value);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_UTILS_ROUNDEDNUMBER_H

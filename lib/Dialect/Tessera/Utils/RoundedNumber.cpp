@@ -1,0 +1,89 @@
+//===- RoundedNumber.cpp - Floats rounded to few integers -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Utils/RoundedNumber.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static std::optional<double> getNumber(Value value) {
+  APFloat number(0.0f);
+  if (!matchPattern(value, m_ConstantFloat(&number)))
+    return std::nullopt;
+  return number.convertToDouble();
+}
+
+/// The operand of a minimum or maximum that is not constant; sets the constant
+/// one.
+template <typename Op> static Value matchLimit(Value value, double &limit) {
+  auto op = value.getDefiningOp<Op>();
+  if (!op)
+    return {};
+  std::optional<double> number = getNumber(op.getRhs());
+  if (!number)
+    return {};
+  limit = *number;
+  return op.getLhs();
+}
+
+static std::optional<RoundedNumber> matchRounded(Value value) {
+  if (!getElementTypeOrSelf(value.getType()).isF32())
+    return std::nullopt;
+  RoundedNumber rounded;
+  Value inner = matchLimit<arith::MinimumFOp>(value, rounded.high);
+  if (inner) {
+    inner = matchLimit<arith::MaximumFOp>(inner, rounded.low);
+  } else {
+    inner = matchLimit<arith::MaximumFOp>(value, rounded.low);
+    if (inner)
+      inner = matchLimit<arith::MinimumFOp>(inner, rounded.high);
+  }
+  if (!inner)
+    return std::nullopt;
+  if (auto add = inner.getDefiningOp<arith::AddFOp>()) {
+    std::optional<double> offset = getNumber(add.getRhs());
+    if (!offset)
+      return std::nullopt;
+    rounded.offset = *offset;
+    inner = add.getLhs();
+  }
+  auto round = inner.getDefiningOp<math::RoundEvenOp>();
+  if (!round)
+    return std::nullopt;
+  rounded.number = round.getOperand();
+  // All sums with these are exact.
+  constexpr double largest = 1 << 20;
+  for (double x : {rounded.offset, rounded.low, rounded.high})
+    if (!(std::abs(x) <= largest) || x != std::floor(x))
+      return std::nullopt;
+  if (rounded.low > rounded.high)
+    return std::nullopt;
+  return rounded;
+}
+
+std::optional<RoundedNumber> mlir::tessera::matchRoundedInteger(Value value) {
+  auto trunc = value.getDefiningOp<arith::TruncIOp>();
+  if (!trunc)
+    return std::nullopt;
+  auto convert = trunc.getIn().getDefiningOp<arith::FPToSIOp>();
+  if (!convert || !getElementTypeOrSelf(convert.getType()).isInteger(32))
+    return std::nullopt;
+  return matchRounded(convert.getIn());
+}
+
+Value mlir::tessera::createF32(OpBuilder &builder, Location loc, Type type,
+                               double value) {
+  return createScalarOrSplatConstant(builder, loc, type,
+                                     APFloat(static_cast<float>(value)));
+}

@@ -752,6 +752,40 @@ def UseSaturatingPacks
                            "vector::VectorDialect"];
 }
 
+def UseBytePermutes
+    : Pass<"tessera-use-byte-permutes", "gpu::GPUModuleOp"> {
+  let summary = "Put constant bits above bytes by one instruction";
+  let description = [{
+    Expects `arith` on vectors of one dimension, after
+    `tessera-convert-by-addition`. A byte that is extended to 32 bits, and whose
+    bits are changed by a constant, is selected from its register, with the
+    upper bytes of the constant, by `prmt`. Changes of the byte itself are made
+    to the whole register. The bytes must be elements of vectors, of which each
+    is a register or several; single bytes are not changed.
+
+    Before
+
+    ```mlir
+    %e = arith.extui %x : vector<2xi8> to vector<2xi32>
+    %y = arith.xori %e, dense<1258291200> : vector<2xi32>
+    ```
+
+    After
+
+    ```mlir
+    %c = arith.constant 1258291200 : i32
+    %b = vector.bitcast %x : vector<2xi8> to vector<1xi16>
+    %h = vector.extract %b[0] : i16 from vector<1xi16>
+    %w = arith.extui %h : i16 to i32
+    %0 = nvvm.prmt <default> %c30288, %w, %c : i32
+    %1 = nvvm.prmt <default> %c30289, %w, %c : i32
+    %y = vector.from_elements %0, %1 : vector<2xi32>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "NVVM::NVVMDialect",
+                           "vector::VectorDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//

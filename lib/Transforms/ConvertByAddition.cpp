@@ -85,36 +85,66 @@ struct RoundByAddition : public OpRewritePattern<arith::TruncIOp> {
   }
 };
 
+} // namespace
+
+/// `integer`, of 8 bits, as a float, minus `less`, an integer of few bits.
+static Value widenByAddition(PatternRewriter &rewriter, Location loc, Type type,
+                             Value integer, bool isSigned, double less) {
+  // An integer that was rounded is not needed.
+  double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
+  if (std::optional<RoundedNumber> rounded = matchRoundedInteger(integer);
+      rounded && rounded->low >= low && rounded->high <= high)
+    return arith::AddFOp::create(
+        rewriter, loc, emitSum(rewriter, loc, *rounded),
+        createF32(rewriter, loc, type,
+                  rounded->offset - roundingAddend - less));
+  int64_t half = isSigned ? 0x80 : 0;
+  Type bits = getBitsType(rewriter, type);
+  Value wide = arith::ExtUIOp::create(rewriter, loc, bits, integer);
+  wide = arith::XOrIOp::create(
+      rewriter, loc, wide,
+      createScalarOrSplatConstant(rewriter, loc, bits, unitBits | half));
+  return arith::SubFOp::create(
+      rewriter, loc, arith::BitcastOp::create(rewriter, loc, type, wide),
+      createF32(rewriter, loc, type, unit + static_cast<double>(half) + less));
+}
+
+namespace {
 /// An integer of 8 bits to a float.
 template <typename Op> struct WidenByAddition : public OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   static constexpr bool isSigned = std::is_same_v<Op, arith::SIToFPOp>;
 
+  static bool isWidened(Op op) {
+    return op && getElementTypeOrSelf(op.getType()).isF32() &&
+           getElementTypeOrSelf(op.getIn().getType()).isInteger(8);
+  }
+
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    Type type = op.getType();
-    if (!getElementTypeOrSelf(type).isF32() ||
-        !getElementTypeOrSelf(op.getIn().getType()).isInteger(8))
+    if (!isWidened(op))
       return rewriter.notifyMatchFailure(op, "not from i8 to f32");
-    Location loc = op.getLoc();
-    // An integer that was rounded is not needed.
-    constexpr double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
-    if (std::optional<RoundedNumber> rounded = matchRoundedInteger(op.getIn());
-        rounded && rounded->low >= low && rounded->high <= high) {
-      rewriter.replaceOpWithNewOp<arith::AddFOp>(
-          op, emitSum(rewriter, loc, *rounded),
-          createF32(rewriter, loc, type, rounded->offset - roundingAddend));
-      return success();
-    }
-    constexpr int64_t half = isSigned ? 0x80 : 0;
-    Type bits = getBitsType(rewriter, type);
-    Value wide = arith::ExtUIOp::create(rewriter, loc, bits, op.getIn());
-    wide = arith::XOrIOp::create(
-        rewriter, loc, wide,
-        createScalarOrSplatConstant(rewriter, loc, bits, unitBits | half));
-    rewriter.replaceOpWithNewOp<arith::SubFOp>(
-        op, arith::BitcastOp::create(rewriter, loc, type, wide),
-        createF32(rewriter, loc, type, unit + half));
+    rewriter.replaceOp(op, widenByAddition(rewriter, op.getLoc(), op.getType(),
+                                           op.getIn(), isSigned, /*less=*/0));
+    return success();
+  }
+};
+
+/// The difference of such a float and an integer, as a zero point is.
+template <typename Op>
+struct ShiftByAddition : public OpRewritePattern<arith::SubFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SubFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto widened = op.getLhs().getDefiningOp<Op>();
+    std::optional<double> less = matchFewBits(op.getRhs());
+    if (!WidenByAddition<Op>::isWidened(widened) || !less)
+      return rewriter.notifyMatchFailure(op, "not of an i8 and a constant");
+    rewriter.replaceOp(op,
+                       widenByAddition(rewriter, op.getLoc(), op.getType(),
+                                       widened.getIn(),
+                                       WidenByAddition<Op>::isSigned, *less));
     return success();
   }
 };
@@ -124,12 +154,15 @@ struct ConvertByAdditionPass
           ConvertByAdditionPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    // First the conversions back, which see where their integer is from.
-    RewritePatternSet widen(context), round(context);
+    // First the conversions back, which see where their integer is from, and of
+    // these the ones of which something is subtracted.
+    RewritePatternSet shift(context), widen(context), round(context);
+    shift.add<ShiftByAddition<arith::SIToFPOp>,
+              ShiftByAddition<arith::UIToFPOp>>(context);
     widen.add<WidenByAddition<arith::SIToFPOp>,
               WidenByAddition<arith::UIToFPOp>>(context);
     round.add<RoundByAddition>(context);
-    for (RewritePatternSet *patterns : {&widen, &round})
+    for (RewritePatternSet *patterns : {&shift, &widen, &round})
       if (failed(applyToFixedPoint(getOperation(), std::move(*patterns),
                                    "conversions of bytes")))
         return signalPassFailure();

@@ -67,7 +67,9 @@ static Value emitPack(OpBuilder &builder, Location loc, ValueRange numbers,
 /// Whether `bytes` are used one by one, or in pairs.
 static bool isUsedInParts(Value bytes) {
   return llvm::all_of(bytes.getUsers(), [](Operation *user) {
-    return isa<vector::ExtractOp>(user);
+    auto part = dyn_cast<vector::ShuffleOp>(user);
+    return isa<vector::ExtractOp>(user) ||
+           (part && part.getResultVectorType().getNumElements() <= 2);
   });
 }
 
@@ -140,7 +142,8 @@ struct PackBytes : public OpRewritePattern<arith::TruncIOp> {
 };
 
 struct UseSaturatingPacksPass
-    : public mlir::tessera::impl::UseSaturatingPacksBase<UseSaturatingPacksPass> {
+    : public mlir::tessera::impl::UseSaturatingPacksBase<
+          UseSaturatingPacksPass> {
   void runOnOperation() override {
     FailureOr<const Chip *> chip = getChip(getOperation(), "cuda");
     if (failed(chip))

@@ -152,7 +152,10 @@ FailureOr<Tensor> mlir::tessera::onnx::quantizeSum(Lowering &l,
   std::optional<size_t> offsetAt, zeroAt;
   if (sum.offset)
     offsetAt = addInput(*sum.offset);
-  if (zero)
+  // A zero point of 0 need not be added.
+  bool isZero = zero && zero->constant && zero->count() == 1 &&
+                zero->constant->getInt(0) == 0;
+  if (zero && !isZero)
     zeroAt = addInput(*zero);
   Type element = l.getElementType(type);
   // Rounding and a zero point that is the lowest number limit, too.

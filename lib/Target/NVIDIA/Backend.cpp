@@ -66,6 +66,7 @@ public:
     kernels.addPass(createConvertTesseraToNVVM());
     kernels.addPass(createUseSaturatingPacks());
     kernels.addPass(createTesseraConvertByAddition());
+    kernels.addPass(createUseBytePermutes());
     addArithmeticPasses(kernels);
   }
 

@@ -24,6 +24,10 @@ struct RoundedNumber {
 /// from.
 std::optional<RoundedNumber> matchRoundedInteger(Value value);
 
+/// A constant f32, or the one number of a constant vector, that is an integer
+/// of few bits: its sums with bytes and 1.5 * 2^23 are exact.
+std::optional<double> matchFewBits(Value value);
+
 /// The last bit of a float between 2^23 and 2^24 is worth 1: the addition of
 /// 1.5 * 2^23 rounds numbers of less than 2^22.
 inline constexpr float roundingAddend = 12582912.0f;

@@ -24,6 +24,17 @@ static std::optional<double> getNumber(Value value) {
   return number.convertToDouble();
 }
 
+/// Whether `x` is an integer whose sums with bytes and 1.5 * 2^23 are exact.
+static bool hasFewBits(double x) {
+  constexpr double largest = 1 << 20;
+  return std::abs(x) <= largest && x == std::floor(x);
+}
+
+std::optional<double> mlir::tessera::matchFewBits(Value value) {
+  std::optional<double> number = getNumber(value);
+  return number && hasFewBits(*number) ? number : std::nullopt;
+}
+
 /// The operand of a minimum or maximum that is not constant; sets the constant
 /// one.
 template <typename Op> static Value matchLimit(Value value, double &limit) {
@@ -62,11 +73,9 @@ static std::optional<RoundedNumber> matchRounded(Value value) {
   if (!round)
     return std::nullopt;
   rounded.number = round.getOperand();
-  // All sums with these are exact.
-  constexpr double largest = 1 << 20;
-  for (double x : {rounded.offset, rounded.low, rounded.high})
-    if (!(std::abs(x) <= largest) || x != std::floor(x))
-      return std::nullopt;
+  if (!hasFewBits(rounded.offset) || !hasFewBits(rounded.low) ||
+      !hasFewBits(rounded.high))
+    return std::nullopt;
   if (rounded.low > rounded.high)
     return std::nullopt;
   return rounded;

@@ -202,6 +202,8 @@ private:
   /// The arguments of the body at `position`, and what it yields.
   IRMapping mapArguments(const Position &position, ArrayRef<Value> carried);
   SmallVector<Value> getYielded(const IRMapping &mapping);
+  /// One run of the body for each point: vectors of what it yields.
+  SmallVector<Value> emitSeparately(const Position &all);
   /// A body with loops for the points at `first` of each of the rows.
   void emitLoops(const Position &first);
   /// The number of rows of a thread, for a body with loops.
@@ -219,6 +221,9 @@ private:
   int64_t width = 1;
   /// Whether the body has loops (SimtLoops.cpp).
   bool hasLoops = false;
+  /// Whether the body, which has branches, runs for each of the points, which
+  /// are stored together.
+  bool isSeparate = false;
   /// Such points along the parallel dimension before it, at which neighbouring
   /// windows share elements.
   int64_t rows = 1;
@@ -348,14 +353,24 @@ void Mapper::choosePoints() {
   std::optional<int64_t> ofLoops;
   if (!canVectorize(*op.getBlock())) {
     ofLoops = getVectorWidthOfLoops(*op.getBlock(), inner, chip);
-    if (!ofLoops)
-      return;
-    hasLoops = true;
+    hasLoops = ofLoops.has_value();
   }
   SmallVector<Operand> operands(outputs);
   for (const Operand &output : outputs)
     if (getMovement(output, inner) != Movement::Contiguous)
       return;
+  if (!hasLoops && !canVectorize(*op.getBlock())) {
+    // The indices along a short dimension are constants then.
+    int64_t widest = getVectorWidth(outputs, inner, chip);
+    std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+    isSeparate = extent && *extent > 1 && *extent <= widest &&
+                 llvm::isPowerOf2_64(static_cast<uint64_t>(*extent)) &&
+                 llvm::none_of(op->getOpOperands(), [&](OpOperand &operand) {
+                   return getReadArgument(operand) != nullptr;
+                 });
+    width = isSeparate ? *extent : 1;
+    return;
+  }
   for (OpOperand *input : op.getDpsInputOperands())
     if (getReadArgument(*input))
       operands.push_back(getOperand(*input));
@@ -658,6 +673,23 @@ void Mapper::emitLoops(const Position &first) {
       emitStore(builder, value, getOperand(output), position);
 }
 
+SmallVector<Value> Mapper::emitSeparately(const Position &all) {
+  SmallVector<SmallVector<Value>> values(op.getNumDpsInits());
+  for (int64_t i = 0; i < all.width; ++i) {
+    Position position{all.index, all.along, 1};
+    position.index[all.along] = math.add(all.index[all.along], i);
+    SmallVector<Value> noValues(op.getNumDpsInits());
+    for (auto [points, value] :
+         llvm::zip_equal(values, emitBody(position, noValues)))
+      points.push_back(value);
+  }
+  SmallVector<Value> vectors;
+  for (ArrayRef<Value> points : values)
+    vectors.push_back(vector::FromElementsOp::create(
+        builder, VectorType::get(all.width, points[0].getType()), points));
+  return vectors;
+}
+
 void Mapper::emitPoints(int64_t points) {
   unsigned numOutputs = op.getNumDpsInits();
   Position position{index, parallel.empty() ? 0 : parallel.back(), points};
@@ -667,6 +699,8 @@ void Mapper::emitPoints(int64_t points) {
   };
   if (hasLoops && (points > 1 || rows > 1))
     return emitLoops(position);
+  if (isSeparate && points > 1)
+    return storeOutputs(emitSeparately(position));
   if (reduction.empty()) {
     storeOutputs(emitBody(position, SmallVector<Value>(numOutputs)));
     return;

@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackImages.h"
+#include "ImageSource.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
@@ -169,11 +170,12 @@ static memref::AllocOp allocate(ImplicitLocOpBuilder &builder, Value source,
                                  builder.getI64IntegerAttr(chip.accessBytes));
 }
 
-/// Copies `source` to `memory`, shifted by `before` along dimension `at`;
-/// elements outside of `source` along this dimension or the next one are zero.
-static void emitCopy(ImplicitLocOpBuilder &builder, Value source, Value memory,
-                     unsigned at, int64_t before, StringRef why) {
-  auto type = cast<MemRefType>(source.getType());
+/// Copies `source`, of that type, to `memory`, shifted by `before` along
+/// dimension `at`; elements outside of `source` along this dimension or the
+/// next one are zero.
+static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
+                     MemRefType type, Value memory, unsigned at, int64_t before,
+                     StringRef why) {
   auto rank = static_cast<unsigned>(type.getRank());
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
@@ -196,7 +198,7 @@ static void emitCopy(ImplicitLocOpBuilder &builder, Value source, Value memory,
               arith::ConstantIndexOp::create(body, type.getDimSize(d)));
           inside = inside ? arith::AndIOp::create(body, inside, below) : below;
         }
-        yieldElementOrZero(body, inside, source, indices);
+        source.yieldElementOrZero(body, inside, indices);
       });
   copy->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
                 builder.getStringAttr(why));
@@ -311,6 +313,7 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
     return false;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Value image = op.getLhs(), filters = op.getRhs();
+  ImageSource source(image, op);
   auto type = cast<MemRefType>(image.getType());
   auto at = static_cast<unsigned>(type.getRank() - 2);
   memref::AllocOp newImage = allocate(
@@ -345,12 +348,14 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
     stream << getElementTypeOrSelf(memory.getType());
     return text;
   };
-  emitCopy(builder, image, newImage, at, plan->before,
+  emitCopy(builder, source, type, newImage, at, plan->before,
            "copies the image of a convolution, " + formatType(image) + ", to " +
                std::to_string(plan->channels) +
                " channels and a border, so that windows are aligned to " +
                std::to_string(chip.accessBytes) + " bytes");
-  emitCopy(builder, filters, newFilters, plan->filterAt, /*before=*/0,
+  source.eraseUnused();
+  emitCopy(builder, ImageSource(filters), cast<MemRefType>(filters.getType()),
+           newFilters, plan->filterAt, /*before=*/0,
            "copies the filters of a convolution, " + formatType(filters) +
                ", to as many channels and " + std::to_string(plan->positions) +
                " positions per row");

@@ -46,6 +46,9 @@ void setOperand(ContractOp op, unsigned operand, Value memory,
 void yieldElementOrZero(ImplicitLocOpBuilder &body, Value inside, Value memory,
                         ValueRange indices);
 
+/// Whether `op` may write or free the buffer of `source`.
+bool mayChange(Operation *op, Value source);
+
 /// Whether `memory` has static extents and is not a kernel's.
 bool isPlainMemory(Value memory);
 

@@ -170,8 +170,7 @@ static bool isLargeConstant(Value memory) {
                        global.getInitialValueAttr());
 }
 
-/// Whether `op` may write or free the buffer of `source`.
-static bool mayChange(Operation *op, Value source) {
+bool mlir::tessera::mayChange(Operation *op, Value source) {
   if (isCheckpoint(op) || getConstant(source))
     return false;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =

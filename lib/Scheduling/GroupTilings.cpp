@@ -141,8 +141,10 @@ int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
   int64_t whole = tiling.kBytes / problem.operandBytes;
   for (int64_t k = whole; k * problem.operandBytes >= 32; k /= 2)
     if (gathersInBulk(tiling, k)) {
-      // Not a panel of zeros, where K is short.
-      while (problem.extents[2] <= k / 2 && k * problem.operandBytes > 128)
+      // Not a panel of zeros, where K is short: the shortest row that is
+      // swizzled has 32 bytes.
+      while (problem.extents[2] <= k / 2 && k * problem.operandBytes > 32 &&
+             gathersInBulk(tiling, k / 2))
         k /= 2;
       return k;
     }
@@ -267,7 +269,10 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          k = double(problem.extents[2]), batches = double(problem.batches),
          parts = double(schedule.getSplitK()),
          area = double(tiling.workgroup[0]) * double(tiling.workgroup[1]);
+  // A cluster is whole, also where some of its workgroups have no tile.
   auto [tilesM, tilesN, tilesZ] = countTiles(tiling);
+  tilesM = llvm::alignTo(tilesM, schedule.getClusterM());
+  tilesN = llvm::alignTo(tilesN, schedule.getClusterN());
   double processors = double(std::max<int64_t>(chip.processors, 1)),
          units = double(tilesM) * double(tilesN) * double(tilesZ) * parts,
          waves = std::ceil(units / processors),

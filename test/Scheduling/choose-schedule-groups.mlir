@@ -100,15 +100,43 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// The step is no longer than K, down to a panel of 128 bytes.
+// The step is no longer than K, down to rows of 32 bytes.
 
 // CHECK-LABEL: func @short
-// CHECK:       k = 128, kFragment = 128, stages = 1, {{.*}}subgroupsPerFragment = 4> {
+// CHECK:       k = 64, kFragment = 64, stages = 1, {{.*}}subgroupsPerFragment = 4> {
 func.func @short(%a: memref<64x48xi8>, %b: memref<2421x48xi8>, %c: memref<64x2421xi32>) {
   tessera.contract ins(%a, %b : memref<64x48xi8>, memref<2421x48xi8>) outs(%c : memref<64x2421xi32>)
       maps [#mk, #nk, #mn] accumulate i32 {
   ^bb0(%acc: i32):
     tessera.yield %acc : i32
+  }
+  return
+}
+
+// CHECK-LABEL: func @shortest
+// CHECK:       k = 32, kFragment = 32, {{.*}}subgroupsPerFragment = 4, stageOutput = true> {
+func.func @shortest(%a: memref<401408x16xi8>, %b: memref<96x16xi8>, %c: memref<401408x96xi8>) {
+  tessera.contract ins(%a, %b : memref<401408x16xi8>, memref<96x16xi8>) outs(%c : memref<401408x96xi8>)
+      maps [#mk, #nk, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    %x = arith.trunci %acc : i32 to i8
+    tessera.yield %x : i8
+  }
+  return
+}
+
+// Workgroups along N would share rows of less than a cache line; but the columns are five tiles, and
+// one of six workgroups would be idle.
+
+// CHECK-LABEL: func @fiveTiles
+// CHECK-NOT:   cluster
+// CHECK:       return
+func.func @fiveTiles(%a: memref<6272x96xi8>, %b: memref<576x96xi8>, %c: memref<6272x576xi8>) {
+  tessera.contract ins(%a, %b : memref<6272x96xi8>, memref<576x96xi8>) outs(%c : memref<6272x576xi8>)
+      maps [#mk, #nk, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    %x = arith.trunci %acc : i32 to i8
+    tessera.yield %x : i8
   }
   return
 }

@@ -10,6 +10,12 @@
 // RUN: cmp %t.1.npy %t.5.npy
 // RUN: cmp %t.2.npy %t.6.npy
 // RUN: cmp %t.3.npy %t.7.npy
+// RUN: gpu-runner %s --target=cpu --entry=shifted --out=0=%t.8.npy --out=1=%t.9.npy
+// RUN: gpu-runner %t.mlir --target=cpu --entry=shifted --out=0=%t.10.npy --out=1=%t.11.npy
+// RUN: cmp %t.8.npy %t.10.npy
+// RUN: cmp %t.9.npy %t.11.npy
+// RUN: od -An -v -tf4 -w8 -j640 -N8 %t.8.npy | FileCheck %s --check-prefix=SHIFTED
+// SHIFTED: 0 1{{$}}
 // RUN: od -An -v -td1 -w8 -j128 -N48 %t.0.npy | FileCheck %s --check-prefix=BYTES
 // BYTES: -128 -128 -127 3 3 -125 -121 127
 
@@ -68,6 +74,36 @@ func.func @through(%x: vector<4xf32>) -> vector<4xf32> {
 func.func @widen(%x: i8) -> f32 {
   %y = arith.sitofp %x : i8 to f32
   return %y : f32
+}
+
+// A zero point is a part of the constant, since all sums are exact; another number is not.
+// CHECK-LABEL: func @shift
+// CHECK-SAME:      %[[X:.+]]: i8, %[[Y:.+]]: f32
+// CHECK-DAG:     %[[BASE:.+]] = arith.constant 0x4B000005 : f32
+// CHECK-DAG:     %[[BACK:.+]] = arith.constant 0xCB400000 : f32
+// CHECK-DAG:     %[[PART:.+]] = arith.constant 5.000000e-01 : f32
+// CHECK:         %[[A:.+]] = arith.subf %{{.+}}, %[[BASE]]
+// CHECK:         %[[S:.+]] = arith.addf
+// CHECK:         %[[B:.+]] = arith.addf %[[S]], %[[BACK]]
+// CHECK:         %[[D:.+]] = arith.subf %{{.+}}, %[[PART]]
+// CHECK:         return %[[A]], %[[B]], %[[D]]
+func.func @shift(%x: i8, %y: f32) -> (f32, f32, f32) {
+  %five = arith.constant 5.0 : f32
+  %part = arith.constant 0.5 : f32
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %f = arith.uitofp %x : i8 to f32
+  %0 = arith.subf %f, %five : f32
+  %r = math.roundeven %y : f32
+  %s = arith.addf %r, %five : f32
+  %a = arith.maximumf %s, %low : f32
+  %b = arith.minimumf %a, %high : f32
+  %i = arith.fptosi %b : f32 to i32
+  %z = arith.trunci %i : i32 to i8
+  %g = arith.sitofp %z : i8 to f32
+  %1 = arith.subf %g, %five : f32
+  %2 = arith.subf %f, %part : f32
+  return %0, %1, %2 : f32, f32, f32
 }
 
 // No limits, a limit that is not constant, one that is not an integer, too many bits.
@@ -166,4 +202,46 @@ func.func @all() -> (tensor<8xi8>, tensor<2048xi8>, tensor<256xf32>, tensor<2048
     linalg.yield %g : f32
   } -> tensor<2048xf32>
   return %0, %1, %2, %3 : tensor<8xi8>, tensor<2048xi8>, tensor<256xf32>, tensor<2048xf32>
+}
+
+// Each byte with and without a sign, minus a zero point, and rounded numbers minus theirs.
+func.func @shifted() -> (tensor<256xf32>, tensor<2048xf32>) {
+  %half = arith.constant 1024 : index
+  %quarter = arith.constant 0.25 : f32
+  %odd = arith.constant -3.0 : f32
+  %even = arith.constant 128.0 : f32
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %e0 = tensor.empty() : tensor<256xf32>
+  %e1 = tensor.empty() : tensor<2048xf32>
+  %0 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e0 : tensor<256xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %k = arith.index_cast %n : index to i32
+    %y = arith.trunci %k : i32 to i8
+    %f = arith.sitofp %y : i8 to f32
+    %u = arith.uitofp %y : i8 to f32
+    %f1 = arith.subf %f, %odd : f32
+    %u1 = arith.subf %u, %even : f32
+    %d = arith.maximumf %f1, %u1 : f32
+    linalg.yield %d : f32
+  } -> tensor<256xf32>
+  %1 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e1 : tensor<2048xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %m = arith.subi %n, %half : index
+    %k = arith.index_cast %m : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    %x = arith.mulf %f, %quarter : f32
+    %r = math.roundeven %x : f32
+    %s = arith.addf %r, %odd : f32
+    %a = arith.maximumf %s, %low : f32
+    %b = arith.minimumf %a, %high : f32
+    %i = arith.fptosi %b : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    %g = arith.sitofp %y : i8 to f32
+    %d = arith.subf %g, %odd : f32
+    linalg.yield %d : f32
+  } -> tensor<2048xf32>
+  return %0, %1 : tensor<256xf32>, tensor<2048xf32>
 }

@@ -1,0 +1,63 @@
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},func.func(tessera-map-linalg-to-simt),canonicalize,cse)" | FileCheck %s
+
+// A thread stores the whole of a short last dimension, of a body with branches: its indices are
+// constants, so that only two elements are loaded.
+
+// CHECK-LABEL: func @copy
+// CHECK:       gpu.launch {{.*}} threads
+// CHECK:         %[[A:.+]] = scf.if
+// CHECK:         %[[B:.+]] = scf.if
+// CHECK-NOT:     scf.if
+// CHECK:         %[[V:.+]] = vector.from_elements %[[A]], %[[B]], %[[Z:.+]], %[[Z]] : vector<4xi8>
+// CHECK-NEXT:    vector.store %[[V]]
+// CHECK-NOT:     memref.store
+// CHECK:         gpu.terminator
+func.func @copy(%image: memref<30x50x2xi8>, %out: memref<30x52x4xi8>) {
+  linalg.generic {indexing_maps = [affine_map<(y, x, c) -> (y, x, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%out : memref<30x52x4xi8>) {
+  ^bb0(%o: i8):
+    %y = linalg.index 0 : index
+    %x = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %width = arith.constant 50 : index
+    %channels = arith.constant 2 : index
+    %inside = arith.cmpi ult, %x, %width : index
+    %real = arith.cmpi ult, %c, %channels : index
+    %both = arith.andi %inside, %real : i1
+    %value = scf.if %both -> i8 {
+      %0 = memref.load %image[%y, %x, %c] : memref<30x50x2xi8>
+      scf.yield %0 : i8
+    } else {
+      %zero = arith.constant 0 : i8
+      scf.yield %zero : i8
+    }
+    linalg.yield %value : i8
+  }
+  return
+}
+
+// No access has seven elements.
+
+// CHECK-LABEL: func @seven
+// CHECK:       gpu.launch
+// CHECK:         memref.store
+// CHECK-NOT:     vector.store
+func.func @seven(%image: memref<30x5xi8>, %out: memref<30x7xi8>) {
+  linalg.generic {indexing_maps = [affine_map<(y, x) -> (y, x)>], iterator_types = ["parallel", "parallel"]}
+      outs(%out : memref<30x7xi8>) {
+  ^bb0(%o: i8):
+    %y = linalg.index 0 : index
+    %x = linalg.index 1 : index
+    %width = arith.constant 5 : index
+    %inside = arith.cmpi ult, %x, %width : index
+    %value = scf.if %inside -> i8 {
+      %0 = memref.load %image[%y, %x] : memref<30x5xi8>
+      scf.yield %0 : i8
+    } else {
+      %zero = arith.constant 0 : i8
+      scf.yield %zero : i8
+    }
+    linalg.yield %value : i8
+  }
+  return
+}

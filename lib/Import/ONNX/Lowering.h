@@ -367,8 +367,8 @@ FailureOr<Tensor> dequantizeAs(Lowering &l, const Quantized &quantized,
 FailureOr<Tensor> sumBytes(Lowering &l, const Tensor &bytes,
                            ArrayRef<int64_t> axes);
 
-/// sum - zero * other, in int32, with broadcasting. A constant product is the
-/// offset of a scaled sum if `neverWraps`, which is that of `sum`.
+/// sum - zero * other, in int32, with broadcasting. A constant `zero * other`
+/// is the offset of a scaled sum if `sum` never wraps.
 FailureOr<Tensor> subtractProduct(Lowering &l, const Tensor &sum,
                                   const Tensor &zero, const Tensor &other,
                                   bool neverWraps = false);

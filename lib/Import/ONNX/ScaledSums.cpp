@@ -9,8 +9,8 @@
 //
 //   y = round(max(sum * scale + bias + (x - zero) * other, 0) * inverse)
 //
-// All scales are constants, so that QuantizeLinear has one product for each
-// term, whose factors and offset are computed at import:
+// All scales are constants, so that QuantizeLinear has one multiplication for
+// each term, whose factor is computed at import, as is the offset:
 //
 //   y = round(max(fma(x - zero, other * inverse,
 //                     fma(sum, scale * inverse, bias * inverse)), 0))

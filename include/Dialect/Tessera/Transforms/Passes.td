@@ -156,7 +156,9 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     along its rows, and read through a view of overlapping rows: one row for
     each window, in which the window's positions along the row, with their
     channels, are the channels of one position. The filters are copied to the
-    same layout, with zeros for the added channels.
+    same layout, with zeros for the added channels. If the image is the result of
+    an element-wise op, with constant padding, and nothing else reads it, the copy
+    computes these for each element, and they are removed.
 
     Another image whose channels are not its last dimension, or are not whole
     rows of the widest access, is copied to one with the channels last, with

@@ -35,7 +35,7 @@ private:
   void findElementwise(Operation *user);
   Value emitElement(ImplicitLocOpBuilder &body, ArrayRef<Value> indices) const;
 
-  /// What is read where no op is inlined.
+  /// The memory that is read where no op is inlined.
   Value memory;
   linalg::GenericOp elementwise;
   /// The constant around the elements of `memory`, which begin at `offsets`.

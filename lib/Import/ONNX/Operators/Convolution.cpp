@@ -367,10 +367,10 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
     }
     if (failed(sums))
       return failure();
-    // No sum of at most so many products of bytes wraps.
-    constexpr int64_t mostProducts = 1 << 16;
-    sum = subtractProduct(l, *sum, *zero, *sums,
-                          each * windowSize <= mostProducts);
+    // No sum of at most so many terms, each of two bytes, wraps.
+    constexpr int64_t mostTerms = 1 << 16;
+    sum =
+        subtractProduct(l, *sum, *zero, *sums, each * windowSize <= mostTerms);
   }
   if (failed(sum))
     return failure();

@@ -281,7 +281,8 @@ static FailureOr<Tensor> convolve(Lowering &l, const Tensor &input,
 /// - Else, and where channels are grouped, the input is padded with 0, and the
 ///   zero point is subtracted times the sums of the parts of a filter that are
 ///   inside: one for each position and channel. No matrix unit computes these
-///   convolutions, whose tiles such operands would break into images.
+///   convolutions, whose tiles such operands would break into images. Depthwise
+///   convolutions have a border of any value without padding.
 static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
                                        const ByteOperand &w) {
   Tensor input = x.bytes, filter = w.bytes;
@@ -306,7 +307,8 @@ static FailureOr<Tensor> convolveBytes(Lowering &l, const ByteOperand &x,
   llvm::append_range(shape, window.results);
   if (spatial == 1 && failed(makeTwoDimensional(l, input, filter, window)))
     return failure();
-  bool padsKnown = x.zero && x.zero->constant && groups == 1;
+  bool isDepthwise = each == 1 && groups == channels;
+  bool padsKnown = x.zero && x.zero->constant && (groups == 1 || isDepthwise);
   double padding =
       padsKnown ? static_cast<double>(x.zero->constant->getInt(0)) : 0;
   if (padsKnown && (padding < -128 || padding > 127))

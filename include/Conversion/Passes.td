@@ -579,7 +579,9 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     these threads alone. A copy to that memory before the stores, which the
     epilogue reads, is performed by a second subgroup besides the one that
     issues the operands' copies: it loads the tile during the matmul and stores
-    the result from there, and two mbarriers replace the barriers.
+    the result from there, and two mbarriers replace the barriers. If workgroup
+    memory has room for two such tiles, the tile after is loaded before the
+    result is stored.
 
     If the kernel's attribute `tessera.sharers` states that a number of
     workgroups along M and N share tiles in a cluster, each loads a part of a

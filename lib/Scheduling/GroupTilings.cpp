@@ -193,6 +193,17 @@ int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling,
   return rows < m ? rows : 0;
 }
 
+/// Whether the epilogue reads an operand with an element for each of the
+/// output's.
+static bool hasInputLikeOutput(ContractOp op) {
+  auto output = dyn_cast<MemRefType>(op.getOutput().getType());
+  return output && llvm::any_of(op.getExtras(), [&](Value extra) {
+           auto type = dyn_cast<MemRefType>(extra.getType());
+           return type && type.getElementType() == output.getElementType() &&
+                  type.getShape() == output.getShape();
+         });
+}
+
 ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
                                 SplitReduction kind,
                                 std::array<int64_t, 2> cluster) {
@@ -224,20 +235,28 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   fields.subgroupsPerFragment = tiling.group;
   fields.cluster = cluster;
   // With fewer than three slots, matmuls wait for copies.
-  auto makeWith = [&](bool stageOutput, int64_t least) -> ScheduleAttr {
+  auto makeWith = [&](bool stageOutput, int64_t least,
+                      int64_t outputTiles = 1) -> ScheduleAttr {
     for (int64_t stages = most; stages >= std::min(most, least); --stages) {
       fields.stages = stages;
       fields.stageOutput = stageOutput;
       auto schedule = ScheduleAttr::get(op.getContext(), fields);
       StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
-      if (tiles.bytes + tiles.outputBytes <= room)
+      if (tiles.bytes + outputTiles * tiles.outputBytes <= room)
         return getScheduleProblems(op, schedule, chip).empty() ? schedule
                                                                : ScheduleAttr();
     }
     return {};
   };
-  if (problem.outputBytes <= 2)
+  if (problem.outputBytes <= 2) {
+    // The matmuls of few steps do not hide the load of an epilogue's input, so
+    // that of the next tile has memory of its own.
+    constexpr int64_t fewSteps = 2;
+    if (mayStage && persistent && steps <= fewSteps && hasInputLikeOutput(op))
+      if (ScheduleAttr schedule = makeWith(true, 3, /*outputTiles=*/2))
+        return schedule;
     return makeWith(mayStage, 3);
+  }
   // Elements of 4 bytes are stored from registers in whole sectors of memory:
   // they are staged in workgroup memory if it has room, and the next tile
   // overlaps.

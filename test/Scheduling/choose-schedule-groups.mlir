@@ -125,6 +125,33 @@ func.func @shortest(%a: memref<401408x16xi8>, %b: memref<96x16xi8>, %c: memref<4
   return
 }
 
+// Two tiles of the output fit: the next one's input is loaded while this one is computed.
+
+// CHECK-LABEL: func @residual
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 6, {{.*}}stageOutput = true> {
+func.func @residual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %r: memref<100352x256xi8>, %c: memref<100352x256xi8>) {
+  tessera.contract ins(%a, %b : memref<100352x64xi8>, memref<256x64xi8>) extras(%r : memref<100352x256xi8>) outs(%c : memref<100352x256xi8>)
+      maps [#mk, #nk, #mn, #mn] accumulate i32 {
+  ^bb0(%acc: i32, %x: i8):
+    %0 = arith.trunci %acc : i32 to i8
+    %1 = arith.addi %0, %x : i8
+    tessera.yield %1 : i8
+  }
+  return
+}
+
+// CHECK-LABEL: func @noResidual
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 8, {{.*}}stageOutput = true> {
+func.func @noResidual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %c: memref<100352x256xi8>) {
+  tessera.contract ins(%a, %b : memref<100352x64xi8>, memref<256x64xi8>) outs(%c : memref<100352x256xi8>)
+      maps [#mk, #nk, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    %0 = arith.trunci %acc : i32 to i8
+    tessera.yield %0 : i8
+  }
+  return
+}
+
 // Workgroups along N would share rows of less than a cache line; but the columns are five tiles, and
 // one of six workgroups would be idle.
 

@@ -62,6 +62,9 @@ std::optional<StagingPlan> matchBulkSteps(Operation *kernel, int64_t stages,
                                           int64_t threads, const Chip &chip,
                                           std::string &why);
 
+/// Bytes of workgroup memory of `kernel` with all slots, and with the barriers.
+int64_t countWorkgroupBytes(Operation *kernel, const StagingPlan &plan);
+
 /// The number of registers of a thread that an instruction of several subgroups
 /// needs in addition to its accumulators: with fewer, ptxas rejects the kernel
 /// (C7602).

@@ -349,12 +349,15 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
 }
 
 void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op,
-                                 ValueRange targetIndices) {
+                                 ValueRange targetIndices, Value memory,
+                                 Value slot) {
   Location loc = op.getLoc();
+  IndexMath math(builder, loc);
   Value map =
       emitMap(builder, op, op.getTarget(), getBox(op, /*shared=*/nullptr));
-  Value first = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
-                                                               op.getSource());
+  Value first = math.add(
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
+      math.mul(slot, getTileBytes(op)));
   forEachPanel(builder, op, first, targetIndices, /*shared=*/nullptr,
                [&](Value from, ValueRange position) {
                  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(

@@ -60,9 +60,10 @@ public:
   void emitLoad(OpBuilder &builder, CopyOp op, ValueRange sourceIndices,
                 Value memory, Value slot, Value barriers, Value number,
                 const SharedTile *shared = nullptr);
-  /// Stores the tile of `op` to its target, as a bulk group of its own.
-  /// Executed by one thread.
-  void emitStore(OpBuilder &builder, CopyOp op, ValueRange targetIndices);
+  /// Stores slot `slot` of `memory`, the tile of `op`, to its target, as a bulk
+  /// group of its own. Executed by one thread.
+  void emitStore(OpBuilder &builder, CopyOp op, ValueRange targetIndices,
+                 Value memory, Value slot);
   /// Waits until the thread's stores have read workgroup memory.
   void emitStoreWait(OpBuilder &builder, Location loc);
 

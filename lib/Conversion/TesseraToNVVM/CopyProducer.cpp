@@ -181,6 +181,8 @@ private:
   Value barriers;
   /// The index of the first mbarrier that does not belong to a ring.
   int64_t carrierBarrier = 0;
+  /// The number of the epilogue's tiles in workgroup memory.
+  int64_t carrierSlots = 1;
   SmallVector<Ring> rings;
   /// The producer's counterparts of the consumers' values.
   IRMapping mapping;
@@ -314,8 +316,11 @@ void Specializer::addRings() {
     count += 2 * tiles.slots;
   }
   carrierBarrier = count;
-  barriers = instructions.addBarriers(
-      loc, count + (carries ? EpilogueCarrier::numBarriers : 0));
+  if (carries) {
+    carrierSlots = EpilogueCarrier::countSlots(plan, chip);
+    count += EpilogueCarrier::countBarriers(carrierSlots);
+  }
+  barriers = instructions.addBarriers(loc, count);
   for (Ring &ring : rings)
     for (Value memory : ring.tiles->memories) {
       auto type = cast<MemRefType>(memory.getType());
@@ -654,7 +659,8 @@ void Specializer::convertOutputs() {
         }
     OpBuilder builder(op);
     OpBuilder one = emitByFirst(builder);
-    instructions.emitStore(one, op, op.getTargetIndices());
+    instructions.emitStore(one, op, op.getTargetIndices(), op.getSource(),
+                           IndexMath(one, loc).constant(0));
     op.erase();
   }
   if (!anyBulk)
@@ -692,7 +698,8 @@ void Specializer::run() {
          << (carries ? "a second subgroup carries the epilogue's tiles"
                      : "no subgroup carries the epilogue's tiles")
          << (whyNotCarried.empty() ? "" : ": ") << whyNotCarried;
-  EpilogueCarrier carrier(kernel, plan, instructions, barriers, carrierBarrier);
+  EpilogueCarrier carrier(kernel, plan, instructions, barriers, carrierBarrier,
+                          carrierSlots);
   OpBuilder builder(first);
   sharing.emitSetUp(builder);
   emitSetUp(builder, carries ? &carrier : nullptr);

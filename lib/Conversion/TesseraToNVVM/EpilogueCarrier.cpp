@@ -19,6 +19,15 @@
 // wait for each other, so one may execute its epilogue while another one still
 // executes matmuls.
 //
+// Where matmuls are short, the input would not be loaded by then. If there is
+// room, tiles alternate between two slots, with mbarriers of their own:
+//
+//   for each tile
+//     wait until the slot's last output has been read
+//     copy to the slot
+//     wait for the output of the tile before
+//     copy that to global memory
+//
 //===----------------------------------------------------------------------===//
 
 #include "EpilogueCarrier.h"
@@ -108,6 +117,43 @@ bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
   return why.empty();
 }
 
+int64_t EpilogueCarrier::countSlots(const StagingPlan &plan, const Chip &chip) {
+  if (plan.inputs.empty())
+    return 1;
+  CopyOp out = plan.outputs.front();
+  auto kernel = out->getParentOfType<gpu::GPUFuncOp>();
+  bool isPlain = llvm::all_of(out.getSource().getUsers(), [](Operation *user) {
+    return isa<CopyOp, LoadOp, StoreOp>(user);
+  });
+  int64_t bytes = getTileBytes(out);
+  return isPlain && !findLoops(plan)->empty() &&
+                 bytes % swizzlePatternBytes == 0 &&
+                 countWorkgroupBytes(kernel, plan) + bytes <=
+                     chip.workgroupMemoryBytes
+             ? 2
+             : 1;
+}
+
+EpilogueCarrier::EpilogueCarrier(gpu::GPUFuncOp kernel, StagingPlan &plan,
+                                 BulkInstructions &instructions, Value barriers,
+                                 int64_t firstBarrier, int64_t slots)
+    : kernel(kernel), plan(plan), instructions(instructions),
+      barriers(barriers), firstBarrier(firstBarrier), slots(slots),
+      loc(kernel.getLoc()) {
+  if (plan.outputs.empty())
+    return;
+  memory = CopyOp(plan.outputs.front()).getSource();
+  if (slots == 1)
+    return;
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> shape{slots};
+  llvm::append_range(shape, type.getShape());
+  memory = kernel.addWorkgroupAttribution(
+      MemRefType::get(shape, type.getElementType(), MemRefLayoutAttrInterface(),
+                      type.getMemorySpace()),
+      loc);
+}
+
 SmallVector<Value> EpilogueCarrier::getNeeded(const StagingPlan &plan) {
   SmallVector<Value> needed(CopyOp(plan.outputs.front()).getTargetIndices());
   for (CopyOp in : plan.inputs)
@@ -120,38 +166,81 @@ Value EpilogueCarrier::number(OpBuilder &builder, int64_t value) {
       builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
 
-Value EpilogueCarrier::flip(OpBuilder &builder, Value parity) {
-  return arith::XOrIOp::create(builder, loc, parity, number(builder, 1));
+Value EpilogueCarrier::emitNext(OpBuilder &builder, Value tile) {
+  if (slots == 1)
+    return arith::XOrIOp::create(builder, loc, tile, number(builder, 1));
+  return arith::AndIOp::create(
+      builder, loc,
+      arith::AddIOp::create(builder, loc, tile, number(builder, 1)),
+      number(builder, 2 * slots - 1));
 }
 
-Value EpilogueCarrier::emitCome(OpBuilder &builder) {
-  return IndexMath(builder, loc).constant(firstBarrier);
+Value EpilogueCarrier::emitPrevious(OpBuilder &builder, Value tile) {
+  return arith::AndIOp::create(
+      builder, loc,
+      arith::SubIOp::create(builder, loc, tile, number(builder, 1)),
+      number(builder, 2 * slots - 1));
 }
 
-Value EpilogueCarrier::emitMade(OpBuilder &builder) {
-  return IndexMath(builder, loc).constant(firstBarrier + 1);
+Value EpilogueCarrier::emitSlot(OpBuilder &builder, Value tile) {
+  if (slots == 1)
+    return IndexMath(builder, loc).constant(0);
+  Value slot =
+      arith::AndIOp::create(builder, loc, tile, number(builder, slots - 1));
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                      slot);
+}
+
+Value EpilogueCarrier::emitParity(OpBuilder &builder, Value tile) {
+  if (slots == 1)
+    return tile;
+  return arith::ShRUIOp::create(builder, loc, tile, number(builder, 1));
+}
+
+Value EpilogueCarrier::emitCome(OpBuilder &builder, Value slot) {
+  return IndexMath(builder, loc).add(slot, firstBarrier);
+}
+
+Value EpilogueCarrier::emitMade(OpBuilder &builder, Value slot) {
+  return IndexMath(builder, loc).add(slot, firstBarrier + slots);
 }
 
 void EpilogueCarrier::emitSetUp(OpBuilder &one, int64_t subgroups) {
-  instructions.emitInit(one, loc, barriers, firstBarrier, 1);
-  instructions.emitInit(one, loc, barriers, firstBarrier + 1, subgroups);
+  for (int64_t slot = 0; slot < slots; ++slot)
+    instructions.emitInit(one, loc, barriers, firstBarrier + slot, 1);
+  for (int64_t slot = 0; slot < slots; ++slot)
+    instructions.emitInit(one, loc, barriers, firstBarrier + slots + slot,
+                          subgroups);
 }
 
-Value EpilogueCarrier::emitTile(OpBuilder &builder, size_t depth, Value parity,
-                                IRMapping &mapping, RepeatFn repeat) {
+void EpilogueCarrier::emitPending(OpBuilder &builder, const State &state) {
+  auto branch = scf::IfOp::create(builder, loc, state[1],
+                                  /*withElseRegion=*/false);
+  OpBuilder then = branch.getThenBodyBuilder();
+  Value tile = emitPrevious(then, state[0]), slot = emitSlot(then, tile);
+  instructions.emitWait(then, loc, barriers, emitMade(then, slot),
+                        emitParity(then, tile));
+  instructions.emitStore(then, plan.outputs[0], ArrayRef(state).drop_front(2),
+                         memory, slot);
+}
+
+EpilogueCarrier::State EpilogueCarrier::emitTile(OpBuilder &builder,
+                                                 size_t depth, State state,
+                                                 IRMapping &mapping,
+                                                 RepeatFn repeat) {
   SmallVector<scf::ForOp> loops = *findLoops(plan);
   if (depth < loops.size()) {
     scf::ForOp loop = loops[depth];
     Value begin = repeat(builder, loop.getLowerBound()),
           end = repeat(builder, loop.getUpperBound()),
           stride = repeat(builder, loop.getStep());
-    auto copy = scf::ForOp::create(builder, loc, begin, end, stride, parity);
+    auto copy = scf::ForOp::create(builder, loc, begin, end, stride, state);
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
-    Value next =
-        emitTile(body, depth + 1, copy.getRegionIterArgs()[0], mapping, repeat);
+    State next = emitTile(body, depth + 1, State(copy.getRegionIterArgs()),
+                          mapping, repeat);
     scf::YieldOp::create(body, loc, next);
-    return copy.getResult(0);
+    return State(copy.getResults());
   }
   auto repeatAll = [&](ValueRange values) {
     SmallVector<Value> repeated;
@@ -160,28 +249,53 @@ Value EpilogueCarrier::emitTile(OpBuilder &builder, size_t depth, Value parity,
     return repeated;
   };
   CopyOp out = plan.outputs[0];
+  Value tile = state[0], slot = emitSlot(builder, tile);
+  // The last store of this slot.
+  if (slots > 1)
+    instructions.emitStoreWait(builder, loc);
   if (plan.inputs.empty()) {
-    instructions.emitArrival(builder, loc, barriers, emitCome(builder));
+    instructions.emitArrival(builder, loc, barriers, emitCome(builder, slot));
   } else {
     CopyOp in = plan.inputs[0];
-    instructions.emitExpectation(builder, loc, barriers, emitCome(builder),
-                                 getTileBytes(in));
-    instructions.emitLoad(builder, in, repeatAll(in.getSourceIndices()),
-                          in.getTarget(), IndexMath(builder, loc).constant(0),
-                          barriers, emitCome(builder));
+    instructions.emitExpectation(builder, loc, barriers,
+                                 emitCome(builder, slot), getTileBytes(in));
+    instructions.emitLoad(builder, in, repeatAll(in.getSourceIndices()), memory,
+                          slot, barriers, emitCome(builder, slot));
   }
-  instructions.emitWait(builder, loc, barriers, emitMade(builder), parity);
-  instructions.emitStore(builder, out, repeatAll(out.getTargetIndices()));
+  SmallVector<Value> target = repeatAll(out.getTargetIndices());
+  if (slots > 1) {
+    emitPending(builder, state);
+    State next = {emitNext(builder, tile)};
+    next.push_back(
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+    llvm::append_range(next, target);
+    return next;
+  }
+  instructions.emitWait(builder, loc, barriers, emitMade(builder, slot),
+                        emitParity(builder, tile));
+  instructions.emitStore(builder, out, target, memory, slot);
   instructions.emitStoreWait(builder, loc);
-  return flip(builder, parity);
+  return {emitNext(builder, tile)};
 }
 
 void EpilogueCarrier::emit(OpBuilder &builder, IRMapping &mapping,
                            RepeatFn repeat) {
   LDBG() << kernel.getName() << ": the carrier "
          << (plan.inputs.empty() ? "stores" : "loads and stores")
-         << " the epilogue's tile in " << findLoops(plan)->size() << " loop(s)";
-  emitTile(builder, 0, number(builder, 0), mapping, repeat);
+         << " the epilogue's tile in " << findLoops(plan)->size()
+         << " loop(s), in " << slots << " slot(s)";
+  State state = {number(builder, 0)};
+  if (slots > 1) {
+    state.push_back(
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false)));
+    state.append(CopyOp(plan.outputs[0]).getTargetIndices().size(),
+                 IndexMath(builder, loc).constant(0));
+  }
+  state = emitTile(builder, 0, state, mapping, repeat);
+  if (slots > 1) {
+    emitPending(builder, state);
+    instructions.emitStoreWait(builder, loc);
+  }
 }
 
 /// The next barrier before or after `op` in its block.
@@ -212,8 +326,8 @@ void EpilogueCarrier::convertOthers() {
     before.setInsertionPoint(first);
   else
     before.setInsertionPoint(loops[0]);
-  Value parity = number(before, 0);
-  // The enclosing loops carry the parity.
+  Value tile = number(before, 0);
+  // The enclosing loops carry the tile's number.
   IRRewriter rewriter(kernel.getContext());
   for (scf::ForOp &loop : loops) {
     rewriter.setInsertionPoint(loop);
@@ -221,17 +335,17 @@ void EpilogueCarrier::convertOthers() {
       return SmallVector<Value>(arguments.begin(), arguments.end());
     };
     loop = cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
-                                 rewriter, parity,
+                                 rewriter, tile,
                                  /*replaceInitOperandUsesInLoop=*/false, keep))
                                 .getOperation());
-    parity = loop.getRegionIterArgs().back();
+    tile = loop.getRegionIterArgs().back();
   }
   Value next;
   for (scf::ForOp loop : llvm::reverse(loops)) {
     Operation *yield = loop.getBody()->getTerminator();
     if (!next) {
       OpBuilder builder(yield);
-      next = flip(builder, parity);
+      next = emitNext(builder, tile);
     }
     yield->setOperand(yield->getNumOperands() - 1, next);
     next = loop.getResults().back();
@@ -243,19 +357,36 @@ void EpilogueCarrier::convertOthers() {
     barrier.erase();
   gpu::BarrierOp made = findBarrier(out, /*before=*/true);
   Operation *come = first;
+  OpBuilder start(first);
+  Value slot = emitSlot(start, tile), parity = emitParity(start, tile);
   if (!plan.inputs.empty())
     come = findBarrier(first, /*before=*/false);
   OpBuilder wait(come);
-  instructions.emitWait(wait, loc, barriers, emitCome(wait), parity);
+  instructions.emitWait(wait, loc, barriers, emitCome(wait, slot), parity);
   if (come != first)
     come->erase();
   // Stores of all lanes are seen by the copy.
   OpBuilder say(made);
   emitProxyFence(say, loc);
   NVVM::SyncWarpOp::create(say, loc, number(say, -1));
-  instructions.emitArrival(say, loc, barriers, emitMade(say));
+  instructions.emitArrival(say, loc, barriers, emitMade(say, slot));
   made.erase();
+  Value single = out.getSource();
   for (CopyOp in : plan.inputs)
     in.erase();
   out.erase();
+  if (slots == 1)
+    return;
+  for (Operation *user : llvm::make_early_inc_range(single.getUsers())) {
+    auto moveToSlot = [&](auto op) {
+      SmallVector<Value> indices{slot};
+      llvm::append_range(indices, op.getIndices());
+      op.getMemoryMutable().assign(memory);
+      op.getIndicesMutable().assign(indices);
+    };
+    if (auto load = dyn_cast<LoadOp>(user))
+      moveToSlot(load);
+    else
+      moveToSlot(cast<StoreOp>(user));
+  }
 }

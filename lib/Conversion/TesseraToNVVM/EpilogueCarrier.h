@@ -19,15 +19,16 @@ public:
   /// Emits a value of the others' once more, for the carrier.
   using RepeatFn = function_ref<Value(OpBuilder &, Value)>;
 
-  /// `plan` with copies that `canRun` has found fit. Two mbarriers of
-  /// `barriers` are its own, from `firstBarrier` on.
+  /// `plan` with copies that `canRun` has found fit. `slots` is that of
+  /// `countSlots`; mbarriers of `barriers` are its own, from `firstBarrier` on.
   EpilogueCarrier(gpu::GPUFuncOp kernel, StagingPlan &plan,
                   BulkInstructions &instructions, Value barriers,
-                  int64_t firstBarrier)
-      : kernel(kernel), plan(plan), instructions(instructions),
-        barriers(barriers), firstBarrier(firstBarrier), loc(kernel.getLoc()) {}
+                  int64_t firstBarrier, int64_t slots);
 
-  static constexpr int64_t numBarriers = 2;
+  /// The number of tiles in workgroup memory: two, if there is room, where the
+  /// epilogue has an input, whose next tile is loaded meanwhile; otherwise one.
+  static int64_t countSlots(const StagingPlan &plan, const Chip &chip);
+  static int64_t countBarriers(int64_t slots) { return 2 * slots; }
 
   /// Whether it supports the epilogue of `plan`. Otherwise `why` receives the
   /// reason; it stays empty if nothing is loaded.
@@ -46,20 +47,34 @@ public:
   void convertOthers();
 
 private:
-  Value emitTile(OpBuilder &builder, size_t depth, Value parity,
+  /// The values that loops carry: the number of the tile, modulo twice the
+  /// number of slots, as an i32. With two slots also whether a tile has not
+  /// been stored yet (i1), and its target's indices.
+  using State = SmallVector<Value>;
+
+  State emitTile(OpBuilder &builder, size_t depth, State state,
                  IRMapping &mapping, RepeatFn repeat);
+  /// Stores the tile of `state` that has not been stored yet, if there is one.
+  void emitPending(OpBuilder &builder, const State &state);
   Value number(OpBuilder &builder, int64_t value);
-  Value flip(OpBuilder &builder, Value parity);
-  /// The mbarriers: the input is loaded, the output is written.
-  Value emitCome(OpBuilder &builder);
-  Value emitMade(OpBuilder &builder);
+  /// The next tile's number, and the one before, and a tile's slot (index) and
+  /// parity.
+  Value emitNext(OpBuilder &builder, Value tile);
+  Value emitPrevious(OpBuilder &builder, Value tile);
+  Value emitSlot(OpBuilder &builder, Value tile);
+  Value emitParity(OpBuilder &builder, Value tile);
+  /// The mbarriers of a slot: the input is loaded, the output is written.
+  Value emitCome(OpBuilder &builder, Value slot);
+  Value emitMade(OpBuilder &builder, Value slot);
 
   gpu::GPUFuncOp kernel;
   StagingPlan &plan;
   BulkInstructions &instructions;
   Value barriers;
-  int64_t firstBarrier;
+  int64_t firstBarrier, slots;
   Location loc;
+  /// The memory of the tiles, with a dimension for the slots if there are two.
+  Value memory;
 };
 
 } // namespace mlir::tessera

@@ -202,14 +202,14 @@ static bool guardsOutputs(StagingPlan &plan, Block *top,
   return next == others.end();
 }
 
-/// Bytes of workgroup memory with all slots, and with the barriers, which fit
-/// into one pattern.
-static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
+int64_t mlir::tessera::countWorkgroupBytes(Operation *kernel,
+                                           const StagingPlan &plan) {
   ArrayRef<BlockArgument> buffers;
   if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
     buffers = launch.getWorkgroupAttributions();
   else if (auto function = dyn_cast<gpu::GPUFuncOp>(kernel))
     buffers = function.getWorkgroupAttributions();
+  // The barriers fit into one pattern.
   int64_t bytes = swizzlePatternBytes;
   for (BlockArgument buffer : buffers) {
     auto type = cast<MemRefType>(buffer.getType());
@@ -458,7 +458,7 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
                  " accumulator registers for each thread leave no "
                  "registers for " +
                  Twine(producers) + " copying threads");
-  if (int64_t bytes = countBytes(kernel, plan);
+  if (int64_t bytes = countWorkgroupBytes(kernel, plan);
       bytes > chip.workgroupMemoryBytes)
     return isNot("tiles and barriers require " + Twine(bytes) +
                  " bytes of workgroup memory, but " + chip.name + " has " +

@@ -46,6 +46,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -324,6 +325,11 @@ static bool isCopy(Block &body) {
                       llvm::IsaPred<BlockArgument>);
 }
 
+static bool hasLoop(Block &body) {
+  return body.walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 void Mapper::choosePoints() {
   if (parallel.empty())
     return;
@@ -365,6 +371,7 @@ void Mapper::choosePoints() {
     std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
     isSeparate = extent && *extent > 1 && *extent <= widest &&
                  llvm::isPowerOf2_64(static_cast<uint64_t>(*extent)) &&
+                 !hasLoop(*op.getBlock()) &&
                  llvm::none_of(op->getOpOperands(), [&](OpOperand &operand) {
                    return getReadArgument(operand) != nullptr;
                  });

@@ -61,3 +61,32 @@ func.func @seven(%image: memref<30x5xi8>, %out: memref<30x7xi8>) {
   }
   return
 }
+
+// A loop of each element is one of its own thread.
+
+// CHECK-LABEL: func @loop
+// CHECK:       gpu.launch
+// CHECK:         scf.for
+// CHECK:         memref.store
+// CHECK-NOT:     vector.store
+func.func @loop(%x: memref<30x9x4xf32>, %out: memref<30x4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(y, c) -> (y, c)>], iterator_types = ["parallel", "parallel"]}
+      outs(%out : memref<30x4xf32>) {
+  ^bb0(%o: f32):
+    %y = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %three = arith.constant 3 : index
+    %zero = arith.constant 0.0 : f32
+    %channel = arith.xori %c, %three : index
+    %sum = scf.for %i = %c0 to %c9 step %c1 iter_args(%s = %zero) -> f32 {
+      %0 = memref.load %x[%y, %i, %channel] : memref<30x9x4xf32>
+      %1 = arith.addf %s, %0 : f32
+      scf.yield %1 : f32
+    }
+    linalg.yield %sum : f32
+  }
+  return
+}

@@ -65,6 +65,12 @@ struct MatrixInstruction {
   /// The distribution of elements over lanes is known to the device only (a
   /// cooperative matrix of SPIR-V): the maps give only the tiles' extents.
   bool opaque = false;
+  /// The instruction that computes this one in several parts of K; empty if it
+  /// is one instruction. A lane holds adjacent elements of K, which it can load
+  /// at once although they are narrow in memory: it is for operands that are
+  /// widened in registers from `storedBits` for each element.
+  std::string repeated;
+  int64_t storedBits = 0;
   LaneMap aMap, bMap, accMap;
 
   const LaneMap &getMap(Role role) const {
@@ -432,6 +438,13 @@ const MatrixInstruction *selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why = nullptr,
     int64_t subgroups = 1, bool aInMemory = true, bool anyUnsigned = false);
+
+/// The instruction that repeats `row` for an operand that is widened in
+/// registers from `storedBits` for each element; the longest one that divides
+/// fragments of `k`. Null if there is none.
+const MatrixInstruction *findRepetition(const Chip &chip,
+                                        const MatrixInstruction &row,
+                                        int64_t storedBits, int64_t k);
 
 /// The instruction whose operand map distributes a fragment of `type` that is
 /// not connected to a matmul, over this number of subgroups. Null only if the

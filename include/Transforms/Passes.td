@@ -503,14 +503,16 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
 }
 
 def TesseraConvertByAddition : Pass<"tessera-convert-by-addition"> {
-  let summary = "Convert between bytes and f32 by additions";
+  let summary = "Convert between narrow integers and floats by additions";
   let description = [{
     For devices on which a conversion or a rounding takes as long as several
     additions. Expects `arith` and `math` on scalars and vectors. A number that
     is rounded to the nearest integer, limited to constants, and truncated to
     at most 16 bits, is limited first, and rounded by the addition of 1.5 *
-    2^23, whose sum has the integer in its low bits. A byte becomes a float as
-    the low bits of 2^23. All results are the same, except of NaN, whose
+    2^23, whose sum has the integer in its low bits. An integer of 8 or 4 bits
+    becomes a float as the low bits of 2^23; in vectors, also an f16 as those of
+    2^10, and i4 a bf16 as those of 2^7. The difference of two such integers is
+    that of their floats. All results are the same, except of NaN, whose
     conversion to an integer has no defined result.
 
     Before
@@ -534,7 +536,8 @@ def TesseraConvertByAddition : Pass<"tessera-convert-by-addition"> {
     %y = arith.trunci %i : i32 to i8
     ```
   }];
-  let dependentDialects = ["arith::ArithDialect"];
+  let dependentDialects = ["arith::ArithDialect", "math::MathDialect",
+                           "vector::VectorDialect"];
 }
 
 def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {

@@ -116,7 +116,8 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
   int64_t longest = getLargestStep(op, form);
   SmallVector<const MatrixInstruction *> rows;
   for (const MatrixInstruction &row : chip.instructions)
-    if (row.aType == a && row.bType == b && row.accType == acc &&
+    if (row.repeated.empty() && row.aType == a && row.bType == b &&
+        row.accType == acc &&
         (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
         (!row.signedOnly || !(op.getUnsignedA() || op.getUnsignedB())) &&
         longest % row.k == 0 && row.subgroups == group &&
@@ -362,13 +363,21 @@ void Checker::checkGathers() {
 }
 
 void Checker::checkSteps() {
-  int64_t longest = getLargestStep(op, form);
-  if (longest % schedule.getK())
+  int64_t longest = getLargestStep(op, form), k = schedule.getK();
+  if (longest == 0)
+    return;
+  if (longest % k && k % longest)
     report("schedule_c16",
-           "k = " + Twine(schedule.getK()) +
-               ", but a producer's inputs change every " + Twine(longest) +
-               " elements of K: k must divide that",
+           "k = " + Twine(k) + ", but a producer's inputs change every " +
+               Twine(longest) +
+               " elements of K: k must divide that, or be a multiple of it",
            {Field::K, Field::KFragment});
+  else if (longest % schedule.getKFragment())
+    report("schedule_c16",
+           "kFragment = " + Twine(schedule.getKFragment()) +
+               ", but a producer's inputs change every " + Twine(longest) +
+               " elements of K: kFragment must divide that",
+           {Field::KFragment, Field::K});
 }
 
 bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,

@@ -10,6 +10,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/WeightsSchedule.h"
 #include "Target/Intel/BlockLoads.h"
 #include "TargetInfo/Chip.h"
 
@@ -170,6 +171,10 @@ void ScheduleBuilder::finish() {
 //===----------------------------------------------------------------------===//
 
 ScheduleAttr ScheduleBuilder::build() {
+  if (ScheduleAttr schedule = getWeightsSchedule(op, chip)) {
+    LDBG() << op.getLoc() << ": narrow weights: " << schedule;
+    return schedule;
+  }
   if (!hasWholeRows)
     if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents)) {
       LDBG() << op.getLoc()

@@ -98,7 +98,7 @@ mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
   const MatrixInstruction *chosen = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {
     if (row.aType != aName || row.bType != bName || row.accType != accName ||
-        row.subgroups != subgroups)
+        row.subgroups != subgroups || !row.repeated.empty())
       continue;
     anyMatrixRow |= row.matrixUnit;
     std::string reason;
@@ -154,6 +154,17 @@ mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
   return chosen;
 }
 
+const MatrixInstruction *
+mlir::tessera::findRepetition(const Chip &chip, const MatrixInstruction &row,
+                              int64_t storedBits, int64_t k) {
+  const MatrixInstruction *longest = nullptr;
+  for (const MatrixInstruction &other : chip.instructions)
+    if (other.repeated == row.name && other.storedBits == storedBits &&
+        k % other.k == 0 && (!longest || longest->k < other.k))
+      longest = &other;
+  return longest;
+}
+
 const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
                                                           FragmentType type,
                                                           int64_t subgroups) {
@@ -162,7 +173,7 @@ const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
   for (const MatrixInstruction &row : chip.instructions) {
     const LaneMap &map = row.getMap(type.getRole());
     if (row.subgroups != subgroups || row.isInMemory(type.getRole()) ||
-        row.opaque)
+        row.opaque || !row.repeated.empty())
       continue;
     bool fits = (type.getRows() % map.getRows() == 0 ||
                  (type.getRole() == Role::Acc && type.getRows() == 1)) &&

@@ -118,7 +118,7 @@ mlir::tessera::findNearestMatmul(const Chip &chip, const MatmulForm &form,
   double least = 0;
   for (const MatrixInstruction &row : chip.instructions) {
     isAfter |= &row == chosen;
-    if (!row.matrixUnit || &row == chosen)
+    if (!row.matrixUnit || &row == chosen || !row.repeated.empty())
       continue;
     if (isOnMatrixUnit &&
         (row.aType != form.a || row.bType != form.b || row.accType != form.acc))

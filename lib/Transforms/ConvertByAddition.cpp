@@ -9,6 +9,13 @@
 // even, and leaves the integer in the low bits. Bits of a byte in those of 2^23
 // are a float that is larger than 2^23 by the byte.
 //
+// The same holds for 2^10 of f16 and 2^7 of bf16, two of which are a word: a
+// permutation of bytes makes two f16 of two bytes, and a mask of a word makes
+// two floats of two elements of 4 bits:
+//
+//   word of i4     7 6 5 4 3 2 1 0        & 0x000f000f | 0x64006400  ->  4, 0
+//   word >> 4        7 6 5 4 3 2 1        & 0x000f000f | 0x64006400  ->  5, 1
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Utils/FixedPoint.h"
@@ -17,6 +24,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
 #include <optional>
@@ -36,6 +45,22 @@ static constexpr int64_t magicBits = 0x4b400000;
 /// 2^23, and its bits.
 static constexpr float unit = 8388608.0f;
 static constexpr int64_t unitBits = 0x4b000000;
+
+/// 2^10 in f16 and 2^7 in bf16, and their bits.
+static constexpr double unitOfF16 = 1024, unitOfBF16 = 128;
+static constexpr int64_t unitBitsOfF16 = 0x6400, unitBitsOfBF16 = 0x4300;
+
+/// `value`, which the type represents.
+static Value makeFloat(PatternRewriter &rewriter, Location loc, Type type,
+                       double value) {
+  APFloat number(value);
+  bool isInexact = false;
+  number.convert(
+      cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
+      APFloat::rmNearestTiesToEven, &isInexact);
+  assert(!isInexact && "the type does not represent the number");
+  return createScalarOrSplatConstant(rewriter, loc, type, number);
+}
 
 /// `type` with 32-bit integers as elements.
 static Type getBitsType(PatternRewriter &rewriter, Type type) {
@@ -87,18 +112,19 @@ struct RoundByAddition : public OpRewritePattern<arith::TruncIOp> {
 
 } // namespace
 
-/// `integer`, of 8 bits, as a float, minus `less`, an integer of few bits.
+/// `integer`, of 8 or 4 bits, as a float, minus `less`, an integer of few bits.
 static Value widenByAddition(PatternRewriter &rewriter, Location loc, Type type,
                              Value integer, bool isSigned, double less) {
   // An integer that was rounded is not needed.
+  bool isByte = getElementTypeOrSelf(integer.getType()).isInteger(8);
   double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
   if (std::optional<RoundedNumber> rounded = matchRoundedInteger(integer);
-      rounded && rounded->low >= low && rounded->high <= high)
+      rounded && isByte && rounded->low >= low && rounded->high <= high)
     return arith::AddFOp::create(
         rewriter, loc, emitSum(rewriter, loc, *rounded),
         createF32(rewriter, loc, type,
                   rounded->offset - roundingAddend - less));
-  int64_t half = isSigned ? 0x80 : 0;
+  int64_t half = isSigned ? isByte ? 0x80 : 0x8 : 0;
   Type bits = getBitsType(rewriter, type);
   Value wide = arith::ExtUIOp::create(rewriter, loc, bits, integer);
   wide = arith::XOrIOp::create(
@@ -110,20 +136,22 @@ static Value widenByAddition(PatternRewriter &rewriter, Location loc, Type type,
 }
 
 namespace {
-/// An integer of 8 bits to a float.
+/// An integer of 8 or 4 bits to a float of 32.
 template <typename Op> struct WidenByAddition : public OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   static constexpr bool isSigned = std::is_same_v<Op, arith::SIToFPOp>;
 
   static bool isWidened(Op op) {
-    return op && getElementTypeOrSelf(op.getType()).isF32() &&
-           getElementTypeOrSelf(op.getIn().getType()).isInteger(8);
+    if (!op || !getElementTypeOrSelf(op.getType()).isF32())
+      return false;
+    Type from = getElementTypeOrSelf(op.getIn().getType());
+    return from.isInteger(8) || from.isInteger(4);
   }
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     if (!isWidened(op))
-      return rewriter.notifyMatchFailure(op, "not from i8 to f32");
+      return rewriter.notifyMatchFailure(op, "not from i8 or i4 to f32");
     rewriter.replaceOp(op, widenByAddition(rewriter, op.getLoc(), op.getType(),
                                            op.getIn(), isSigned, /*less=*/0));
     return success();
@@ -140,7 +168,7 @@ struct ShiftByAddition : public OpRewritePattern<arith::SubFOp> {
     auto widened = op.getLhs().getDefiningOp<Op>();
     std::optional<double> less = matchFewBits(op.getRhs());
     if (!WidenByAddition<Op>::isWidened(widened) || !less)
-      return rewriter.notifyMatchFailure(op, "not of an i8 and a constant");
+      return rewriter.notifyMatchFailure(op, "not of an i8 or i4 and a constant");
     rewriter.replaceOp(op,
                        widenByAddition(rewriter, op.getLoc(), op.getType(),
                                        widened.getIn(),
@@ -148,6 +176,176 @@ struct ShiftByAddition : public OpRewritePattern<arith::SubFOp> {
     return success();
   }
 };
+
+/// An integer that was extended to a float: the extension has no effect.
+template <typename Op> struct SkipExtension : public OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  static constexpr bool isSigned = std::is_same_v<Op, arith::SIToFPOp>;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Operation *extension = op.getIn().getDefiningOp();
+    if (isa_and_present<arith::ExtUIOp>(extension))
+      rewriter.replaceOpWithNewOp<arith::UIToFPOp>(op, op.getType(),
+                                                   extension->getOperand(0));
+    else if (isSigned && isa_and_present<arith::ExtSIOp>(extension))
+      rewriter.replaceOpWithNewOp<arith::SIToFPOp>(op, op.getType(),
+                                                   extension->getOperand(0));
+    else
+      return rewriter.notifyMatchFailure(op, "not of an extended integer");
+    return success();
+  }
+};
+
+/// The difference of two extended integers of at most 8 bits, as that of two
+/// floats: all three are exact.
+struct SubtractFloats : public OpRewritePattern<arith::SIToFPOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SIToFPOp op,
+                                PatternRewriter &rewriter) const override {
+    auto difference = op.getIn().getDefiningOp<arith::SubIOp>();
+    auto element = cast<FloatType>(getElementTypeOrSelf(op.getType()));
+    if (!difference || !difference->hasOneUse() ||
+        element.getFPMantissaWidth() < 8)
+      return rewriter.notifyMatchFailure(op, "not of a difference");
+    unsigned width = getElementTypeOrSelf(difference.getType())
+                         .getIntOrFloatBitWidth();
+    auto isNarrow = [&](Value value) {
+      Operation *extension = value.getDefiningOp();
+      if (!isa_and_present<arith::ExtSIOp, arith::ExtUIOp>(extension))
+        return false;
+      unsigned narrow = getElementTypeOrSelf(extension->getOperand(0).getType())
+                            .getIntOrFloatBitWidth();
+      return narrow <= 8 && narrow < width;
+    };
+    if (!isNarrow(difference.getLhs()) || !isNarrow(difference.getRhs()))
+      return rewriter.notifyMatchFailure(op, "not of extended bytes");
+    Value terms[2];
+    for (unsigned i : {0, 1})
+      terms[i] = arith::SIToFPOp::create(rewriter, op.getLoc(), op.getType(),
+                                         difference->getOperand(i));
+    rewriter.replaceOpWithNewOp<arith::SubFOp>(op, terms[0], terms[1]);
+    return success();
+  }
+};
+
+/// Vectors of integers of 8 or 4 bits to floats of 16.
+template <typename Op> struct WidenToHalf : public OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  static constexpr bool isSigned = std::is_same_v<Op, arith::SIToFPOp>;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type.getRank() != 1 || type.isScalable() ||
+        type.getNumElements() % 4)
+      return rewriter.notifyMatchFailure(op, "not a vector of whole words");
+    Type to = type.getElementType(),
+         from = getElementTypeOrSelf(op.getIn().getType());
+    if (!to.isF16() && !to.isBF16())
+      return rewriter.notifyMatchFailure(op, "not to a float of 16 bits");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    if (from.isInteger(4) && type.getNumElements() % 8 == 0) {
+      rewriter.replaceOp(op, widenNibbles(b, rewriter, op.getIn(), type));
+      return success();
+    }
+    if (from.isInteger(4)) {
+      Type bytes = type.clone(b.getI8Type());
+      Value wide = isSigned
+                       ? arith::ExtSIOp::create(b, bytes, op.getIn()).getResult()
+                       : arith::ExtUIOp::create(b, bytes, op.getIn());
+      rewriter.replaceOp(op, widenBytes(b, rewriter, wide, type));
+      return success();
+    }
+    if (!from.isInteger(8))
+      return rewriter.notifyMatchFailure(op, "not of i8 or i4");
+    rewriter.replaceOp(op, widenBytes(b, rewriter, op.getIn(), type));
+    return success();
+  }
+
+private:
+  static Value makeWords(ImplicitLocOpBuilder &b, VectorType type,
+                         uint32_t word) {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, APInt(32, word)));
+  }
+  static Value widenBytes(ImplicitLocOpBuilder &b, PatternRewriter &rewriter,
+                          Value bytes, VectorType type);
+  static Value widenNibbles(ImplicitLocOpBuilder &b, PatternRewriter &rewriter,
+                            Value nibbles, VectorType type);
+};
+
+template <typename Op>
+Value WidenToHalf<Op>::widenBytes(ImplicitLocOpBuilder &b,
+                                  PatternRewriter &rewriter, Value bytes,
+                                  VectorType type) {
+  int64_t size = type.getNumElements();
+  // The 8 bits of a bf16 do not hold 2^7 and a byte.
+  if (type.getElementType().isBF16())
+    return arith::TruncFOp::create(
+        b, type,
+        Op::create(b, type.clone(b.getF32Type()), bytes).getResult());
+  auto bytesType = cast<VectorType>(bytes.getType());
+  auto splat = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(bytesType,
+                                  APInt(8, static_cast<uint64_t>(value))));
+  };
+  constexpr int64_t half = isSigned ? 0x80 : 0;
+  if (isSigned)
+    bytes = arith::XOrIOp::create(b, bytes, splat(half));
+  SmallVector<int64_t> positions;
+  for (int64_t i = 0; i < size; ++i)
+    positions.append({i, size});
+  Value words = vector::ShuffleOp::create(
+      b, bytes, splat(unitBitsOfF16 >> 8), positions);
+  return arith::SubFOp::create(
+      b, vector::BitCastOp::create(b, type, words),
+      makeFloat(rewriter, b.getLoc(), type, unitOfF16 + half));
+}
+
+template <typename Op>
+Value WidenToHalf<Op>::widenNibbles(ImplicitLocOpBuilder &b,
+                                    PatternRewriter &rewriter, Value nibbles,
+                                    VectorType type) {
+  Type element = type.getElementType();
+  bool isF16 = element.isF16();
+  int64_t size = type.getNumElements(), half = isSigned ? 8 : 0,
+          bits = isF16 ? unitBitsOfF16 : unitBitsOfBF16;
+  double first = isF16 ? unitOfF16 : unitOfBF16;
+  auto wordsType = VectorType::get(size / 8, b.getI32Type());
+  auto pairsType = VectorType::get(size / 4, element);
+  Value words = vector::BitCastOp::create(b, wordsType, nibbles);
+  // Elements i and i + 4 of each word, for i from 0 to 3.
+  SmallVector<Value> pairs;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value moved = words;
+    if (i)
+      moved = arith::ShRUIOp::create(
+          b, words, makeWords(b, wordsType, static_cast<uint32_t>(4 * i)));
+    auto twice = [&](int64_t value) {
+      return makeWords(b, wordsType, static_cast<uint32_t>(value * 0x10001));
+    };
+    // The sign's bit is flipped: the sum is larger by 8.
+    Value word = arith::XOrIOp::create(
+        b, arith::AndIOp::create(b, moved, twice(0xf)), twice(bits | half));
+    pairs.push_back(arith::SubFOp::create(
+        b, vector::BitCastOp::create(b, pairsType, word),
+        makeFloat(rewriter, b.getLoc(), pairsType, first + double(half))));
+  }
+  // In order.
+  auto join = [&](Value low, Value high) -> Value {
+    int64_t each = cast<VectorType>(low.getType()).getNumElements();
+    return vector::ShuffleOp::create(
+        b, low, high, llvm::to_vector(llvm::seq<int64_t>(0, 2 * each)));
+  };
+  Value all = join(join(pairs[0], pairs[1]), join(pairs[2], pairs[3]));
+  SmallVector<int64_t> positions;
+  for (int64_t i = 0; i < size; ++i)
+    positions.push_back(i % 4 * (size / 4) + i / 8 * 2 + i % 8 / 4);
+  return vector::ShuffleOp::create(b, all, all, positions);
+}
 
 struct ConvertByAdditionPass
     : public tessera::impl::TesseraConvertByAdditionBase<
@@ -160,7 +358,10 @@ struct ConvertByAdditionPass
     shift.add<ShiftByAddition<arith::SIToFPOp>,
               ShiftByAddition<arith::UIToFPOp>>(context);
     widen.add<WidenByAddition<arith::SIToFPOp>,
-              WidenByAddition<arith::UIToFPOp>>(context);
+              WidenByAddition<arith::UIToFPOp>, SubtractFloats,
+              SkipExtension<arith::SIToFPOp>, SkipExtension<arith::UIToFPOp>,
+              WidenToHalf<arith::SIToFPOp>, WidenToHalf<arith::UIToFPOp>>(
+        context);
     round.add<RoundByAddition>(context);
     for (RewritePatternSet *patterns : {&shift, &widen, &round})
       if (failed(applyToFixedPoint(getOperation(), std::move(*patterns),

@@ -6,7 +6,9 @@
 //
 // A matmul with one row or one column reads each element of its matrix once: it
 // is memory bound, and a matrix unit would compute unused rows. It is lowered
-// as a reduction over K.
+// as a reduction over K. Where the matrix unit has instructions for weights of
+// 8 or 4 bits, these stay matmuls: plain threads would take longer to widen
+// them than memory takes to deliver them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +16,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
+#include "Scheduling/WeightsSchedule.h"
 #include "Simt.h"
 #include "TargetInfo/Chip.h"
 
@@ -203,6 +206,10 @@ struct TesseraMapMatvecPass
   void runOnOperation() override {
     auto map = [](ContractOp op, const Chip &chip) {
       Location loc = op.getLoc();
+      if (getWeightsSchedule(op, chip)) {
+        LDBG() << loc << ": left to the matrix unit, which widens its weights";
+        return success();
+      }
       ReductionReport report = mapMatvec(op, chip);
       LDBG() << loc << ": " << report.how;
       ++numMappedMatvecs;

@@ -49,12 +49,47 @@ static Value emitHalves(OpBuilder &builder, Location loc, ArrayRef<Value> a,
   return sums;
 }
 
+/// Elements of K of this lane that part `part` of a repeated instruction reads:
+/// two pairs. Widened bytes are pairs of neighbors; of widened elements of 4
+/// bits, those that are four apart share a word (ConvertByAddition.cpp).
+static std::array<int64_t, 4> getElementsOfPart(const MatrixInstruction &row,
+                                                int64_t part) {
+  int64_t first = 4 * part;
+  if (row.storedBits == 8)
+    return {first, first + 1, first + 2, first + 3};
+  first = part / 2 * 8 + part % 2 * 2;
+  return {first, first + 4, first + 1, first + 5};
+}
+
+/// Splits an instruction that is several along K. Which lane holds which
+/// element of K has no effect if it is the same for a and b.
+Value NvidiaTarget::emitRepeated(OpBuilder &builder, Location loc,
+                                 const MatrixInstruction &row, MmaOp op,
+                                 Value a, Value b, Value acc) const {
+  const MatrixInstruction *each = chip.findInstruction(row.repeated);
+  assert(each && "the table has the instruction that is repeated");
+  int64_t run = row.bMap.getNumRegisters(), parts = row.k / each->k;
+  for (int64_t part = 0; part < parts; ++part) {
+    auto [k0, k1, k2, k3] = getElementsOfPart(row, part);
+    // Rows g and g + 8 of a.
+    Value left = vector::ShuffleOp::create(
+              builder, loc, a, a,
+              {k0, k1, run + k0, run + k1, k2, k3, run + k2, run + k3}),
+          right = vector::ShuffleOp::create(builder, loc, b, b,
+                                            {k0, k1, k2, k3});
+    acc = emitMma(builder, loc, *each, op, left, right, acc);
+  }
+  return acc;
+}
+
 Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
                             const MatrixInstruction &row, MmaOp op, Value a,
                             Value b, Value acc) const {
   // One subgroup's; those of groups have conversions of their own.
   if (row.subgroups > 1)
     return {};
+  if (!row.repeated.empty())
+    return emitRepeated(builder, loc, row, op, a, b, acc);
   SmallVector<Value> aWords = unpackRegisters(builder, loc, a, row.tf32),
                      bWords = unpackRegisters(builder, loc, b, row.tf32),
                      accWords = unpackRegisters(builder, loc, acc, false);

@@ -59,6 +59,11 @@ public:
                      std::optional<int64_t> ldsLoads) const override;
 
 private:
+  /// MmaSync.cpp
+  Value emitRepeated(OpBuilder &builder, Location loc,
+                     const MatrixInstruction &row, MmaOp op, Value a, Value b,
+                     Value acc) const;
+
   /// Compute capability, as 10 * major + minor.
   int64_t level;
 };

@@ -207,6 +207,51 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
   return row;
 }
 
+/// Several m16n8k16 for operands of fewer bits that are widened in registers.
+/// Lane t of each four holds elements t * k / 4 and on of K, of a and of b, as
+/// adjacent elements; emitMma permutes K. m16n8k32, the elements of a row of a,
+/// or of a column of b:
+///
+///      K        0 to 7   8 to 15   16 to 23   24 to 31
+///      lane       0         1          2          3
+static void addRepetitions(Chip &chip) {
+  std::vector<MatrixInstruction> rows;
+  for (const MatrixInstruction &row : chip.instructions)
+    if (row.name == "mma.m16n8k16.f32.f16" ||
+        row.name == "mma.m16n8k16.f32.bf16")
+      for (int64_t bits : {8, 4})
+        for (int32_t k : {32, 64}) {
+          MatrixInstruction longer = row;
+          std::string shape = "m16n8k" + std::to_string(k);
+          longer.name = "mma." + shape + ".f32." + row.aType +
+                        (bits == 8 ? ".of8" : ".of4");
+          longer.k = k;
+          longer.repeated = row.name;
+          longer.storedBits = bits;
+          llvm::SmallVector<Step> a, b;
+          int32_t run = k / 4;
+          for (int32_t step = 1; step < run; step *= 2) {
+            a.push_back({0, step});
+            b.push_back({step, 0});
+          }
+          a.push_back({8, 0});
+          longer.aMap = LaneMap(llvm::ArrayRef<Step>({{0, run},
+                                                      {0, 2 * run},
+                                                      {1, 0},
+                                                      {2, 0},
+                                                      {4, 0}}),
+                                a);
+          longer.bMap = LaneMap(llvm::ArrayRef<Step>({{run, 0},
+                                                      {2 * run, 0},
+                                                      {0, 1},
+                                                      {0, 2},
+                                                      {0, 4}}),
+                                b);
+          rows.push_back(std::move(longer));
+        }
+  llvm::append_range(chip.instructions, rows);
+}
+
 /// The instructions of a warpgroup: four subgroups, whose lanes hold 16 rows of
 /// the accumulator each, in the layout of m16n8 (PTX ISA, "Asynchronous
 /// Warpgroup Level Matrix Instructions: wgmma.mma_async"). a and b are read
@@ -461,6 +506,7 @@ Chip mlir::tessera::makeNvidiaChip(const NvidiaChipRow &of) {
     addWarpgroups(chip);
   if (of.unit == NvidiaChipRow::TensorMemory)
     addTensorMemory(chip);
+  addRepetitions(chip);
   addScalarInstructions(chip);
   return chip;
 }

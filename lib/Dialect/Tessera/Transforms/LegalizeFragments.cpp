@@ -159,6 +159,7 @@ const MatrixInstruction *Legalizer::resolve(const MatrixInstruction &row,
         other.k == row.k && other.aType == row.aType &&
         other.bType == row.bType && other.accType == row.accType &&
         other.tf32 == row.tf32 && other.matrixUnit == row.matrixUnit &&
+        other.repeated == row.repeated &&
         other.aInMemory == row.aInMemory && other.n < row.n &&
         fits(other, type) && (!widest || widest->n < other.n) &&
         other.accMap.dropDimension(1) == row.accMap.dropDimension(1))
@@ -227,6 +228,7 @@ LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
   int64_t columns = op.getResult().getType().getCols();
   for (const MatrixInstruction &row : chip.instructions) {
     if (!whole || row.subgroups != whole->subgroups || row.m != whole->m ||
+        row.repeated != whole->repeated ||
         row.n != std::min(whole->n, columns) || row.accType != whole->accType ||
         row.aType != whole->aType || row.bType != whole->bType ||
         row.k != whole->k || row.matrixUnit != whole->matrixUnit)
@@ -259,6 +261,23 @@ void Legalizer::widenOperands(OpBuilder &builder, MmaOp op,
               builder.getUnitAttr());
 }
 
+/// The bits of an element in memory of `value`, an operand of an mma that a map
+/// widens from runs of K in memory; 0 if it is not one.
+static int64_t getStoredBits(Value value) {
+  auto map = value.getDefiningOp<MapOp>();
+  auto load =
+      map ? map.getInputs().front().getDefiningOp<LoadOp>() : LoadOp();
+  if (!load)
+    return 0;
+  bool isA = load.getType().getRole() == Role::A;
+  MemRefType memory = load.getMemRefType();
+  int64_t stored = getElementBits(memory.getElementType()),
+          widened = getElementBits(
+              cast<FragmentType>(value.getType()).getElementType());
+  bool runsAlongK = load.getTranspose() != isA && memory.isLastDimUnitStride();
+  return runsAlongK && stored < widened ? stored : 0;
+}
+
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
@@ -280,6 +299,11 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
       diag.attachNote(op.getLoc()) << line;
     return diag;
   }
+  for (Value operand : {op.getA(), op.getB()})
+    if (int64_t bits = getStoredBits(operand))
+      if (const MatrixInstruction *longer =
+              findRepetition(chip, *row, bits, a.getCols()))
+        row = longer;
   LDBG() << op.getLoc() << ": " << row->name;
   for (StringRef line : why)
     LDBG() << "  not " << line;

@@ -14,7 +14,9 @@
 //
 // Vectors along K are inputs of the operands' producers (scales, biases), of
 // which each lane reads a few elements from global memory. Read where they are
-// used, each fragment would wait for them.
+// used, each fragment would wait for them. The scales of weights that are
+// narrower than the scales are read one step ahead: the steps of such a kernel
+// take less time than a read does.
 //
 // If the number of steps is static, the last steps, which have no more copies
 // to issue, are a separate loop, and all copies are in bounds. Otherwise copies
@@ -102,6 +104,15 @@ private:
   void findVectors();
   /// Begins a step: its number, and the vectors that it reads.
   IRMapping readVectors(Step step);
+  /// Reads the vectors of a step, one row or column each.
+  SmallVector<Value> readAhead(Step step);
+  /// Begins a step whose vectors have been read ahead.
+  IRMapping useVectors(Step step, ValueRange vectors);
+  /// Begins a step that has `carried` and, where they are read ahead, its
+  /// vectors. `carried` becomes those of the loop alone.
+  IRMapping begin(Step step, SmallVector<Value> &carried);
+  /// Adds the vectors of the step after `step`, where they are read ahead.
+  void readNext(Step step, SmallVector<Value> &next);
   void startCopies(Step step, bool inBounds);
   SmallVector<Value> compute(Step step, IRMapping &mapping, ValueRange carried);
   using Body = function_ref<SmallVector<Value>(Step, ValueRange)>;
@@ -121,6 +132,8 @@ private:
   DenseMap<Value, Value> buffers;
   /// The reads of vectors, and what their addresses depend on, in order.
   llvm::SetVector<Operation *> vectors;
+  /// The reads among them that are made one step ahead.
+  SmallVector<BroadcastOp> ahead;
 };
 
 } // namespace
@@ -228,9 +241,78 @@ void Pipeliner::findVectors() {
                                              op->getNumRegions() == 0));
                     });
     // Addresses are cloned with the tiles' as well.
-    if (isOfStep)
-      vectors.insert_range(slice);
+    if (!isOfStep)
+      continue;
+    vectors.insert_range(slice);
+    int64_t bits = getElementBits(memory.getElementType());
+    if (llvm::any_of(copies, [&](CopyOp copy) {
+          return getElementBits(copy.getSourceType().getElementType()) < bits &&
+                 !isa<FloatType>(copy.getSourceType().getElementType());
+        }))
+      ahead.push_back(vector);
   }
+  // All of them, or none.
+  if (ahead.size() != static_cast<size_t>(llvm::count_if(
+                          vectors, llvm::IsaPred<BroadcastOp>)))
+    ahead.clear();
+}
+
+SmallVector<Value> Pipeliner::readAhead(Step step) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), step.number);
+  SmallVector<Value> values;
+  for (Operation *op : vectors) {
+    auto vector = dyn_cast<BroadcastOp>(op);
+    if (!vector) {
+      builder.clone(*op, mapping);
+      continue;
+    }
+    FragmentType type = vector.getResult().getType();
+    unsigned dropped = vector.getDimension();
+    values.push_back(BroadcastOp::create(
+        builder, vector.getLoc(),
+        FragmentType::get(dropped == 0 ? 1 : type.getRows(),
+                          dropped == 1 ? 1 : type.getCols(),
+                          type.getElementType(), type.getRole()),
+        mapping.lookupOrDefault(vector.getSource()),
+        mapping.lookupOrDefault(vector.getIndex()), dropped,
+        vector.getInBounds()));
+  }
+  return values;
+}
+
+IRMapping Pipeliner::useVectors(Step step, ValueRange values) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), step.number);
+  for (auto [vector, value] : llvm::zip_equal(ahead, values)) {
+    auto whole = BroadcastOp::create(
+        builder, vector.getLoc(), vector.getResult().getType(), value,
+        /*index=*/Value(), vector.getDimension(), /*inBounds=*/false);
+    mapping.map(vector.getResult(), whole.getResult());
+    mapping.map(vector.getOperation(), whole.getOperation());
+  }
+  return mapping;
+}
+
+IRMapping Pipeliner::begin(Step step, SmallVector<Value> &carried) {
+  if (ahead.empty())
+    return readVectors(step);
+  size_t own = carried.size() - ahead.size();
+  IRMapping mapping = useVectors(step, ValueRange(carried).drop_front(own));
+  carried.resize(own);
+  return mapping;
+}
+
+void Pipeliner::readNext(Step step, SmallVector<Value> &next) {
+  if (ahead.empty())
+    return;
+  // The last step reads its own ones again.
+  Value last = arith::SubIOp::create(builder, loop.getUpperBound(),
+                                     constant(1)),
+        after = arith::AddIOp::create(builder, step.number, constant(1));
+  llvm::append_range(
+      next,
+      readAhead({arith::MinUIOp::create(builder, after, last), std::nullopt}));
 }
 
 IRMapping Pipeliner::readVectors(Step step) {
@@ -349,27 +431,40 @@ void Pipeliner::run() {
   Value zero = constant(0);
   Value lastCopied =
       peel ? constant(*steps - (stages - 1)) : loop.getUpperBound();
+  SmallVector<Value> first(loop.getInitArgs());
+  if (!ahead.empty())
+    llvm::append_range(first, readAhead({zero, 0}));
   SmallVector<Value> results = forSteps(
-      zero, lastCopied, loop.getInitArgs(), [&](Step step, ValueRange carried) {
-        IRMapping mapping = readVectors(step);
+      zero, lastCopied, first, [&](Step step, ValueRange values) {
+        SmallVector<Value> carried(values), vectorsOfNext;
+        IRMapping mapping = begin(step, carried);
+        readNext(step, vectorsOfNext);
         // All but the copies of the last stages - 2 steps are complete. After
         // the barrier, all are done with the slot that the next copies go to.
         WaitOp::create(builder, ValueRange(),
                        static_cast<int64_t>(copies.size()) * (stages - 2));
         gpu::BarrierOp::create(builder);
         startCopies(stepAfter(step, stages - 1), peel);
-        return compute(step, mapping, carried);
+        SmallVector<Value> next = compute(step, mapping, carried);
+        llvm::append_range(next, vectorsOfNext);
+        return next;
       });
   // Copies of steps that do not exist count as copies too.
   WaitOp::create(builder, ValueRange(), /*pending=*/0);
   if (peel) {
     gpu::BarrierOp::create(builder);
     results = forSteps(lastCopied, loop.getUpperBound(), results,
-                       [&](Step step, ValueRange carried) {
-                         IRMapping mapping = readVectors(step);
-                         return compute(step, mapping, carried);
+                       [&](Step step, ValueRange values) {
+                         SmallVector<Value> carried(values), vectorsOfNext;
+                         IRMapping mapping = begin(step, carried);
+                         readNext(step, vectorsOfNext);
+                         SmallVector<Value> next =
+                             compute(step, mapping, carried);
+                         llvm::append_range(next, vectorsOfNext);
+                         return next;
                        });
   }
+  results.resize(loop.getNumResults());
   loop.replaceAllUsesWith(results);
   loop.erase();
 }

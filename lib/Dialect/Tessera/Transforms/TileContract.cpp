@@ -55,6 +55,8 @@
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
+#include <numeric>
+
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILECONTRACT
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
@@ -313,6 +315,8 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
   if (producer.empty())
     return loaded;
 
+  // Where the fragment begins along K.
+  Value along = math.add(k, side == 0 ? col : row);
   // The other inputs: matrices, vectors along K or along M (N), scalars.
   Block &inner = producer.front();
   ArrayRef<unsigned> otherDims = side == 0 ? form.m : form.n;
@@ -328,18 +332,17 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
     Value input;
     if (operands.isQuotient(operand)) {
       if (!readsOther) {
-        Value vector = operands.viewQuotient(operand, {}, k);
+        Value vector = operands.viewQuotient(operand, {}, along);
         mapping.map(inner.getArgument(i),
                     memref::LoadOp::create(builder, vector, ValueRange()));
         continue;
       }
-      // One value for the whole step along K.
+      // One value for the whole fragment along K.
       input = BroadcastOp::create(
-          builder, inputType, operands.viewQuotient(operand, otherDims, k),
-          other, /*dimension=*/side == 0 ? 1 : 0, /*inBounds=*/false);
+          builder, inputType, operands.viewQuotient(operand, otherDims, along),
+          other, /*dimension=*/side == 0 ? 1 : 0, /*inBounds=*/fits(side));
     } else if (readsK && readsOther) {
       MatrixView view = operands.viewMatrix(operand);
-      Value along = math.add(k, side == 0 ? col : row);
       input = load(view, side == 0 ? other : along, side == 0 ? along : other,
                    inputType, /*inBounds=*/false);
     } else if (readsK || readsOther) {
@@ -349,7 +352,7 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
       bool alongRows = readsK == (side == 1);
       input = BroadcastOp::create(
           builder, inputType, vector,
-          readsK ? math.add(k, side == 0 ? col : row) : other,
+          readsK ? along : other,
           /*dimension=*/alongRows ? 1 : 0, /*inBounds=*/false);
     } else {
       mapping.map(inner.getArgument(i), operands.loadScalar(operand));
@@ -375,8 +378,7 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
     Type indexType = builder.getIndexType();
     SmallVector<Value> coordinates{body->addArgument(indexType, op.getLoc()),
                                    body->addArgument(indexType, op.getLoc())};
-    Value at = math.add(math.add(k, side == 0 ? col : row),
-                        coordinates[side == 0 ? 1 : 0]);
+    Value at = math.add(along, coordinates[side == 0 ? 1 : 0]);
     Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, at,
                                          operands.getK());
     Value zero = arith::ConstantOp::create(
@@ -446,7 +448,10 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   Value at = math.add(firstK, math.mul(loop.getInductionVar(), k));
   SmallVector<StepSource> a = emitSources(0, views[0], at),
                           b = emitSources(1, views[1], at);
-  Value zero = math.constant(0);
+  // A step has several parts if a producer's inputs change within it.
+  int64_t length = k;
+  if (int64_t longest = getLargestStep(op, form))
+    length = std::gcd(longest, k);
   size_t count = vgrid[0] * vgrid[1];
   SmallVector<Value> matmuls;
   for (int64_t s = 0; s < subBatches; ++s) {
@@ -455,16 +460,24 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
         matmuls, forEachVThread(
                      loop.getRegionIterArgs().slice(s * count, count),
                      [&](Value row, Value col, ValueRange privates) {
-                       Value aValue = emitOperand(
-                           0, a[s], row, zero, at, math.add(blockAt[0], row),
-                           fragment(tile[0], k, op.getFactorType(0), Role::A));
-                       Value bValue = emitOperand(
-                           1, b[s], zero, col, at, math.add(blockAt[1], col),
-                           fragment(k, tile[1], op.getFactorType(1), Role::B));
-                       Value matmul =
-                           MmaOp::create(builder, privates[0].getType(), aValue,
-                                         bValue, privates[0], op.getUnsignedA(),
-                                         op.getUnsignedB(), op.getPrecision());
+                       Value matmul = privates[0];
+                       for (int64_t part = 0; part < k; part += length) {
+                         Value within = math.constant(part);
+                         Value aValue = emitOperand(
+                             0, a[s], row, within, at,
+                             math.add(blockAt[0], row),
+                             fragment(tile[0], length, op.getFactorType(0),
+                                      Role::A));
+                         Value bValue = emitOperand(
+                             1, b[s], within, col, at,
+                             math.add(blockAt[1], col),
+                             fragment(length, tile[1], op.getFactorType(1),
+                                      Role::B));
+                         matmul = MmaOp::create(
+                             builder, matmul.getType(), aValue, bValue, matmul,
+                             op.getUnsignedA(), op.getUnsignedB(),
+                             op.getPrecision());
+                       }
                        return SmallVector<Value>{matmul};
                      }));
   }

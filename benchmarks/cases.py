@@ -26,7 +26,7 @@ BYTES = {"f64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i8": 1, "f8E4M3FN":
 class Case:
     suite: str
     name: str
-    # The peers select their code by it: "gemm", "batched", "fused", "conv", "attention", "softmax",
+    # The peers select their code by it: "gemm", "batched", "weights", "fused", "conv", "attention", "softmax",
     # "layer_norm", "reduction", "transpose".
     kind: str
     type: str
@@ -119,6 +119,45 @@ def batched(kind, count, m, n, k, layout="NN"):
     name = f"{kind} {count} of {m}x{n}x{k}" + (f" {layout}" if layout != "NN" else "")
     return Case("batched", name, "batched", kind, (count, m, n, k), text, 2.0 * count * m * n * k, size, 2, options,
                 {"layout": layout})
+
+
+def weights(kind, bits, m, n, k, group=128, zero=False):
+    """A matmul by NxK weights of 8 or 4 bits with a scale for each `group` elements of K; with `zero`, they are
+    unsigned, and each group has a zero point."""
+    operand, acc, options = TYPES[kind]
+    stored, groups = f"i{bits}", k // group
+    whole, parts, scales = f"{n}x{k}", f"{n}x{groups}x{group}", f"{n}x{groups}"
+    every, one = "affine_map<(n, g, i) -> (n, g, i)>", "affine_map<(n, g, i) -> (n, g)>"
+    inputs, types, argument, number = "%grouped, %s", f"tensor<{parts}x{stored}>, tensor<{scales}x{operand}>", "", f"""
+    %f = arith.sitofp %x : {stored} to {operand}"""
+    if zero:
+        inputs, types, argument = f"{inputs}, %z", f"{types}, tensor<{scales}x{stored}>", f", %y: {stored}"
+        number = f"""
+    %0 = arith.extui %x : {stored} to i32
+    %1 = arith.extui %y : {stored} to i32
+    %2 = arith.subi %0, %1 : i32
+    %f = arith.sitofp %2 : i32 to {operand}"""
+    body = f"""  %grouped = tensor.expand_shape %w [[0], [1, 2]] output_shape [{n}, {groups}, {group}] : tensor<{whole}x{stored}> into tensor<{parts}x{stored}>
+  %empty = tensor.empty() : tensor<{parts}x{operand}>
+  %wide = linalg.generic {{
+      indexing_maps = [{every}, {one}{", " + one if zero else ""}, {every}], iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins({inputs} : {types}) outs(%empty : tensor<{parts}x{operand}>) {{
+  ^bb0(%x: {stored}, %scale: {operand}{argument}, %o: {operand}):{number}
+    %p = arith.mulf %f, %scale : {operand}
+    linalg.yield %p : {operand}
+  }} -> tensor<{parts}x{operand}>
+  %b = tensor.collapse_shape %wide [[0], [1, 2]] : tensor<{parts}x{operand}> into tensor<{whole}x{operand}>
+"""
+    body += product(None, operand, f"{m}x{k}", whole, f"{m}x{n}", acc, f"linalg.matmul indexing_maps = [{maps('NT')}]")
+    body += rounded("product", "result", acc, operand, f"{m}x{n}")
+    arguments = [("a", f"{m}x{k}x{operand}"), ("w", f"{whole}x{stored}"), ("s", f"{scales}x{operand}")]
+    if zero:
+        arguments.append(("z", f"{scales}x{stored}"))
+    text = function(arguments, body, "result", f"{m}x{n}x{operand}")
+    size = (m * k + m * n + n * groups) * BYTES[operand] + (n * k + (n * groups if zero else 0)) * bits // 8
+    name = f"{kind} {m}x{n}x{k}, weights of {bits} bits, groups of {group}" + (", zero points" if zero else "")
+    return Case("weights", name, "weights", kind, (m, n, k), text, 2.0 * m * n * k, size, len(arguments), options,
+                {"bits": bits, "group": group, "zero": zero})
 
 
 def fused(kind, m, n, k):

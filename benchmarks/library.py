@@ -39,7 +39,9 @@ def set_tf32(allowed):
 
 
 def make_random(element, shape, device):
-    """Random contents: between -1 and 1, or any integer."""
+    """Random contents: between -1 and 1, or any integer. Two integers of 4 bits are a byte."""
+    if element == "i4":
+        return torch.randint(0, 256, (*shape[:-1], shape[-1] // 2), dtype=torch.uint8, device=device)
     dtype = DTYPES[element]
     if dtype in (torch.int8, torch.int32):
         return torch.randint(-128, 128, shape, dtype=dtype, device=device)
@@ -95,6 +97,41 @@ def matmul_ways(case):
         return narrow_ways(case)
     function = torch.bmm if case.kind == "batched" else torch.mm
     return [Way(function.__name__, function, lambda a, b: as_matrices(case, a, b))]
+
+
+# -- Weights of few bits ---------------------------------------------------------------------------------
+
+
+def unpack(case, stored):
+    """The integers of a tensor of 4 or 8 bits, the low half of a byte first."""
+    signed = not case.more["zero"]
+    if case.more["bits"] == 8:
+        return (stored if signed else stored.view(torch.uint8)).int()
+    halves = torch.stack((stored & 15, stored >> 4), -1).flatten(-2).int()
+    return torch.where(halves > 7, halves - 16, halves) if signed else halves
+
+
+def dequantized(case, w, s, z=None):
+    """The weights as the program computes them: rounded to its type by the multiplication."""
+    numbers = unpack(case, w).reshape(*s.shape, -1)
+    if z is not None:
+        numbers = numbers - unpack(case, z).reshape(s.shape).unsqueeze(-1)
+    return (numbers.to(s.dtype) * s.unsqueeze(-1)).flatten(1)
+
+
+def narrow_weights_ways(case):
+    """The matmul of wide weights; and PyTorch's own kernels, whose layouts are made ahead of time."""
+    (m, n, k), group, bits = case.shape, case.more["group"], case.more["bits"]
+    ways = [Way("linear, wide weights", functional.linear, lambda a, *more: (a, dequantized(case, *more)))]
+    # Both compute with bf16. The values of the weights have no effect on the time.
+    if case.type == "bf16" and bits == 4:
+        ways.append(Way("_weight_int4pack_mm", lambda a, w, s: torch._weight_int4pack_mm(a, w, group, s),
+                        lambda a, w, s, *_: (a, torch._convert_weight_to_int4pack(w.contiguous(), 8),
+                                             torch.stack((s, s), -1).transpose(0, 1).contiguous())))
+    if case.type == "bf16" and bits == 8:
+        ways.append(Way("_weight_int8pack_mm, a scale for each column", torch._weight_int8pack_mm,
+                        lambda a, w, s, *_: (a, w, s[:, 0].contiguous())))
+    return ways
 
 
 # -- Convolutions ----------------------------------------------------------------------------------------
@@ -192,6 +229,8 @@ def make_ways(case):
     """The ways in which the library may compute the case; the fastest counts."""
     if case.kind in ("gemm", "batched"):
         return matmul_ways(case)
+    if case.kind == "weights":
+        return narrow_weights_ways(case)
     if case.kind == "conv":
         return conv_ways(case)
     if case.kind == "attention":
@@ -210,6 +249,9 @@ def compute_wide(case, tensors):
     """The result in a wider type, in the layout of ours. tf32 must be switched off."""
     if case.kind == "transpose":
         return tensors[0].permute(case.more["permutation"])
+    if case.kind == "weights":
+        a, *more = tensors
+        return a.float() @ dequantized(case, *more).float().mT
     is_narrow = TYPES[case.type][0] in ("f16", "bf16", "f8E4M3FN")
     if case.kind == "conv":
         # cuDNN has few convolutions of f64. The fastest one is not searched for.
@@ -227,7 +269,7 @@ def compute_wide(case, tensors):
 
 def count_terms(case):
     """Returns the number of terms of the sum that is an element of the result."""
-    if case.kind in ("gemm", "batched"):
+    if case.kind in ("gemm", "batched", "weights"):
         return case.shape[-1]
     if case.kind == "conv":
         _, _, channels, _, window, _ = case.shape
@@ -254,6 +296,9 @@ def get_slack(case):
     if case.type == "f8fast":
         return terms ** 0.5 * 2.0 ** -6
     slack = terms * 2.0 ** -22 + (terms ** 1.5 * 2.0 ** -27)
+    # Weights are scales between -1 and 1 times integers.
+    if case.kind == "weights":
+        return slack * 2 ** case.more["bits"]
     # cuDNN may use Winograd's algorithm for what ours is compared with.
     return slack * (16 if case.kind == "conv" else 1)
 

@@ -6,9 +6,9 @@ import itertools
 import random
 
 import cases
-from cases import attention, batched, conv, gemm, layer_norm, reduction, softmax, transpose
+from cases import attention, batched, conv, gemm, layer_norm, reduction, softmax, transpose, weights
 
-KINDS = ("gemm", "batched", "conv", "attention", "softmax", "layer_norm", "reduction", "transpose")
+KINDS = ("gemm", "batched", "weights", "conv", "attention", "softmax", "layer_norm", "reduction", "transpose")
 
 
 def gemms():
@@ -74,6 +74,18 @@ def batches():
     yield batched("tf32", 32, 256, 256, 256)
     yield batched("f32", 100, 64, 64, 64)
     yield batched("f64", 64, 128, 128, 128)
+
+
+def narrow_weights():
+    """Layers of a network of 7 billion parameters, for one token up to a block of them."""
+    for bits in (8, 4):
+        for m in (1, 2, 4, 8, 16, 32, 64, 128):
+            yield weights("bf16", bits, m, 4096, 11008)
+        for m in (1, 16):
+            yield weights("bf16", bits, m, 14336, 4096)
+            yield weights("f16", bits, m, 4096, 4096, group=32)
+        yield weights("f16", bits, 8, 11008, 4096, group=64, zero=True)
+        yield weights("f16", bits, 1, 11008, 4096, group=4096)
 
 
 def convolutions():
@@ -218,6 +230,8 @@ def tiny():
     yield gemm("f64", 5, 16, 9, layout="NT")
     yield gemm("bf16", 16, 24, 32)
     yield batched("f32", 3, 5, 6, 7, layout="TN")
+    yield weights("f16", 8, 3, 16, 64, group=32)
+    yield weights("bf16", 4, 1, 24, 64, group=16, zero=True)
     yield conv("f32", 2, 9, 4, 6, 3, 2)
     yield conv("f32", 1, 8, 6, 6, 3, groups=6)
     yield conv("f32", 1, 8, 8, 12, 3, groups=4)
@@ -235,5 +249,5 @@ def tiny():
 
 def all_cases(seed, count):
     """The chosen cases and `count` drawn ones, no two of the same name."""
-    chosen = itertools.chain(gemms(), batches(), convolutions(), attentions(), rows(), draw_cases(seed, count))
+    chosen = itertools.chain(gemms(), batches(), narrow_weights(), convolutions(), attentions(), rows(), draw_cases(seed, count))
     return list({case.name: case for case in chosen}.values())

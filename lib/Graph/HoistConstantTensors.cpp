@@ -61,6 +61,58 @@ static void foldReshapes(func::FuncOp function) {
 
 namespace {
 
+/// The rows of the matmul `op`; nothing if it is not one, or has dynamic
+/// extents.
+static std::optional<int64_t> countRows(linalg::LinalgOp op, Value weights) {
+  auto out = op->getNumResults() == 1
+                 ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                 : RankedTensorType();
+  auto type = cast<RankedTensorType>(weights.getType());
+  if (!linalg::isaContractionOpInterface(op) || !out ||
+      !out.hasStaticShape() || type.getNumElements() == 0)
+    return std::nullopt;
+  int64_t k = 1;
+  for (auto [extent, kind] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      k *= extent;
+  return out.getNumElements() * k / type.getNumElements();
+}
+
+/// Whether `value`, of floats that follow from integers of few bits, is an
+/// operand of matmuls of so few rows that they take as long as it takes to
+/// read: narrow integers are then read in less time, and widened in registers.
+static bool isReadNarrow(Value value) {
+  constexpr int64_t mostRows = 16;
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation
+                                                                      *user) {
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+      return isReadNarrow(user->getResult(0));
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    std::optional<int64_t> rows =
+        op ? countRows(op, value) : std::optional<int64_t>();
+    return rows && *rows <= mostRows;
+  });
+}
+
+/// Whether `op` computes floats from constant integers of at most 8 bits that
+/// are read where they are used.
+static bool isDequantizedLater(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic->getNumResults() != 1 ||
+      !isa<FloatType>(getElementTypeOrSelf(generic->getResult(0).getType())))
+    return false;
+  auto result = cast<RankedTensorType>(generic->getResult(0).getType());
+  bool isNarrow = llvm::any_of(generic.getDpsInputs(), [&](Value input) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    return type && type.getElementType().isInteger() &&
+           type.getElementTypeBitWidth() <= 8 && type.hasStaticShape() &&
+           result.hasStaticShape() &&
+           type.getNumElements() == result.getNumElements();
+  });
+  return isNarrow && isReadNarrow(generic->getResult(0));
+}
+
 /// The values of a function that follow from constants alone.
 class ConstantValues {
 public:
@@ -79,7 +131,7 @@ public:
     if (!isa<linalg::LinalgOp, tensor::PadOp>(op) &&
         !op->hasTrait<OpTrait::Elementwise>())
       return false;
-    if (isa<linalg::FillOp, linalg::BroadcastOp>(op))
+    if (isa<linalg::FillOp, linalg::BroadcastOp>(op) || isDequantizedLater(op))
       return false;
     int64_t most = 0;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);

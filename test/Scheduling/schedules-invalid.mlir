@@ -487,11 +487,37 @@ func.func @schedule_c15(%a: memref<1x18x18x64xf16>, %b: memref<3x3x64x64xf16>, %
 
 func.func @schedule_c16(%a: memref<64x256xi8>, %b: memref<256x64xf16>, %s: memref<64x4xf16>, %c: memref<64x64xf32>) {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{schedule_c16: k = 128, but a producer's inputs change every 64 elements of K: k must divide that}}
+  // expected-error @+1 {{schedule_c16: k = 96, but a producer's inputs change every 64 elements of K: k must divide that, or be a multiple of it}}
   tessera.contract ins(%a, %b : memref<64x256xi8>, memref<256x64xf16>)
       init(%zero : f32) lhs_inputs(%s : memref<64x4xf16>) outs(%c : memref<64x64xf32>)
       maps [#mk, #kn, #mn, #scale] accumulate f32
-      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 128, kFragment = 16, stages = 2>
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 96, kFragment = 16, stages = 2>
+      lhs_producer {
+      ^bb0(%q: i8, %x: f16):
+        %f = arith.sitofp %q : i8 to f16
+        %d = arith.mulf %f, %x : f16
+        tessera.yield %d : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#scale = affine_map<(m, n, k) -> (m, k floordiv 64)>
+
+func.func @schedule_c16_fragment(%a: memref<64x256xi8>, %b: memref<256x64xf16>, %s: memref<64x4xf16>, %c: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c16: kFragment = 128, but a producer's inputs change every 64 elements of K: kFragment must divide that}}
+  tessera.contract ins(%a, %b : memref<64x256xi8>, memref<256x64xf16>)
+      init(%zero : f32) lhs_inputs(%s : memref<64x4xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn, #scale] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 128, kFragment = 128, stages = 2>
       lhs_producer {
       ^bb0(%q: i8, %x: f16):
         %f = arith.sitofp %q : i8 to f16

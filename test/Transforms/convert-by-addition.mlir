@@ -16,6 +16,17 @@
 // RUN: cmp %t.9.npy %t.11.npy
 // RUN: od -An -v -tf4 -w8 -j640 -N8 %t.8.npy | FileCheck %s --check-prefix=SHIFTED
 // SHIFTED: 0 1{{$}}
+// All integers of 4 and 8 bits in vectors.
+// RUN: gpu-runner %s --target=cpu --entry=vectors --out=0=%t.h0.npy --out=1=%t.h1.npy --out=2=%t.h2.npy --out=3=%t.h3.npy --out=4=%t.h4.npy --out=5=%t.h5.npy
+// RUN: gpu-runner %t.mlir --target=cpu --entry=vectors --out=0=%t.a0.npy --out=1=%t.a1.npy --out=2=%t.a2.npy --out=3=%t.a3.npy --out=4=%t.a4.npy --out=5=%t.a5.npy
+// RUN: cmp %t.h0.npy %t.a0.npy
+// RUN: cmp %t.h1.npy %t.a1.npy
+// RUN: cmp %t.h2.npy %t.a2.npy
+// RUN: cmp %t.h3.npy %t.a3.npy
+// RUN: cmp %t.h4.npy %t.a4.npy
+// RUN: cmp %t.h5.npy %t.a5.npy
+// RUN: od -An -v -tx2 -w32 -j128 -N32 %t.a0.npy | FileCheck %s --check-prefix=HALVES
+// HALVES: 0000 3c00 4000 4200 4400 4500 4600 4700 c800 c700 c600 c500 c400 c200 c000 bc00
 // RUN: od -An -v -td1 -w8 -j128 -N48 %t.0.npy | FileCheck %s --check-prefix=BYTES
 // BYTES: -128 -128 -127 3 3 -125 -121 127
 
@@ -104,6 +115,42 @@ func.func @shift(%x: i8, %y: f32) -> (f32, f32, f32) {
   %1 = arith.subf %g, %five : f32
   %2 = arith.subf %f, %part : f32
   return %0, %1, %2 : f32, f32, f32
+// Two bytes to a word, and four of them by one shuffle.
+// CHECK-LABEL: func @bytes
+// CHECK-SAME:      %[[X:.+]]: vector<4xi8>
+// CHECK-DAG:     %[[SIGN:.+]] = arith.constant dense<-128> : vector<4xi8>
+// CHECK-DAG:     %[[HIGH:.+]] = arith.constant dense<100> : vector<4xi8>
+// CHECK-DAG:     %[[BASE:.+]] = arith.constant dense<1.152000e+03> : vector<4xf16>
+// CHECK:         %[[B:.+]] = arith.xori %[[X]], %[[SIGN]]
+// CHECK:         %[[W:.+]] = vector.shuffle %[[B]], %[[HIGH]] [0, 4, 1, 4, 2, 4, 3, 4]
+// CHECK:         %[[F:.+]] = vector.bitcast %[[W]] : vector<8xi8> to vector<4xf16>
+// CHECK:         arith.subf %[[F]], %[[BASE]]
+func.func @bytes(%x: vector<4xi8>) -> vector<4xf16> {
+  %y = arith.sitofp %x : vector<4xi8> to vector<4xf16>
+  return %y : vector<4xf16>
+}
+
+// A difference is that of floats, and an extension has no effect.
+// CHECK-LABEL: func @difference
+// CHECK-NOT:     arith.subi
+// CHECK:         %[[A:.+]] = arith.subf {{.*}} : vector<4xf16>
+// CHECK:         %[[B:.+]] = arith.subf {{.*}} : vector<4xf16>
+// CHECK:         arith.subf %[[A]], %[[B]] : vector<4xf16>
+func.func @difference(%x: vector<4xi8>, %z: vector<4xi8>) -> vector<4xf16> {
+  %a = arith.extui %x : vector<4xi8> to vector<4xi32>
+  %b = arith.extui %z : vector<4xi8> to vector<4xi32>
+  %d = arith.subi %a, %b : vector<4xi32>
+  %y = arith.sitofp %d : vector<4xi32> to vector<4xf16>
+  return %y : vector<4xf16>
+}
+
+// It may wrap.
+// CHECK-LABEL: func @wraps
+// CHECK:         arith.subi
+func.func @wraps(%x: vector<4xi8>, %z: vector<4xi8>) -> vector<4xf32> {
+  %d = arith.subi %x, %z : vector<4xi8>
+  %y = arith.sitofp %d : vector<4xi8> to vector<4xf32>
+  return %y : vector<4xf32>
 }
 
 // No limits, a limit that is not constant, one that is not an integer, too many bits.
@@ -244,4 +291,35 @@ func.func @shifted() -> (tensor<256xf32>, tensor<2048xf32>) {
     linalg.yield %d : f32
   } -> tensor<2048xf32>
   return %0, %1 : tensor<256xf32>, tensor<2048xf32>
+// GONE-LABEL: func.func @vectors
+// GONE-NOT:     arith.{{[su]}}itofp
+// GONE:         return
+func.func @vectors(%a: memref<16xf16>, %b: memref<16xf16>, %c: memref<16xbf16>, %d: memref<256xf16>, %e: memref<256xf16>, %f: memref<256xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    // Nothing is known before the run.
+    %t = arith.index_cast %tx : index to i8
+    %zeros = vector.broadcast %t : i8 to vector<8xi8>
+    %two = arith.constant dense<[0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe]> : vector<8xi8>
+    %bytes = arith.addi %two, %zeros : vector<8xi8>
+    %n = vector.bitcast %bytes : vector<8xi8> to vector<16xi4>
+    %n0 = arith.sitofp %n : vector<16xi4> to vector<16xf16>
+    %n1 = arith.uitofp %n : vector<16xi4> to vector<16xf16>
+    %n2 = arith.sitofp %n : vector<16xi4> to vector<16xbf16>
+    vector.store %n0, %a[%c0] : memref<16xf16>, vector<16xf16>
+    vector.store %n1, %b[%c0] : memref<16xf16>, vector<16xf16>
+    vector.store %n2, %c[%c0] : memref<16xbf16>, vector<16xbf16>
+    %all = arith.constant dense<"0x000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F808182838485868788898A8B8C8D8E8F909192939495969798999A9B9C9D9E9FA0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBFC0C1C2C3C4C5C6C7C8C9CACBCCCDCECFD0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF"> : vector<256xi8>
+    %none = vector.broadcast %t : i8 to vector<256xi8>
+    %m = arith.addi %all, %none : vector<256xi8>
+    %m0 = arith.sitofp %m : vector<256xi8> to vector<256xf16>
+    %m1 = arith.uitofp %m : vector<256xi8> to vector<256xf16>
+    %m2 = arith.sitofp %m : vector<256xi8> to vector<256xbf16>
+    vector.store %m0, %d[%c0] : memref<256xf16>, vector<256xf16>
+    vector.store %m1, %e[%c0] : memref<256xf16>, vector<256xf16>
+    vector.store %m2, %f[%c0] : memref<256xbf16>, vector<256xbf16>
+    gpu.terminator
+  }
+  return
 }

@@ -126,6 +126,44 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
 // From contractions to kernels
 //===----------------------------------------------------------------------===//
 
+def TesseraPackWeights : Pass<"tessera-pack-weights"> {
+  let summary = "Store constant weights of few bits with K contiguous";
+  let description = [{
+    Expects `tessera.contract` on memrefs. Instructions for operands that are
+    widened in registers (`MatrixInstruction::repeated`) read runs of K. A rhs
+    of integers of at most 8 bits with a producer, whose rows run along N, is
+    copied with its rows along K if it is a large constant, and if the default
+    schedule then uses such instructions. As all copies of constants, this is
+    done once, when the program is loaded. The attribute `tessera.packing` of
+    the copy states its purpose.
+
+    Other weights are read as they are: a copy in each run would take longer
+    than the matmul.
+
+    Before
+
+    ```mlir
+    %w = memref.get_global @weights : memref<4096x11008xi4>
+    tessera.contract ins(%a, %w : memref<8x4096xf16>, memref<4096x11008xi4>)
+        rhs_inputs(%s : memref<32x11008xf16>) outs(%c : memref<8x11008xf32>)
+        maps [#mk, #kn, #mn, #scale] accumulate f32 rhs_producer { ... } { ... }
+    ```
+
+    After, for sm_90a
+
+    ```mlir
+    %w = memref.get_global @weights : memref<4096x11008xi4>
+    %p = memref.alloc() {alignment = 16 : i64} : memref<11008x4096xi4>
+    linalg.generic {tessera.packing = "..."} ins(%w) outs(%p) { yield }
+    tessera.contract ins(%a, %p : memref<8x4096xf16>, memref<11008x4096xi4>)
+        rhs_inputs(%s : memref<32x11008xf16>) outs(%c : memref<8x11008xf32>)
+        maps [#mk, #nk, #mn, #scale] accumulate f32 rhs_producer { ... } { ... }
+    memref.dealloc %p : memref<11008x4096xi4>
+    ```
+  }];
+  let dependentDialects = ["linalg::LinalgDialect", "memref::MemRefDialect"];
+}
+
 def TesseraPackOperands : Pass<"tessera-pack-operands"> {
   let summary = "Copy operands to a layout that warpgroup kernels can load fast";
   let description = [{

@@ -100,8 +100,6 @@ private:
 // Whether it pays
 //===----------------------------------------------------------------------===//
 
-static bool isLargeConstant(Value memory);
-
 /// The copy's time in nanoseconds, which a constant does not take when the
 /// program runs.
 static double estimateCopy(const Plan &plan, const PerformanceModel &rates) {
@@ -162,9 +160,7 @@ static memref::GlobalOp getConstant(Value memory) {
   return global && global.getConstant() ? global : memref::GlobalOp();
 }
 
-/// Whether `memory` is a large constant, which is copied once, when the program
-/// is loaded.
-static bool isLargeConstant(Value memory) {
+bool mlir::tessera::isLargeConstant(Value memory) {
   memref::GlobalOp global = getConstant(memory);
   return global && isa_and_present<DenseResourceElementsAttr>(
                        global.getInitialValueAttr());

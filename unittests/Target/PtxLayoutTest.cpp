@@ -234,13 +234,50 @@ TEST(PtxLayoutTest, EveryRowHasAFormula) {
         continue;
       // The accumulators of these are checked below; their operands are in
       // memory.
-      bool known = row.subgroups > 1;
+      bool known = row.subgroups > 1 || !row.repeated.empty();
       for (const Instruction &instruction : instructions)
         for (const char *name : instruction.names)
           known |= row.name == name;
       EXPECT_TRUE(known) << chip.name << " " << row.name;
     }
   }
+}
+
+// Those that repeat another along K: lane t of each four holds a quarter of K,
+// in order, the same one of a and of b, and the accumulator is that of the
+// repeated one.
+TEST(PtxLayoutTest, RepeatedInstructions) {
+  int seen = 0;
+  for (const Chip &chip : getAllChips())
+    for (const MatrixInstruction &row : chip.instructions) {
+      if (row.repeated.empty())
+        continue;
+      SCOPED_TRACE(row.name);
+      ++seen;
+      const MatrixInstruction *each = chip.findInstruction(row.repeated);
+      ASSERT_TRUE(each);
+      EXPECT_EQ(row.k % each->k, 0);
+      EXPECT_EQ(row.m, each->m);
+      EXPECT_EQ(row.n, each->n);
+      EXPECT_EQ(row.accMap, each->accMap);
+      EXPECT_TRUE(row.storedBits == 4 || row.storedBits == 8);
+      int64_t run = row.k / 4;
+      ASSERT_EQ(row.aMap.getNumRegisters(), 2 * run);
+      ASSERT_EQ(row.bMap.getNumRegisters(), run);
+      for (int64_t lane = 0; lane < 32; ++lane)
+        for (int64_t i = 0; i < run; ++i) {
+          int64_t k = threadIDInGroup(lane) * run + i;
+          EXPECT_EQ(row.aMap.at(lane, i), Position(groupID(lane), k));
+          EXPECT_EQ(row.aMap.at(lane, run + i), Position(groupID(lane) + 8, k));
+          EXPECT_EQ(row.bMap.at(lane, i), Position(k, groupID(lane)));
+        }
+      // Only operands that are widened use it.
+      EXPECT_EQ(findRepetition(chip, *each, row.storedBits, row.k), &row);
+      EXPECT_NE(findRepetition(chip, *each, row.storedBits, row.k / 2), &row);
+    }
+  // f16 and bf16, of 8 and 4 bits, of 32 and 64 elements, on sm_80 and later.
+  EXPECT_GE(seen, 8);
+  EXPECT_EQ(seen % 8, 0);
 }
 
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", figures

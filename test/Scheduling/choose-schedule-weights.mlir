@@ -1,0 +1,87 @@
+// A few rows by weights of 8 or 4 bits: whole lines of weights in a step, whatever the groups of scales are, and
+// parts of K that give each SM several workgroups. Weights along N, more rows, and weights as wide as the other
+// operand have other schedules.
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-map-matvec --tessera-choose-schedule | FileCheck %s
+// A chip without such instructions computes one row by plain threads.
+// RUN: gpu-opt %s --tessera-attach-chip="target=hip chip=gfx942" --tessera-map-matvec | FileCheck %s --check-prefix=OTHER
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#s128 = affine_map<(m, n, k) -> (n, k floordiv 128)>
+#s32 = affine_map<(m, n, k) -> (n, k floordiv 32)>
+
+// CHECK-LABEL: func @token
+// CHECK-NOT:     gpu.launch
+// CHECK:         tessera.contract
+// CHECK-SAME:      schedule <workgroup = [16, 64], subgroup = [16, 16], k = 128, kFragment = 64, stages = 4, vthread = [1, 1], swizzle = true, splitK = 4>
+// OTHER-LABEL: func @token
+// OTHER:         gpu.launch
+func.func @token(%a: memref<1x4096xf16>, %w: memref<4096x4096xi8>, %s: memref<4096x32xf16>, %c: memref<1x4096xf32>) {
+  tessera.contract ins(%a, %w : memref<1x4096xf16>, memref<4096x4096xi8>) rhs_inputs(%s : memref<4096x32xf16>)
+      outs(%c : memref<1x4096xf32>) maps [#mk, #nk, #mn, #s128] accumulate f32
+      rhs_producer {
+      ^bb0(%q: i8, %x: f16):
+        %f = arith.sitofp %q : i8 to f16
+        %d = arith.mulf %f, %x : f16
+        tessera.yield %d : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @groups
+// CHECK-SAME:    memref<16x4096xf16>
+// CHECK:         schedule <workgroup = [16, 64], subgroup = [16, 16], k = 256, kFragment = 32, stages = 4,
+func.func @groups(%a: memref<16x4096xf16>, %w: memref<4096x4096xi4>, %s: memref<4096x128xf16>, %c: memref<16x4096xf32>) {
+  tessera.contract ins(%a, %w : memref<16x4096xf16>, memref<4096x4096xi4>) rhs_inputs(%s : memref<4096x128xf16>)
+      outs(%c : memref<16x4096xf32>) maps [#mk, #nk, #mn, #s32] accumulate f32
+      rhs_producer {
+      ^bb0(%q: i4, %x: f16):
+        %f = arith.sitofp %q : i4 to f16
+        %d = arith.mulf %f, %x : f16
+        tessera.yield %d : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @along_n
+// CHECK:         gpu.launch
+func.func @along_n(%a: memref<1x4096xf16>, %w: memref<4096x4096xi8>, %c: memref<1x4096xf32>) {
+  tessera.contract ins(%a, %w : memref<1x4096xf16>, memref<4096x4096xi8>)
+      outs(%c : memref<1x4096xf32>) maps [#mk, #kn, #mn] accumulate f32
+      rhs_producer {
+      ^bb0(%q: i8):
+        %f = arith.sitofp %q : i8 to f16
+        tessera.yield %f : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @many_rows
+// CHECK-NOT:     kFragment = 64
+// CHECK:         schedule
+// CHECK-NOT:     kFragment = 64
+// CHECK:         return
+func.func @many_rows(%a: memref<512x4096xf16>, %w: memref<4096x4096xi8>, %c: memref<512x4096xf32>) {
+  tessera.contract ins(%a, %w : memref<512x4096xf16>, memref<4096x4096xi8>)
+      outs(%c : memref<512x4096xf32>) maps [#mk, #nk, #mn] accumulate f32
+      rhs_producer {
+      ^bb0(%q: i8):
+        %f = arith.sitofp %q : i8 to f16
+        tessera.yield %f : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

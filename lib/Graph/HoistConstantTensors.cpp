@@ -68,8 +68,8 @@ static std::optional<int64_t> countRows(linalg::LinalgOp op, Value weights) {
                  ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
                  : RankedTensorType();
   auto type = cast<RankedTensorType>(weights.getType());
-  if (!linalg::isaContractionOpInterface(op) || !out ||
-      !out.hasStaticShape() || type.getNumElements() == 0)
+  if (!linalg::isaContractionOpInterface(op) || !out || !out.hasStaticShape() ||
+      type.getNumElements() == 0)
     return std::nullopt;
   int64_t k = 1;
   for (auto [extent, kind] :
@@ -84,15 +84,15 @@ static std::optional<int64_t> countRows(linalg::LinalgOp op, Value weights) {
 /// read: narrow integers are then read in less time, and widened in registers.
 static bool isReadNarrow(Value value) {
   constexpr int64_t mostRows = 16;
-  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation
-                                                                      *user) {
-    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
-      return isReadNarrow(user->getResult(0));
-    auto op = dyn_cast<linalg::LinalgOp>(user);
-    std::optional<int64_t> rows =
-        op ? countRows(op, value) : std::optional<int64_t>();
-    return rows && *rows <= mostRows;
-  });
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+             return isReadNarrow(user->getResult(0));
+           auto op = dyn_cast<linalg::LinalgOp>(user);
+           std::optional<int64_t> rows =
+               op ? countRows(op, value) : std::optional<int64_t>();
+           return rows && *rows <= mostRows;
+         });
 }
 
 /// Whether `op` computes floats from constant integers of at most 8 bits that

@@ -34,7 +34,7 @@ static constexpr int64_t lineBytes = 128;
 static constexpr int64_t mostStepBytes = 24 * 1024;
 
 namespace {
-/// What the schedule depends on.
+/// The facts that decide the schedule.
 struct WeightsProblem {
   int64_t m, n, k;
   /// Bits of a weight.
@@ -45,9 +45,8 @@ struct WeightsProblem {
 };
 } // namespace
 
-static std::optional<WeightsProblem> matchWeights(ContractOp op,
-                                           const MatrixForm &form,
-                                           const Chip &chip) {
+static std::optional<WeightsProblem>
+matchWeights(ContractOp op, const MatrixForm &form, const Chip &chip) {
   if (!chip.asyncCopy || !chip.hasLanes() || chip.processors == 0 ||
       op.getProducer(1).empty() || !op.getProducer(0).empty() ||
       form.gather[0] || form.gather[1] || !form.batch.empty() ||
@@ -64,17 +63,18 @@ static std::optional<WeightsProblem> matchWeights(ContractOp op,
   if (llvm::any_of(extents, ShapedType::isDynamic) || extents[0] > mostRows)
     return std::nullopt;
   return WeightsProblem{extents[0],
-                 extents[1],
-                 extents[2],
-                 getElementBits(stored),
-                 getLargestStep(op, form),
-                 getElementBytes(factor)};
+                        extents[1],
+                        extents[2],
+                        getElementBits(stored),
+                        getLargestStep(op, form),
+                        getElementBytes(factor)};
 }
 
 /// The parts of K: as many workgroups as the SMs hold two of, unless the sums
 /// of the parts were much to move beside the weights.
-static int64_t choosePartsOfWeights(const WeightsProblem &problem, int64_t tiles, int64_t steps,
-                           const Chip &chip) {
+static int64_t choosePartsOfWeights(const WeightsProblem &problem,
+                                    int64_t tiles, int64_t steps,
+                                    const Chip &chip) {
   constexpr int64_t workgroupsOfProcessor = 2, shareOfSums = 4,
                     bytesOfSum = 2 * 4;
   int64_t most = std::min(
@@ -93,9 +93,8 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
   std::optional<WeightsProblem> problem = matchWeights(op, form, chip);
   if (!problem)
     return {};
-  int64_t rows = std::max<int64_t>(
-      16, static_cast<int64_t>(
-              llvm::bit_ceil(static_cast<uint64_t>(problem->m))));
+  int64_t rows = std::max<int64_t>(16, static_cast<int64_t>(llvm::bit_ceil(
+                                           static_cast<uint64_t>(problem->m))));
   ScheduleFields fields;
   fields.workgroup = {rows, 64};
   fields.subgroup = {std::min<int64_t>(rows, 64), rows <= 16 ? 16 : 32};

@@ -209,8 +209,8 @@ struct SubtractFloats : public OpRewritePattern<arith::SIToFPOp> {
     if (!difference || !difference->hasOneUse() ||
         element.getFPMantissaWidth() < 8)
       return rewriter.notifyMatchFailure(op, "not of a difference");
-    unsigned width = getElementTypeOrSelf(difference.getType())
-                         .getIntOrFloatBitWidth();
+    unsigned width =
+        getElementTypeOrSelf(difference.getType()).getIntOrFloatBitWidth();
     auto isNarrow = [&](Value value) {
       Operation *extension = value.getDefiningOp();
       if (!isa_and_present<arith::ExtSIOp, arith::ExtUIOp>(extension))
@@ -252,9 +252,9 @@ template <typename Op> struct WidenToHalf : public OpRewritePattern<Op> {
     }
     if (from.isInteger(4)) {
       Type bytes = type.clone(b.getI8Type());
-      Value wide = isSigned
-                       ? arith::ExtSIOp::create(b, bytes, op.getIn()).getResult()
-                       : arith::ExtUIOp::create(b, bytes, op.getIn());
+      Value wide =
+          isSigned ? arith::ExtSIOp::create(b, bytes, op.getIn()).getResult()
+                   : arith::ExtUIOp::create(b, bytes, op.getIn());
       rewriter.replaceOp(op, widenBytes(b, rewriter, wide, type));
       return success();
     }
@@ -284,8 +284,7 @@ Value WidenToHalf<Op>::widenBytes(ImplicitLocOpBuilder &b,
   // The 8 bits of a bf16 do not hold 2^7 and a byte.
   if (type.getElementType().isBF16())
     return arith::TruncFOp::create(
-        b, type,
-        Op::create(b, type.clone(b.getF32Type()), bytes).getResult());
+        b, type, Op::create(b, type.clone(b.getF32Type()), bytes).getResult());
   auto bytesType = cast<VectorType>(bytes.getType());
   auto splat = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(
@@ -298,8 +297,8 @@ Value WidenToHalf<Op>::widenBytes(ImplicitLocOpBuilder &b,
   SmallVector<int64_t> positions;
   for (int64_t i = 0; i < size; ++i)
     positions.append({i, size});
-  Value words = vector::ShuffleOp::create(
-      b, bytes, splat(unitBitsOfF16 >> 8), positions);
+  Value words =
+      vector::ShuffleOp::create(b, bytes, splat(unitBitsOfF16 >> 8), positions);
   return arith::SubFOp::create(
       b, vector::BitCastOp::create(b, type, words),
       makeFloat(rewriter, b.getLoc(), type, unitOfF16 + half));

@@ -291,6 +291,8 @@ func.func @shifted() -> (tensor<256xf32>, tensor<2048xf32>) {
     linalg.yield %d : f32
   } -> tensor<2048xf32>
   return %0, %1 : tensor<256xf32>, tensor<2048xf32>
+}
+
 // GONE-LABEL: func.func @vectors
 // GONE-NOT:     arith.{{[su]}}itofp
 // GONE:         return

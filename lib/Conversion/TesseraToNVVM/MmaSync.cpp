@@ -49,9 +49,10 @@ static Value emitHalves(OpBuilder &builder, Location loc, ArrayRef<Value> a,
   return sums;
 }
 
-/// Elements of K of this lane that part `part` of a repeated instruction reads:
-/// two pairs. Widened bytes are pairs of neighbors; of widened elements of 4
-/// bits, those that are four apart share a word (ConvertByAddition.cpp).
+/// The elements of this lane's run of K that part `part` of a repeated
+/// instruction reads: two pairs. Widened bytes are pairs of neighbors. Widened
+/// elements of 4 bits share a word with those four apart
+/// (ConvertByAddition.cpp).
 static std::array<int64_t, 4> getElementsOfPart(const MatrixInstruction &row,
                                                 int64_t part) {
   int64_t first = 4 * part;
@@ -75,8 +76,8 @@ Value NvidiaTarget::emitRepeated(OpBuilder &builder, Location loc,
     Value left = vector::ShuffleOp::create(
               builder, loc, a, a,
               {k0, k1, run + k0, run + k1, k2, k3, run + k2, run + k3}),
-          right = vector::ShuffleOp::create(builder, loc, b, b,
-                                            {k0, k1, k2, k3});
+          right =
+              vector::ShuffleOp::create(builder, loc, b, b, {k0, k1, k2, k3});
     acc = emitMma(builder, loc, *each, op, left, right, acc);
   }
   return acc;

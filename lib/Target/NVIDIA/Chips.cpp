@@ -235,18 +235,14 @@ static void addRepetitions(Chip &chip) {
             b.push_back({step, 0});
           }
           a.push_back({8, 0});
-          longer.aMap = LaneMap(llvm::ArrayRef<Step>({{0, run},
-                                                      {0, 2 * run},
-                                                      {1, 0},
-                                                      {2, 0},
-                                                      {4, 0}}),
-                                a);
-          longer.bMap = LaneMap(llvm::ArrayRef<Step>({{run, 0},
-                                                      {2 * run, 0},
-                                                      {0, 1},
-                                                      {0, 2},
-                                                      {0, 4}}),
-                                b);
+          longer.aMap =
+              LaneMap(llvm::ArrayRef<Step>(
+                          {{0, run}, {0, 2 * run}, {1, 0}, {2, 0}, {4, 0}}),
+                      a);
+          longer.bMap =
+              LaneMap(llvm::ArrayRef<Step>(
+                          {{run, 0}, {2 * run, 0}, {0, 1}, {0, 2}, {0, 4}}),
+                      b);
           rows.push_back(std::move(longer));
         }
   llvm::append_range(chip.instructions, rows);

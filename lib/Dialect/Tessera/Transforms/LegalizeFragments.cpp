@@ -159,9 +159,9 @@ const MatrixInstruction *Legalizer::resolve(const MatrixInstruction &row,
         other.k == row.k && other.aType == row.aType &&
         other.bType == row.bType && other.accType == row.accType &&
         other.tf32 == row.tf32 && other.matrixUnit == row.matrixUnit &&
-        other.repeated == row.repeated &&
-        other.aInMemory == row.aInMemory && other.n < row.n &&
-        fits(other, type) && (!widest || widest->n < other.n) &&
+        other.repeated == row.repeated && other.aInMemory == row.aInMemory &&
+        other.n < row.n && fits(other, type) &&
+        (!widest || widest->n < other.n) &&
         other.accMap.dropDimension(1) == row.accMap.dropDimension(1))
       widest = &other;
   return widest;
@@ -265,8 +265,7 @@ void Legalizer::widenOperands(OpBuilder &builder, MmaOp op,
 /// widens from runs of K in memory; 0 if it is not one.
 static int64_t getStoredBits(Value value) {
   auto map = value.getDefiningOp<MapOp>();
-  auto load =
-      map ? map.getInputs().front().getDefiningOp<LoadOp>() : LoadOp();
+  auto load = map ? map.getInputs().front().getDefiningOp<LoadOp>() : LoadOp();
   if (!load)
     return 0;
   bool isA = load.getType().getRole() == Role::A;

@@ -41,8 +41,8 @@ double estimateSavedByRuns(ContractOp op, const MatrixForm &form,
 void setOperand(ContractOp op, unsigned operand, Value memory,
                 ArrayRef<int64_t> order);
 
-/// Whether `memory` is a view of a large constant: what is computed from it
-/// alone is computed once, when the program is loaded.
+/// Whether `memory` is a view of a large constant. Copies of it are made once,
+/// when the program is loaded.
 bool isLargeConstant(Value memory);
 
 /// Yields the element of `memory` at `indices`, or zero where these are not

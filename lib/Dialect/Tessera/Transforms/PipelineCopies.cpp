@@ -252,8 +252,8 @@ void Pipeliner::findVectors() {
       ahead.push_back(vector);
   }
   // All of them, or none.
-  if (ahead.size() != static_cast<size_t>(llvm::count_if(
-                          vectors, llvm::IsaPred<BroadcastOp>)))
+  if (ahead.size() !=
+      static_cast<size_t>(llvm::count_if(vectors, llvm::IsaPred<BroadcastOp>)))
     ahead.clear();
 }
 
@@ -307,8 +307,8 @@ void Pipeliner::readNext(Step step, SmallVector<Value> &next) {
   if (ahead.empty())
     return;
   // The last step reads its own ones again.
-  Value last = arith::SubIOp::create(builder, loop.getUpperBound(),
-                                     constant(1)),
+  Value last =
+            arith::SubIOp::create(builder, loop.getUpperBound(), constant(1)),
         after = arith::AddIOp::create(builder, step.number, constant(1));
   llvm::append_range(
       next,
@@ -434,8 +434,8 @@ void Pipeliner::run() {
   SmallVector<Value> first(loop.getInitArgs());
   if (!ahead.empty())
     llvm::append_range(first, readAhead({zero, 0}));
-  SmallVector<Value> results = forSteps(
-      zero, lastCopied, first, [&](Step step, ValueRange values) {
+  SmallVector<Value> results =
+      forSteps(zero, lastCopied, first, [&](Step step, ValueRange values) {
         SmallVector<Value> carried(values), vectorsOfNext;
         IRMapping mapping = begin(step, carried);
         readNext(step, vectorsOfNext);

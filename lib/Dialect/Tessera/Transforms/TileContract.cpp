@@ -351,8 +351,7 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
       // A vector along the rows does not vary along the columns.
       bool alongRows = readsK == (side == 1);
       input = BroadcastOp::create(
-          builder, inputType, vector,
-          readsK ? along : other,
+          builder, inputType, vector, readsK ? along : other,
           /*dimension=*/alongRows ? 1 : 0, /*inBounds=*/false);
     } else {
       mapping.map(inner.getArgument(i), operands.loadScalar(operand));
@@ -457,29 +456,25 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   for (int64_t s = 0; s < subBatches; ++s) {
     operands.setBatch(batchIndices[s]);
     llvm::append_range(
-        matmuls, forEachVThread(
-                     loop.getRegionIterArgs().slice(s * count, count),
-                     [&](Value row, Value col, ValueRange privates) {
-                       Value matmul = privates[0];
-                       for (int64_t part = 0; part < k; part += length) {
-                         Value within = math.constant(part);
-                         Value aValue = emitOperand(
-                             0, a[s], row, within, at,
-                             math.add(blockAt[0], row),
-                             fragment(tile[0], length, op.getFactorType(0),
-                                      Role::A));
-                         Value bValue = emitOperand(
-                             1, b[s], within, col, at,
-                             math.add(blockAt[1], col),
-                             fragment(length, tile[1], op.getFactorType(1),
-                                      Role::B));
-                         matmul = MmaOp::create(
-                             builder, matmul.getType(), aValue, bValue, matmul,
-                             op.getUnsignedA(), op.getUnsignedB(),
-                             op.getPrecision());
-                       }
-                       return SmallVector<Value>{matmul};
-                     }));
+        matmuls,
+        forEachVThread(
+            loop.getRegionIterArgs().slice(s * count, count),
+            [&](Value row, Value col, ValueRange privates) {
+              Value matmul = privates[0];
+              for (int64_t part = 0; part < k; part += length) {
+                Value within = math.constant(part);
+                Value aValue = emitOperand(
+                    0, a[s], row, within, at, math.add(blockAt[0], row),
+                    fragment(tile[0], length, op.getFactorType(0), Role::A));
+                Value bValue = emitOperand(
+                    1, b[s], within, col, at, math.add(blockAt[1], col),
+                    fragment(length, tile[1], op.getFactorType(1), Role::B));
+                matmul = MmaOp::create(builder, matmul.getType(), aValue,
+                                       bValue, matmul, op.getUnsignedA(),
+                                       op.getUnsignedB(), op.getPrecision());
+              }
+              return SmallVector<Value>{matmul};
+            }));
   }
   scf::YieldOp::create(builder, matmuls);
   return SmallVector<Value>(loop.getResults());

@@ -66,9 +66,8 @@ const MatrixInstruction *mlir::tessera::findInstruction(const Chip &chip,
   };
   for (const MatrixInstruction &row : chip.instructions)
     if (StringRef(row.name).starts_with(matmul->family) && !row.opaque &&
-        row.repeated.empty() &&
-        row.m == matmul->m && row.n == matmul->n && row.k == matmul->k &&
-        row.tf32 == matmul->tf32 &&
+        row.repeated.empty() && row.m == matmul->m && row.n == matmul->n &&
+        row.k == matmul->k && row.tf32 == matmul->tf32 &&
         matches(row.aType, row.aMap, op->getOperand(0)) &&
         matches(row.bType, row.bMap, op->getOperand(1)) &&
         matches(row.accType, row.accMap, op->getOperand(2)))

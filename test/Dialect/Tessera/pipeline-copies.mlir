@@ -96,3 +96,58 @@ func.func @unknown(%a: memref<?xf16>, %n: index) {
   } {tessera.schedule = #schedule}
   return
 }
+
+// -----
+
+#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2>
+
+// The scales of weights that are narrower are read one step ahead, one row of them; the last step reads its own
+// ones again. (The matmul that uses the weights is left out.)
+
+// CHECK-LABEL: func @ahead
+// CHECK:           %[[FIRST:.+]] = tessera.broadcast %{{.+}}[%c0] dimension 0 : {{.+}} -> <1x32xf16, b>
+// CHECK:           %[[R:.+]]:2 = scf.for %[[I:.+]] = %c0 to %c3 step %c1 iter_args(%{{.+}} = %{{.+}}, %[[NOW:.+]] = %[[FIRST]])
+// CHECK:             %[[ALL:.+]] = tessera.broadcast %[[NOW]] dimension 0 : !tessera.fragment<1x32xf16, b> -> <32x32xf16, b>
+// CHECK:             %[[AFTER:.+]] = arith.addi %[[I]], %c1
+// CHECK:             %[[STEP:.+]] = arith.minui %[[AFTER]], %c3
+// CHECK:             %[[AT:.+]] = memref.subview %{{.+}}[%[[STEP]], 0]
+// CHECK:             %[[NEXT:.+]] = tessera.broadcast %[[AT]][%c0] dimension 0 : {{.+}} -> <1x32xf16, b>
+// CHECK:             tessera.wait
+// CHECK:             tessera.map %{{.+}}, %[[ALL]]
+// CHECK:             scf.yield %{{.+}}, %[[NEXT]]
+func.func @ahead(%w: memref<128x32xi8>, %s: memref<4x32xf16>, %init: !tessera.fragment<32x32xf16, b>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c1)
+      threads(%tx, %ty, %tz) in (%bx = %c1, %by = %c1, %bz = %c1)
+      workgroup(%t : memref<32x32xi8, #gpu.address_space<workgroup>>) {
+    %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%f = %init) -> (!tessera.fragment<32x32xf16, b>) {
+      %k = arith.muli %i, %c32 : index
+      gpu.barrier
+      tessera.copy %w[%k, %c0], %t[%c0, %c0] shape [32, 32] in_bounds
+          : memref<128x32xi8>, memref<32x32xi8, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %g = tessera.load %t[%c0, %c0] in_bounds : memref<32x32xi8, #gpu.address_space<workgroup>>
+          -> !tessera.fragment<32x32xi8, b>
+      %row = memref.subview %s[%i, 0] [1, 32] [1, 1] : memref<4x32xf16> to memref<32xf16, strided<[1], offset: ?>>
+      %v = tessera.broadcast %row[%c0] dimension 0 : memref<32xf16, strided<[1], offset: ?>> -> !tessera.fragment<32x32xf16, b>
+      %m = tessera.map %g, %v : !tessera.fragment<32x32xi8, b>, !tessera.fragment<32x32xf16, b> -> !tessera.fragment<32x32xf16, b> {
+      ^bb0(%q: i8, %scale: f16):
+        %n = arith.sitofp %q : i8 to f16
+        %p = arith.mulf %n, %scale : f16
+        tessera.yield %p : f16
+      }
+      %sum = tessera.map %f, %m : !tessera.fragment<32x32xf16, b>, !tessera.fragment<32x32xf16, b> -> !tessera.fragment<32x32xf16, b> {
+      ^bb0(%p: f16, %q: f16):
+        %a = arith.addf %p, %q : f16
+        tessera.yield %a : f16
+      }
+      scf.yield %sum : !tessera.fragment<32x32xf16, b>
+    }
+    "test.use"(%r) : (!tessera.fragment<32x32xf16, b>) -> ()
+    gpu.terminator
+  } {tessera.schedule = #schedule}
+  return
+}

@@ -11,7 +11,7 @@
 
 namespace mlir::tessera {
 
-/// The default schedule of `op` if rhs has integers of at most 8 bits that a
+/// The default schedule of `op` if rhs has elements of at most 8 bits that a
 /// producer widens, in runs along K, lhs has a few rows, and `chip` has
 /// instructions for such operands (`MatrixInstruction::repeated`). Null
 /// otherwise.

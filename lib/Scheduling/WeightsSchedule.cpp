@@ -53,11 +53,15 @@ matchWeights(ContractOp op, const MatrixForm &form, const Chip &chip) {
       op.reducesRows() || !isStoredTransposed(op, form, 1) ||
       isStoredTransposed(op, form, 0))
     return std::nullopt;
-  auto stored = dyn_cast<IntegerType>(getElementTypeOrSelf(op.getRhs()));
-  Type factor = op.getFactorType(1);
-  if (!stored || !isa<FloatType>(factor) ||
+  Type stored = getElementTypeOrSelf(op.getRhs()), factor = op.getFactorType(1);
+  if (getElementBits(stored) > 8 || !isa<FloatType>(factor) ||
       getElementBits(stored) >= getElementBits(factor) ||
       !hasAlignedRows(op, 0, chip) || !hasAlignedRows(op, 1, chip))
+    return std::nullopt;
+  // A chip that multiplies 8-bit floats also converts them.
+  if (isa<FloatType>(stored) &&
+      !hasMatrixMultiply(chip, stored, stored,
+                         Float32Type::get(op.getContext())))
     return std::nullopt;
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   if (llvm::any_of(extents, ShapedType::isDynamic) || extents[0] > mostRows)

@@ -5,14 +5,18 @@
 //===----------------------------------------------------------------------===//
 //
 // Expands functions that PTX lacks and for which MLIR has no polynomials to
-// other functions; and one that is faster in PTX than in LLVM's lowering.
+// other functions; and one that is faster in PTX than in LLVM's lowering. From
+// sm_89 on, pairs of 8-bit floats are widened by an instruction.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ExpandMath.h"
 
+#include "NvidiaTarget.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -88,6 +92,52 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
 };
 } // namespace
 
+namespace {
+/// Vectors of 8-bit floats to wider ones: f16 represents all of their values.
+struct WidenFloat8 : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    Type from = getElementTypeOrSelf(op.getIn().getType());
+    if (!type || type.getRank() != 1 || type.isScalable() ||
+        type.getNumElements() % 2 ||
+        !isa<Float8E4M3FNType, Float8E5M2Type>(from))
+      return rewriter.notifyMatchFailure(op, "not pairs of 8-bit floats");
+    Location loc = op.getLoc();
+    Type f16 = rewriter.getF16Type();
+    auto pairType = VectorType::get(2, f16);
+    VectorType halvesType = type.clone(f16);
+    Value bytes = vector::BitCastOp::create(
+              rewriter, loc, type.clone(rewriter.getI8Type()), op.getIn()),
+          halves = arith::ConstantOp::create(rewriter, loc,
+                                             rewriter.getZeroAttr(halvesType));
+    for (int64_t i = 0; i < type.getNumElements(); i += 2) {
+      Value pair = vector::ShuffleOp::create(rewriter, loc, bytes, bytes,
+                                             ArrayRef<int64_t>{i, i + 1});
+      Value wide = NVVM::ConvertF8x2ToF16x2Op::create(
+          rewriter, loc, pairType, pair, rewriter.getBoolAttr(false),
+          TypeAttr::get(from));
+      halves = vector::InsertStridedSliceOp::create(rewriter, loc, wide, halves,
+                                                    ArrayRef<int64_t>{i},
+                                                    ArrayRef<int64_t>{1});
+    }
+    Type to = type.getElementType();
+    // No conversion is from f16 to bf16.
+    if (to.isBF16())
+      halves = arith::ExtFOp::create(rewriter, loc,
+                                     type.clone(rewriter.getF32Type()), halves);
+    if (to.isF16())
+      rewriter.replaceOp(op, halves);
+    else if (to.isBF16())
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, halves);
+    else
+      rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, type, halves);
+    return success();
+  }
+};
+} // namespace
+
 /// Whether PTX, or LLVM's lowering to it, supports the function for f64.
 static bool existsForF64(Operation *op) {
   return isa<math::AbsFOp, math::Atan2Op, math::CeilOp, math::CopySignOp,
@@ -96,7 +146,7 @@ static bool existsForF64(Operation *op) {
              math::RoundEvenOp, math::RsqrtOp, math::SqrtOp>(op);
 }
 
-LogicalResult mlir::tessera::expandMath(Operation *root) {
+LogicalResult mlir::tessera::expandMath(Operation *root, const Chip &chip) {
   // Check the user's own functions first: errors about their expansions would
   // be confusing.
   WalkResult result = root->walk([](Operation *op) {
@@ -117,6 +167,10 @@ LogicalResult mlir::tessera::expandMath(Operation *root) {
     return failure();
   RewritePatternSet patterns(root->getContext());
   patterns.add<ApproximateExp2, ExpandTrunc, ExpandLog10>(root->getContext());
+  // PTX ISA, "cvt": .e4m3x2 and .e5m2x2 require sm_89.
+  constexpr int64_t firstWithFloat8 = 89;
+  if (getComputeCapability(chip) >= firstWithFloat8)
+    patterns.add<WidenFloat8>(root->getContext());
   math::populateExpansionPatterns(
       patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh"});
   walkAndApplyPatterns(root, std::move(patterns));

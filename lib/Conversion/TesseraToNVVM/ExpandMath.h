@@ -7,13 +7,15 @@
 #ifndef CONVERSION_TESSERATONVVM_EXPANDMATH_H
 #define CONVERSION_TESSERATONVVM_EXPANDMATH_H
 
+#include "TargetInfo/Chip.h"
+
 #include "mlir/IR/Operation.h"
 
 namespace mlir::tessera {
 
 /// Replaces functions of the math dialect that PTX lacks by others. Fails, with
 /// a diagnostic, for those of f64 that cannot be.
-LogicalResult expandMath(Operation *root);
+LogicalResult expandMath(Operation *root, const Chip &chip);
 
 } // namespace mlir::tessera
 

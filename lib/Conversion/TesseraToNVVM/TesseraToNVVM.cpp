@@ -70,7 +70,7 @@ struct ConvertTesseraToNVVMPass
     LDBG() << getOperation().getName() << ": for " << (*found)->name;
     orderAccesses(getOperation(), target);
     if (failed(convertFragmentsToVectors(getOperation(), target)) ||
-        failed(expandMath(getOperation())))
+        failed(expandMath(getOperation(), **found)))
       return signalPassFailure();
     fenceMemoryOperands(getOperation());
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {

@@ -225,3 +225,21 @@ func.func @along_n_i8(%a: tensor<16x256xf16>, %w: tensor<256x96xi8>, %s: tensor<
   %r = arith.truncf %c : tensor<16x96xf32> to tensor<16x96xf16>
   return %r : tensor<16x96xf16>
 }
+
+func.func @float8(%a: tensor<5x256xf16>, %w: tensor<96x256xf8E4M3FN>, %s: tensor<96xf16>) -> tensor<5x96xf16> {
+  %e = tensor.empty() : tensor<96x256xf16>
+  %d = linalg.generic {indexing_maps = [affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n)>, affine_map<(n, k) -> (n, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w, %s : tensor<96x256xf8E4M3FN>, tensor<96xf16>) outs(%e : tensor<96x256xf16>) {
+  ^bb0(%x: f8E4M3FN, %scale: f16, %o: f16):
+    %f = arith.extf %x : f8E4M3FN to f16
+    %p = arith.mulf %f, %scale : f16
+    linalg.yield %p : f16
+  } -> tensor<96x256xf16>
+  %c0 = arith.constant 0.0 : f32
+  %ec = tensor.empty() : tensor<5x96xf32>
+  %init = linalg.fill ins(%c0 : f32) outs(%ec : tensor<5x96xf32>) -> tensor<5x96xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %d : tensor<5x256xf16>, tensor<96x256xf16>) outs(%init : tensor<5x96xf32>) -> tensor<5x96xf32>
+  %r = arith.truncf %c : tensor<5x96xf32> to tensor<5x96xf16>
+  return %r : tensor<5x96xf16>
+}

@@ -244,10 +244,9 @@ void Pipeliner::findVectors() {
     if (!isOfStep)
       continue;
     vectors.insert_range(slice);
-    int64_t bits = getElementBits(memory.getElementType());
     if (llvm::any_of(copies, [&](CopyOp copy) {
-          return getElementBits(copy.getSourceType().getElementType()) < bits &&
-                 !isa<FloatType>(copy.getSourceType().getElementType());
+          return getElementBits(copy.getSourceType().getElementType()) <= 8 &&
+                 getElementBits(memory.getElementType()) > 8;
         }))
       ahead.push_back(vector);
   }

@@ -171,10 +171,11 @@ void ScheduleBuilder::finish() {
 //===----------------------------------------------------------------------===//
 
 ScheduleAttr ScheduleBuilder::build() {
-  if (ScheduleAttr schedule = getWeightsSchedule(op, chip)) {
-    LDBG() << op.getLoc() << ": narrow weights: " << schedule;
-    return schedule;
-  }
+  if (!hasWholeRows)
+    if (ScheduleAttr schedule = getWeightsSchedule(op, chip)) {
+      LDBG() << op.getLoc() << ": narrow weights: " << schedule;
+      return schedule;
+    }
   if (!hasWholeRows)
     if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents)) {
       LDBG() << op.getLoc()

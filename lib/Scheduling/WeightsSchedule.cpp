@@ -64,7 +64,11 @@ matchWeights(ContractOp op, const MatrixForm &form, const Chip &chip) {
                          Float32Type::get(op.getContext())))
     return std::nullopt;
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  if (llvm::any_of(extents, ShapedType::isDynamic) || extents[0] > mostRows)
+  if (llvm::any_of(extents,
+                   [](int64_t extent) {
+                     return ShapedType::isDynamic(extent) || extent == 0;
+                   }) ||
+      extents[0] > mostRows)
     return std::nullopt;
   return WeightsProblem{extents[0],
                         extents[1],

@@ -85,3 +85,20 @@ func.func @many_rows(%a: memref<512x4096xf16>, %w: memref<4096x4096xi8>, %c: mem
   }
   return
 }
+
+// No rows at all.
+// CHECK-LABEL: func @empty
+// CHECK:         schedule
+func.func @empty(%a: memref<4x4096xf16>, %w: memref<0x4096xi8>, %c: memref<4x0xf32>) {
+  tessera.contract ins(%a, %w : memref<4x4096xf16>, memref<0x4096xi8>)
+      outs(%c : memref<4x0xf32>) maps [#mk, #nk, #mn] accumulate f32
+      rhs_producer {
+      ^bb0(%q: i8):
+        %f = arith.sitofp %q : i8 to f16
+        tessera.yield %f : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

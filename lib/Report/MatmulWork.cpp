@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -127,8 +128,37 @@ static std::optional<double> countPoints(const Sizes &sizes,
   return points;
 }
 
+/// The elements of at most 8 bits that an element-wise op, which is fused into
+/// the matmul, computes `value` from; `value` itself if there are none.
+static mlir::Value findStored(mlir::Value value) {
+  mlir::Value at = value;
+  while (mlir::Operation *op = at.getDefiningOp()) {
+    if (mlir::isa<mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp>(
+            op)) {
+      at = op->getOperand(0);
+      continue;
+    }
+    auto generic = mlir::dyn_cast<mlir::linalg::GenericOp>(op);
+    auto type = mlir::dyn_cast<mlir::RankedTensorType>(at.getType());
+    if (!generic || !mlir::linalg::isElementwise(generic) || !type ||
+        !type.hasStaticShape())
+      break;
+    for (mlir::Value input : generic.getDpsInputs()) {
+      auto stored = mlir::dyn_cast<mlir::RankedTensorType>(input.getType());
+      if (stored && stored.hasStaticShape() &&
+          stored.getElementType().isIntOrFloat() &&
+          stored.getElementTypeBitWidth() <= 8 &&
+          stored.getNumElements() == type.getNumElements())
+        return input;
+    }
+    break;
+  }
+  return value;
+}
+
 /// Bytes of a tensor or memref.
 static std::optional<double> countBytes(const Sizes &sizes, mlir::Value value) {
+  value = findStored(value);
   auto type = mlir::dyn_cast<mlir::ShapedType>(value.getType());
   if (!type || !type.hasRank() || !type.getElementType().isIntOrFloat())
     return std::nullopt;

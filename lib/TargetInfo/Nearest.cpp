@@ -113,6 +113,9 @@ mlir::tessera::findNearestMatmul(const Chip &chip, const MatmulForm &form,
                                  const MatrixInstruction *chosen) {
   if (form.m <= 0 || form.n <= 0 || form.k <= 0)
     return std::nullopt;
+  // It is as good as the instruction that it repeats.
+  if (chosen && !chosen->repeated.empty())
+    chosen = chip.findInstruction(chosen->repeated);
   bool isOnMatrixUnit = chosen && chosen->matrixUnit, isAfter = false;
   std::optional<NearestMatmul> best;
   double least = 0;

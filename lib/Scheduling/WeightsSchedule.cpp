@@ -78,21 +78,49 @@ matchWeights(ContractOp op, const MatrixForm &form, const Chip &chip) {
                         getElementBytes(factor)};
 }
 
-/// The parts of K: as many workgroups as the SMs hold two of, unless the sums
-/// of the parts were much to move beside the weights.
+/// The subgroups of an SM that hide each other's latencies.
+static constexpr int64_t subgroupsOfProcessor = 8;
+
+/// The parts of K by an estimate, in bytes of memory that take as long: rows of
+/// lhs beyond the first take time as well, SMs without a workgroup are idle,
+/// and the sums of parts are written and read, by a kernel that has to start.
+/// Fitted on an H200 to 4096x4096, 14336x4096 and 4096x14336.
 static int64_t choosePartsOfWeights(const WeightsProblem &problem,
-                                    int64_t tiles, int64_t steps,
+                                    const ScheduleFields &fields,
                                     const Chip &chip) {
-  constexpr int64_t workgroupsOfProcessor = 2, shareOfSums = 4,
-                    bytesOfSum = 2 * 4;
-  int64_t most = std::min(
-      {workgroupsOfProcessor * chip.processors / tiles, steps / 2,
-       problem.k * problem.bits / 8 / (bytesOfSum * problem.m * shareOfSums)});
-  // Parts of equal length.
-  for (int64_t parts = most; parts > 1 && 2 * parts > most; --parts)
-    if (steps % parts == 0)
-      return parts;
-  return std::max<int64_t>(most, 1);
+  constexpr double rowsAsMemory = 64, bytesOfSum = 2 * 4, bytesOfStart = 8e6;
+  // Weights of 4 bits take longer to widen than to read.
+  constexpr int64_t leastBits = 6;
+  // Steps that the first loads of a workgroup take.
+  constexpr int64_t stepsToFill = 3;
+  int64_t rows = fields.workgroup[0],
+          tiles = llvm::divideCeil(problem.m, rows) *
+                  llvm::divideCeil(problem.n, fields.workgroup[1]),
+          subgroups = rows / fields.subgroup[0] *
+                      (fields.workgroup[1] / fields.subgroup[1]),
+          steps = problem.k / fields.k,
+          resident = std::max<int64_t>(1, subgroupsOfProcessor / subgroups) *
+                     chip.processors;
+  double work = double(problem.n) * double(problem.k) *
+                double(std::max(problem.bits, leastBits)) / 8 *
+                (1 + double(rows) / rowsAsMemory),
+         sums = double(problem.m) * double(problem.n) * bytesOfSum;
+  int64_t best = 1;
+  double least = 0;
+  for (int64_t parts = 1; parts == 1 || 2 * parts <= steps; ++parts) {
+    auto waves = static_cast<double>(llvm::divideCeil(tiles * parts, resident)),
+         longest =
+             static_cast<double>(llvm::divideCeil(steps, parts) + stepsToFill);
+    double cost = work * waves * double(resident) / double(tiles) * longest /
+                  double(steps);
+    if (parts > 1)
+      cost += bytesOfStart + sums * double(parts);
+    if (parts == 1 || cost < least) {
+      best = parts;
+      least = cost;
+    }
+  }
+  return best;
 }
 
 ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
@@ -105,9 +133,15 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
                                            static_cast<uint64_t>(problem->m))));
   ScheduleFields fields;
   fields.workgroup = {rows, 64};
-  fields.subgroup = {std::min<int64_t>(rows, 64), rows <= 16 ? 16 : 32};
-  if (rows == 32)
-    fields.subgroup = {16, 32};
+  // Subgroups with the same columns would widen the same weights.
+  if (rows <= 32)
+    fields.subgroup = {rows, 16};
+  else
+    fields.subgroup = {rows / 2, 32};
+  // Where K is divided anyway, more subgroups share the rows.
+  if (rows == 16 && problem->bits < 8 &&
+      problem->n < fields.workgroup[1] * chip.processors)
+    fields.workgroup[1] = 128;
   fields.kFragment = 64;
   while (problem->group % fields.kFragment || problem->k % fields.kFragment)
     if ((fields.kFragment /= 2) < 16)
@@ -130,12 +164,9 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
           (problem->group && problem->group % fields.k &&
            fields.k % problem->group)))
     fields.k /= 2;
-  int64_t steps = problem->k / fields.k,
-          tiles = llvm::divideCeil(problem->m, rows) *
-                  llvm::divideCeil(problem->n, fields.workgroup[1]);
-  fields.splitK = choosePartsOfWeights(*problem, tiles, steps, chip);
-  fields.stages = std::clamp<int64_t>(
-      static_cast<int64_t>(llvm::divideCeil(steps, fields.splitK)), 1, 4);
+  fields.splitK = choosePartsOfWeights(*problem, fields, chip);
+  int64_t steps = llvm::divideCeil(problem->k / fields.k, fields.splitK);
+  fields.stages = std::clamp<int64_t>(steps, 1, 4);
   for (bool swizzle : {true, false}) {
     fields.swizzle = swizzle && chip.policy.preferSwizzle;
     auto schedule = ScheduleAttr::get(op.getContext(), fields);

@@ -35,7 +35,7 @@ func.func @token(%a: memref<1x4096xf16>, %w: memref<4096x4096xi8>, %s: memref<40
 
 // CHECK-LABEL: func @groups
 // CHECK-SAME:    memref<16x4096xf16>
-// CHECK:         schedule <workgroup = [16, 64], subgroup = [16, 16], k = 256, kFragment = 32, stages = 4,
+// CHECK:         schedule <workgroup = [16, 128], subgroup = [16, 16], k = 256, kFragment = 32, stages = 4,
 func.func @groups(%a: memref<16x4096xf16>, %w: memref<4096x4096xi4>, %s: memref<4096x128xf16>, %c: memref<16x4096xf32>) {
   tessera.contract ins(%a, %w : memref<16x4096xf16>, memref<4096x4096xi4>) rhs_inputs(%s : memref<4096x128xf16>)
       outs(%c : memref<16x4096xf32>) maps [#mk, #nk, #mn, #s32] accumulate f32

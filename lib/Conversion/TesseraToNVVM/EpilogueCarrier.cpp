@@ -33,6 +33,7 @@
 #include "EpilogueCarrier.h"
 #include "NvidiaTarget.h"
 
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
 #include "TargetInfo/Chip.h"
 

@@ -115,6 +115,8 @@ func.func @shift(%x: i8, %y: f32) -> (f32, f32, f32) {
   %1 = arith.subf %g, %five : f32
   %2 = arith.subf %f, %part : f32
   return %0, %1, %2 : f32, f32, f32
+}
+
 // Two bytes to a word, and four of them by one shuffle.
 // CHECK-LABEL: func @bytes
 // CHECK-SAME:      %[[X:.+]]: vector<4xi8>

@@ -13,8 +13,8 @@ namespace mlir::tessera {
 
 /// The default schedule of `op` if rhs has elements of at most 8 bits that a
 /// producer widens, in runs along K, lhs has a few rows, and `chip` has
-/// instructions for such operands (`MatrixInstruction::repeated`). Null
-/// otherwise.
+/// instructions for such operands (`MatrixInstruction::repeated`); or the other
+/// way round, with at most 8 columns of rhs. Null otherwise.
 ScheduleAttr getWeightsSchedule(ContractOp op, const Chip &chip);
 
 } // namespace mlir::tessera

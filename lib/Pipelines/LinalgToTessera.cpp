@@ -85,6 +85,7 @@ void mlir::tessera::buildLinalgToTesseraPipeline(OpPassManager &pm,
 void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
                                                 const CompileFlags &flags) {
   pm.addNestedPass<func::FuncOp>(createTesseraPackWeights());
+  pm.addNestedPass<func::FuncOp>(createTesseraOrientWeights());
   // Kernels. With the flag require-mma, the matrix unit computes matmuls of one
   // row as well, with padded rows.
   if (!flags.requireMatrixUnit)

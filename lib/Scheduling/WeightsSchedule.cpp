@@ -28,6 +28,8 @@ using namespace mlir::tessera;
 
 /// The most rows of lhs. More of them are limited by the matrix unit.
 static constexpr int64_t mostRows = 128;
+/// The most columns of rhs where lhs has the weights: those of one instruction.
+static constexpr int64_t mostColumns = 8;
 /// The bytes of a column in a step: a line of memory.
 static constexpr int64_t lineBytes = 128;
 /// The bytes of a step of both operands at most.
@@ -36,6 +38,9 @@ static constexpr int64_t mostStepBytes = 24 * 1024;
 namespace {
 /// The facts that decide the schedule.
 struct WeightsProblem {
+  /// Which operand has the weights: lhs (0) or rhs (1).
+  unsigned side;
+  /// The rows of the other operand, and of the weights.
   int64_t m, n, k;
   /// Bits of a weight.
   int64_t bits;
@@ -45,37 +50,45 @@ struct WeightsProblem {
 };
 } // namespace
 
+/// Whether operand `side` of `op` has elements of at most 8 bits that its
+/// producer widens.
+static bool hasNarrowWeights(ContractOp op, unsigned side, const Chip &chip) {
+  Type stored = getElementTypeOrSelf(side ? op.getRhs() : op.getLhs()),
+       factor = op.getFactorType(side);
+  if (op.getProducer(side).empty() || !op.getProducer(1 - side).empty() ||
+      getElementBits(stored) > 8 || !isa<FloatType>(factor) ||
+      getElementBits(stored) >= getElementBits(factor))
+    return false;
+  // A chip that multiplies 8-bit floats also converts them.
+  return !isa<FloatType>(stored) ||
+         hasMatrixMultiply(chip, stored, stored,
+                           Float32Type::get(op.getContext()));
+}
+
 static std::optional<WeightsProblem>
 matchWeights(ContractOp op, const MatrixForm &form, const Chip &chip) {
+  unsigned side = hasNarrowWeights(op, 1, chip) ? 1 : 0;
   if (!chip.asyncCopy || !chip.hasLanes() || chip.processors == 0 ||
-      op.getProducer(1).empty() || !op.getProducer(0).empty() ||
-      form.gather[0] || form.gather[1] || !form.batch.empty() ||
-      op.reducesRows() || !isStoredTransposed(op, form, 1) ||
-      isStoredTransposed(op, form, 0))
-    return std::nullopt;
-  Type stored = getElementTypeOrSelf(op.getRhs()), factor = op.getFactorType(1);
-  if (getElementBits(stored) > 8 || !isa<FloatType>(factor) ||
-      getElementBits(stored) >= getElementBits(factor) ||
+      !hasNarrowWeights(op, side, chip) || form.gather[0] || form.gather[1] ||
+      !form.batch.empty() || op.reducesRows() ||
+      !isStoredTransposed(op, form, 1) || isStoredTransposed(op, form, 0) ||
       !hasAlignedRows(op, 0, chip) || !hasAlignedRows(op, 1, chip))
-    return std::nullopt;
-  // A chip that multiplies 8-bit floats also converts them.
-  if (isa<FloatType>(stored) &&
-      !hasMatrixMultiply(chip, stored, stored,
-                         Float32Type::get(op.getContext())))
     return std::nullopt;
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   if (llvm::any_of(extents,
                    [](int64_t extent) {
                      return ShapedType::isDynamic(extent) || extent == 0;
                    }) ||
-      extents[0] > mostRows)
+      extents[1 - side] > (side ? mostRows : mostColumns))
     return std::nullopt;
-  return WeightsProblem{extents[0],
-                        extents[1],
-                        extents[2],
-                        getElementBits(stored),
-                        getLargestStep(op, form),
-                        getElementBytes(factor)};
+  return WeightsProblem{
+      side,
+      extents[1 - side],
+      extents[side],
+      extents[2],
+      getElementBits(getElementTypeOrSelf(side ? op.getRhs() : op.getLhs())),
+      getLargestStep(op, form),
+      getElementBytes(op.getFactorType(side))};
 }
 
 /// The subgroups of an SM that hide each other's latencies.
@@ -93,10 +106,11 @@ static int64_t choosePartsOfWeights(const WeightsProblem &problem,
   constexpr int64_t leastBits = 6;
   // Steps that the first loads of a workgroup take.
   constexpr int64_t stepsToFill = 3;
-  int64_t rows = fields.workgroup[0],
+  int64_t rows = fields.workgroup[1 - problem.side],
+          columns = fields.workgroup[problem.side],
           tiles = llvm::divideCeil(problem.m, rows) *
-                  llvm::divideCeil(problem.n, fields.workgroup[1]),
-          subgroups = rows / fields.subgroup[0] *
+                  llvm::divideCeil(problem.n, columns),
+          subgroups = fields.workgroup[0] / fields.subgroup[0] *
                       (fields.workgroup[1] / fields.subgroup[1]),
           steps = problem.k / fields.k,
           resident = std::max<int64_t>(1, subgroupsOfProcessor / subgroups) *
@@ -129,19 +143,20 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
   std::optional<WeightsProblem> problem = matchWeights(op, form, chip);
   if (!problem)
     return {};
-  int64_t rows = std::max<int64_t>(16, static_cast<int64_t>(llvm::bit_ceil(
-                                           static_cast<uint64_t>(problem->m))));
+  unsigned few = 1 - problem->side, many = problem->side;
+  int64_t rows = std::max<int64_t>(
+      problem->side ? 16 : mostColumns,
+      static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(problem->m))));
   ScheduleFields fields;
-  fields.workgroup = {rows, 64};
+  fields.workgroup[few] = rows;
+  fields.workgroup[many] = 64;
   // Subgroups with the same columns would widen the same weights.
-  if (rows <= 32)
-    fields.subgroup = {rows, 16};
-  else
-    fields.subgroup = {rows / 2, 32};
+  fields.subgroup[few] = rows <= 32 ? rows : rows / 2;
+  fields.subgroup[many] = rows <= 32 ? 16 : 32;
   // Where K is divided anyway, more subgroups share the rows.
   if (rows == 16 && problem->bits < 8 &&
-      problem->n < fields.workgroup[1] * chip.processors)
-    fields.workgroup[1] = 128;
+      problem->n < fields.workgroup[many] * chip.processors)
+    fields.workgroup[many] = 128;
   fields.kFragment = 64;
   while (problem->group % fields.kFragment || problem->k % fields.kFragment)
     if ((fields.kFragment /= 2) < 16)
@@ -156,7 +171,7 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
 
   auto getStepBytes = [&] {
     return fields.k * (rows * problem->operandBytes +
-                       fields.workgroup[1] * problem->bits / 8);
+                       fields.workgroup[many] * problem->bits / 8);
   };
   fields.k = 8 * lineBytes / problem->bits;
   while (fields.k > fields.kFragment &&

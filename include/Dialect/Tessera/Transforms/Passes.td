@@ -164,6 +164,34 @@ def TesseraPackWeights : Pass<"tessera-pack-weights"> {
   let dependentDialects = ["linalg::LinalgDialect", "memref::MemRefDialect"];
 }
 
+def TesseraOrientWeights : Pass<"tessera-orient-weights"> {
+  let summary = "Make weights of few bits lhs of matmuls of at most 8 rows";
+  let description = [{
+    Expects `tessera.contract` on memrefs. An instruction of 16 rows and 8
+    columns computes with 8 rows of zeros if lhs has at most 8 rows. If rhs has
+    weights for which the chip has instructions that widen them in registers,
+    lhs and rhs of such a contraction are exchanged: weights are then the rows,
+    and each of them takes half as many instructions. The memory of the operands
+    and of the output stays the same.
+
+    Before
+
+    ```mlir
+    tessera.contract ins(%a, %w : memref<1x4096xf16>, memref<11008x4096xi4>)
+        rhs_inputs(%s : memref<11008x32xf16>) outs(%c : memref<1x11008xf32>)
+        maps [#mk, #nk, #mn, #scale] accumulate f32 rhs_producer { ... } { ... }
+    ```
+
+    After, for sm_90a
+
+    ```mlir
+    tessera.contract ins(%w, %a : memref<11008x4096xi4>, memref<1x4096xf16>)
+        lhs_inputs(%s : memref<11008x32xf16>) outs(%c : memref<1x11008xf32>)
+        maps [#nk, #mk, #mn, #scale] accumulate f32 lhs_producer { ... } { ... }
+    ```
+  }];
+}
+
 def TesseraPackOperands : Pass<"tessera-pack-operands"> {
   let summary = "Copy operands to a layout that warpgroup kernels can load fast";
   let description = [{

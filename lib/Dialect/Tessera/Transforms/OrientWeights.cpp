@@ -1,0 +1,91 @@
+//===- OrientWeights.cpp - Weights of few bits as lhs ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//        8 columns: weights                    8 columns: lhs
+//       +----------------+                    +------------+
+//   16  | lhs: 1 to 8    |               16   | weights    |
+//   rows| rows           |       ->      rows |            |
+//       | zeros          |                    |            |
+//       +----------------+                    +------------+
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Scheduling/WeightsSchedule.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAORIENTWEIGHTS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-orient-weights"
+
+STATISTIC(numOrientedWeights, "Number of contractions with exchanged operands");
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// `op` with lhs and rhs exchanged.
+static ContractOp exchange(OpBuilder &builder, ContractOp op) {
+  SmallVector<AffineMap> maps{op.getMap(1), op.getMap(0)};
+  for (unsigned i = 2; i < 3 + op.getExtras().size(); ++i)
+    maps.push_back(op.getMap(i));
+  std::array<OperandRange, 2> inputs{op.getLhsInputs(), op.getRhsInputs()};
+  for (unsigned side : {1, 0})
+    for (unsigned i = 0; i < inputs[side].size(); ++i)
+      maps.push_back(op.getInputMap(side, i));
+  auto exchanged = ContractOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op.getRhs(), op.getLhs(),
+      op.getInit(), op.getExtras(), inputs[1], inputs[0], op.getOutput(),
+      builder.getAffineMapArrayAttr(maps), op.getAccumulatorType(),
+      op.getUnsignedB(), op.getUnsignedA(), op.getPrecision(),
+      op.getScheduleAttr());
+  exchanged->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return exchanged;
+}
+
+/// Exchanges the operands of `op`, if it then has the schedule of narrow
+/// weights as lhs.
+static void orient(ContractOp op, const Chip &chip) {
+  if (op.getScheduleAttr() || op.getProducer(1).empty() ||
+      !op.getProducer(0).empty() || !getWeightsSchedule(op, chip))
+    return;
+  OpBuilder builder(op);
+  ContractOp exchanged = exchange(builder, op);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  exchanged.getProducer(0).takeBody(op.getProducer(1));
+  if (getWeightsSchedule(exchanged, chip)) {
+    LDBG() << op.getLoc() << ": weights become lhs";
+    ++numOrientedWeights;
+    op.erase();
+    return;
+  }
+  op.getEpilogue().takeBody(exchanged.getEpilogue());
+  op.getProducer(1).takeBody(exchanged.getProducer(0));
+  exchanged.erase();
+}
+
+namespace {
+struct TesseraOrientWeightsPass
+    : public tessera::impl::TesseraOrientWeightsBase<TesseraOrientWeightsPass> {
+  using TesseraOrientWeightsBase::TesseraOrientWeightsBase;
+
+  void runOnOperation() override {
+    auto map = [](ContractOp op, const Chip &chip) {
+      orient(op, chip);
+      return success();
+    };
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, map)))
+      signalPassFailure();
+  }
+};
+} // namespace

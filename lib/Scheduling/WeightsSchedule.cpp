@@ -151,10 +151,10 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
   fields.workgroup[few] = rows;
   fields.workgroup[many] = 64;
   // Subgroups with the same columns would widen the same weights.
-  fields.subgroup[few] = rows <= 32 ? rows : rows / 2;
-  fields.subgroup[many] = rows <= 32 ? 16 : 32;
+  fields.subgroup[few] = std::min<int64_t>(rows, 64);
+  fields.subgroup[many] = rows <= 64 ? 16 : 32;
   // Where K is divided anyway, more subgroups share the rows.
-  if (rows == 16 && problem->bits < 8 &&
+  if (rows <= 16 && problem->bits < 8 &&
       problem->n < fields.workgroup[many] * chip.processors)
     fields.workgroup[many] = 128;
   fields.kFragment = 64;
@@ -173,7 +173,9 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
     return fields.k * (rows * problem->operandBytes +
                        fields.workgroup[many] * problem->bits / 8);
   };
-  fields.k = 8 * lineBytes / problem->bits;
+  // With weights as lhs, a line of bytes is used up before the next one comes.
+  bool isLong = problem->side == 0 && problem->bits == 8;
+  fields.k = 8 * lineBytes / problem->bits * (isLong ? 2 : 1);
   while (fields.k > fields.kFragment &&
          (problem->k % fields.k || getStepBytes() > mostStepBytes ||
           (problem->group && problem->group % fields.k &&
@@ -181,7 +183,7 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
     fields.k /= 2;
   fields.splitK = choosePartsOfWeights(*problem, fields, chip);
   int64_t steps = llvm::divideCeil(problem->k / fields.k, fields.splitK);
-  fields.stages = std::clamp<int64_t>(steps, 1, 4);
+  fields.stages = std::clamp<int64_t>(steps, 1, isLong ? 3 : 4);
   for (bool swizzle : {true, false}) {
     fields.swizzle = swizzle && chip.policy.preferSwizzle;
     auto schedule = ScheduleAttr::get(op.getContext(), fields);

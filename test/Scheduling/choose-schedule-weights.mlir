@@ -89,7 +89,7 @@ func.func @many_rows(%a: memref<512x4096xf16>, %w: memref<4096x4096xi8>, %c: mem
 // Weights as lhs.
 // CHECK-LABEL: func @turned
 // CHECK-NOT:     gpu.launch
-// CHECK:         schedule <workgroup = [64, 8], subgroup = [16, 8], k = 128, kFragment = 64, stages = 4, vthread = [1, 1], swizzle = true, splitK = 4>
+// CHECK:         schedule <workgroup = [64, 8], subgroup = [16, 8], k = 256, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, splitK = 4>
 func.func @turned(%a: memref<1x4096xf16>, %w: memref<4096x4096xi8>, %c: memref<1x4096xf32>) {
   tessera.contract ins(%w, %a : memref<4096x4096xi8>, memref<1x4096xf16>)
       outs(%c : memref<1x4096xf32>) maps [#nk, #mk, #mn] accumulate f32

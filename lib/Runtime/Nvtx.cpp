@@ -24,10 +24,16 @@ namespace {
 
 using NvtxFunction = void (*)();
 
-/// The numbers of tables, of the module of functions in use, and of these.
+/// The numbers of tables, and of the functions in use and their module.
 enum : uint32_t { CallbacksTable = 1, VersionTable = 3 };
 enum : uint32_t { CoreModule = 1 };
-enum : uint32_t { RangePushA = 9, RangePop = 11, CoreSize = 16 };
+enum : uint32_t { RangePushA = 9, RangePop = 11 };
+
+/// The modules of NVTX 3, from number 1 on (core, CUDA, OpenCL, CUDA's runtime,
+/// domains, synchronization), with the number of functions of each: a program
+/// that includes NVTX's header has all of them, so that a tool may rely on it.
+constexpr unsigned moduleSizes[] = {16, 9, 15, 7, 16, 7};
+constexpr size_t mostFunctions = 16;
 
 struct Callbacks {
   size_t structSize;
@@ -42,20 +48,26 @@ struct VersionInfo {
   void (*setInjectionVersion)(uint32_t version);
 };
 
-/// The function pointers that a tool sets, and their addresses by number.
-NvtxFunction functions[CoreSize];
-NvtxFunction *addresses[CoreSize];
+/// The function pointers of a module that a tool sets, and their addresses by
+/// number, from 1 on; a null follows the last one.
+struct FunctionTable {
+  NvtxFunction functions[mostFunctions];
+  NvtxFunction *addresses[mostFunctions + 1];
+};
+FunctionTable tables[std::size(moduleSizes)];
 
 int getModuleFunctionTable(uint32_t module, NvtxFunction ***table,
                            unsigned *size) {
-  if (module != CoreModule)
+  if (module < CoreModule || module > std::size(moduleSizes))
     return 0;
-  for (size_t index = 0; index < std::size(functions); ++index)
-    addresses[index] = &functions[index];
+  FunctionTable &own = tables[module - 1];
+  unsigned count = moduleSizes[module - 1];
+  for (unsigned index = 1; index < count; ++index)
+    own.addresses[index] = &own.functions[index];
   if (table)
-    *table = addresses;
+    *table = own.addresses;
   if (size)
-    *size = CoreSize;
+    *size = count;
   return 1;
 }
 
@@ -82,8 +94,9 @@ NvtxTool tessera::runtime::loadNvtxTool(const char *path) {
       reinterpret_cast<Initialize>(dlsym(library, "InitializeInjectionNvtx2"));
   if (!initialize || initialize(getExportTable) != 1)
     return tool;
-  auto push = reinterpret_cast<int (*)(const char *)>(functions[RangePushA]);
-  auto pop = reinterpret_cast<int (*)()>(functions[RangePop]);
+  const NvtxFunction *core = tables[CoreModule - 1].functions;
+  auto push = reinterpret_cast<int (*)(const char *)>(core[RangePushA]);
+  auto pop = reinterpret_cast<int (*)()>(core[RangePop]);
   if (push && pop)
     tool = {push, pop};
   return tool;

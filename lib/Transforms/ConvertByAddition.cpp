@@ -172,7 +172,8 @@ struct ShiftByAddition : public OpRewritePattern<arith::SubFOp> {
     auto widened = op.getLhs().getDefiningOp<Op>();
     std::optional<double> less = matchFewBits(op.getRhs());
     if (!WidenByAddition<Op>::isWidened(widened) || !less)
-      return rewriter.notifyMatchFailure(op, "not of an i8 or i4 and a constant");
+      return rewriter.notifyMatchFailure(op,
+                                         "not of an i8 or i4 and a constant");
     rewriter.replaceOp(op,
                        widenByAddition(rewriter, op.getLoc(), op.getType(),
                                        widened.getIn(),

@@ -114,12 +114,21 @@ int InitializeInjectionNvtx2(const void *(*getExportTable)(uint32_t table)) {
   const auto *callbacks = static_cast<const Callbacks *>(getExportTable(1));
   if (!callbacks || callbacks->size < sizeof(Callbacks))
     return 0;
-  // Modules that the program does not use are absent.
-  for (uint32_t module = 2; module <= 6; ++module)
-    if (callbacks->getTable(module, nullptr, nullptr) != 0)
-      return 0;
+  // A tool sets the functions of all modules that NVTX's header has, as far as
+  // it knows them, and fails where one is absent.
   Function **table = nullptr;
   unsigned size = 0;
+  const unsigned sizes[] = {16, 9, 15, 7, 16, 7};
+  for (uint32_t module = 6; module >= 1; --module) {
+    if (callbacks->getTable(module, &table, &size) != 1 ||
+        size != sizes[module - 1] || table[0] != nullptr)
+      return 0;
+    for (unsigned index = 1; index < size; ++index)
+      *table[index] = [] {};
+  }
+  if (callbacks->getTable(0, nullptr, nullptr) != 0 ||
+      callbacks->getTable(7, nullptr, nullptr) != 0)
+    return 0;
   if (callbacks->getTable(1, &table, &size) != 1 || size <= 11)
     return 0;
   *table[9] = reinterpret_cast<Function>(pushRange);

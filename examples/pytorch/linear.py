@@ -5,8 +5,8 @@
     python3 linear.py --sizes=1024,2048      # other sizes
     python3 linear.py --device=cpu --sizes=64 --rows=32
 
-Forward is an operator of PyTorch of one kernel, y = x w^T + b; backward another one of two, dx = dy w and
-dw = dy^T x. They use PyTorch's tensors in place, in its current stream, and work in torch.compile and CUDA graphs. The
+Forward is an operator of PyTorch of one kernel, y = x w^T + b; backward another one of three results,
+dx = dy w, dw = dy^T x and the sum of the rows of dy. They use PyTorch's tensors in place, in its current stream, and work in torch.compile and CUDA graphs. The
 script replaces the layers of a small network, compares outputs and gradients with PyTorch's, and times both,
 as separate calls and as a CUDA graph.
 """
@@ -78,13 +78,45 @@ func.func @main(%a: {of_a}, %b: {of_b}{bias}) -> {result} {{{ops}
 """
 
 
-def make_gradients(dtype: torch.dtype, rows: int, inputs: int, outputs: int) -> str:
-    """The program of both gradients."""
+def make_sum(dtype: torch.dtype, rows: int, columns: int):
+    """The ops and the type of the sum of the rows of %dy, in f32."""
+    t = TYPES[dtype]
+    wide, narrow = f"tensor<{columns}xf32>", f"tensor<{columns}x{t}>"
+    return f"""
+  %zero_sum = arith.constant 0.0 : f32
+  %empty_sum = tensor.empty() : {wide}
+  %init_sum = linalg.fill ins(%zero_sum : f32) outs(%empty_sum : {wide}) -> {wide}
+  %wide_sum = linalg.generic {{
+      indexing_maps = [affine_map<(n, m) -> (m, n)>, affine_map<(n, m) -> (n)>],
+      iterator_types = ["parallel", "reduction"]}}
+      ins(%dy : tensor<{rows}x{columns}x{t}>) outs(%init_sum : {wide}) {{
+  ^bb0(%e: {t}, %sum: f32):
+    %extended = arith.extf %e : {t} to f32
+    %next = arith.addf %sum, %extended : f32
+    linalg.yield %next : f32
+  }} -> {wide}
+  %narrow_sum = tensor.empty() : {narrow}
+  %sum = linalg.generic {{
+      indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}}
+      ins(%wide_sum : {wide}) outs(%narrow_sum : {narrow}) {{
+  ^bb0(%s: f32, %o: {t}):
+    %rounded = arith.truncf %s : f32 to {t}
+    linalg.yield %rounded : {t}
+  }} -> {narrow}
+""", narrow
+
+
+def make_gradients(dtype: torch.dtype, rows: int, inputs: int, outputs: int, has_bias: bool) -> str:
+    """The program of both gradients, and of the bias's where there is one."""
     gradient, weight, of_input, dx = make_matmul("input", dtype, rows, inputs, outputs, "%dy", "%w")
     _, x, of_weight, dw = make_matmul("weight", dtype, outputs, inputs, rows, "%dy", "%x")
+    of_bias, db = make_sum(dtype, rows, outputs) if has_bias else ("", "")
+    values, types = "%input, %weight", f"{dx}, {dw}"
+    if has_bias:
+        values, types = f"{values}, %sum", f"{types}, {db}"
     return f"""
-func.func @main(%dy: {gradient}, %x: {x}, %w: {weight}) -> ({dx}, {dw}) {{{of_input}{of_weight}
-  return %input, %weight : {dx}, {dw}
+func.func @main(%dy: {gradient}, %x: {x}, %w: {weight}) -> ({types}) {{{of_input}{of_weight}{of_bias}
+  return {values} : {types}
 }}
 """
 
@@ -114,10 +146,18 @@ linear_weight = tessera.torch.custom_op(
 
 linear_gradients = tessera.torch.custom_op(
     lambda gradient, x, weight: compile_for(
-        x, make_gradients(x.dtype, x.shape[0], x.shape[1], weight.shape[0]), "gradients"),
+        x, make_gradients(x.dtype, x.shape[0], x.shape[1], weight.shape[0], False), "gradients"),
     "tessera_example::linear_gradients",
     schema="(Tensor gradient, Tensor x, Tensor weight) -> (Tensor, Tensor)",
     fake=lambda gradient, x, weight: (torch.empty_like(x), torch.empty_like(weight)))
+
+linear_all_gradients = tessera.torch.custom_op(
+    lambda gradient, x, weight: compile_for(
+        x, make_gradients(x.dtype, x.shape[0], x.shape[1], weight.shape[0], True), "all-gradients"),
+    "tessera_example::linear_all_gradients",
+    schema="(Tensor gradient, Tensor x, Tensor weight) -> (Tensor, Tensor, Tensor)",
+    fake=lambda gradient, x, weight: (torch.empty_like(x), torch.empty_like(weight),
+                                      gradient.new_empty(weight.shape[0])))
 
 
 def setup_context(ctx, inputs, output):
@@ -131,13 +171,16 @@ def backward(ctx, gradient):
     gradient = gradient.contiguous()
     needs_dx, needs_dw, needs_db = ctx.needs_input_grad
     dx = dw = None
+    needs_db = needs_db and ctx.has_bias
+    if needs_dx and needs_dw and needs_db:
+        return linear_all_gradients(gradient, x, weight)
     if needs_dx and needs_dw:
         dx, dw = linear_gradients(gradient, x, weight)
     elif needs_dx:
         dx = linear_input(gradient, weight)
     elif needs_dw:
         dw = linear_weight(gradient, x)
-    db = gradient.sum(0) if ctx.has_bias and needs_db else None
+    db = gradient.sum(0) if needs_db else None
     return dx, dw, db
 
 

@@ -22,7 +22,7 @@ as initializers ("passed, inputs fixed").
   --limit=SECONDS  ends after this time with exit status 75; needs --record
   --expect=FILE  exit status 1 if a test does not pass that FILE does not list in this form. Several
                  such options are added up: onnx-not-passing.tsv in test/Import/Inputs is for all
-                 targets, onnx-not-passing-vulkan.tsv for Vulkan in addition
+                 targets, onnx-not-passing-vulkan.tsv for Vulkan in addition, and -cuda.tsv for CUDA
 """
 
 import argparse

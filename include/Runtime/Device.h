@@ -87,7 +87,7 @@ struct DeviceInfo {
 
 /// Compiled kernels in a form that a device can load.
 struct KernelImage {
-  enum Kind {
+  enum Kind : int {
     /// PTX text in `bytes` (CUDA).
     PTX,
     /// A cubin in `bytes` (CUDA).

@@ -17,7 +17,7 @@ namespace tessera::runtime {
 
 /// An argument or a result of an entry point.
 struct Slot {
-  enum Kind { Scalar, Tensor, MemRef };
+  enum Kind : int { Scalar, Tensor, MemRef };
   Kind kind = Scalar;
   ElementType element = ElementType::F32;
   /// -1 for dynamic dimensions; empty for a scalar, and for an array of rank 0.

@@ -75,7 +75,8 @@ def _may_decide_shapes(value: onnx.ValueInfoProto) -> bool:
     constant: integers, and vectors and scalars of other types."""
     type = value.type.tensor_type
     return type.elem_type in (onnx.TensorProto.INT64, onnx.TensorProto.INT32) or (
-        type.elem_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BOOL)
+        type.elem_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16,
+                           onnx.TensorProto.BOOL)
         and len(type.shape.dim) <= 1)
 
 

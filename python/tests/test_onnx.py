@@ -183,10 +183,11 @@ def test_backend_passes_tests_of_onnx():
     tests = onnx.backend.test.BackendTest(tessera.onnx.Backend, __name__)
     tests.include("test_(add_uint8|relu|softmax_axis_1|reshape_extended_dims|bitwise_and_ui64_bcast_3v1d"
                   "|cast_FLOAT_to_FLOAT16|greater_equal_int8|conv_with_strides_padding|cast_FLOAT_to_INT4"
-                  "|cast_INT2_to_FLOAT|quantizelinear_uint4|dequantizelinear_float4e2m1)_cpu")
+                  "|cast_INT2_to_FLOAT|quantizelinear_uint4|dequantizelinear_float4e2m1"
+                  "|range_bfloat16_type_positive_delta)_cpu")
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(
         tests.test_cases["OnnxBackendNodeModelTest"])
     result = unittest.TestResult()
     suite.run(result)
     assert result.wasSuccessful(), (result.errors + result.failures)[0][1]
-    assert result.testsRun - len(result.skipped) == 12
+    assert result.testsRun - len(result.skipped) == 13

@@ -269,6 +269,21 @@ TEST(Bundle, ConstantsWithoutContentsAreRejected) {
             "corrupt bundle: a constant has no contents");
 }
 
+TEST(Bundle, UnknownKindsAreRejected) {
+  // Numbers of more bits than those of the kinds.
+  constexpr int unknown = 217972739;
+  Bundle image = makeBundle(), slot = makeBundle();
+  image.variants[0].imageKind = static_cast<KernelImage::Kind>(unknown);
+  slot.variants[1].entries[0].results[0].kind =
+      static_cast<Slot::Kind>(unknown);
+  for (const Bundle &bundle : {image, slot}) {
+    auto read = readBundle(writeBundle(bundle));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.status().message(),
+              "corrupt bundle: does not contain a program");
+  }
+}
+
 TEST(Bundle, AnotherFormatIsNamed) {
   std::string bytes = writeBundle(makeBundle());
   ++bytes[8];

@@ -224,7 +224,8 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     channels, are the channels of one position. The filters are copied to the
     same layout, with zeros for the added channels. If the image is the result of
     an element-wise op, with constant padding, and nothing else reads it, the copy
-    computes these for each element, and they are removed.
+    computes these for each element, and they are removed. Around an image that is
+    not packed, they become one op.
 
     Another image whose channels are not its last dimension, or are not whole
     rows of the widest access, is copied to one with the channels last, with

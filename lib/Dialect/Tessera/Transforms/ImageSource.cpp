@@ -192,14 +192,19 @@ void ImageSource::yieldElementOrZero(ImplicitLocOpBuilder &body, Value inside,
   linalg::YieldOp::create(body, branch.getResults());
 }
 
-void ImageSource::eraseUnused() {
-  for (Value image : unused) {
-    LDBG() << image.getLoc() << ": the copy makes this image";
-    for (Operation *user : llvm::make_early_inc_range(image.getUsers())) {
-      for (Operation *copy : llvm::make_early_inc_range(user->getUsers()))
+void ImageSource::eraseUnused(Operation *writer) {
+  for (auto [i, image] : llvm::enumerate(unused)) {
+    LDBG() << image.getLoc() << ": another op makes this image";
+    // The first one has been written by `writer`, and is read.
+    bool isWritten = writer && i == 0;
+    for (Operation *other : llvm::make_early_inc_range(image.getUsers())) {
+      if (isWritten && (other == writer || !other->isBeforeInBlock(writer)))
+        continue;
+      for (Operation *copy : llvm::make_early_inc_range(other->getUsers()))
         copy->erase();
-      user->erase();
+      other->erase();
     }
-    image.getDefiningOp()->erase();
+    if (!isWritten)
+      image.getDefiningOp()->erase();
   }
 }

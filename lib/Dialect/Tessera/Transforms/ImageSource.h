@@ -27,8 +27,11 @@ public:
   void yieldElementOrZero(ImplicitLocOpBuilder &body, Value inside,
                           ArrayRef<Value> indices) const;
 
-  /// Erases the ops that made the image, after `user` does not read it.
-  void eraseUnused();
+  bool isPadded() const { return padding != nullptr; }
+
+  /// Erases the ops that made the image, after `user` does not read it, or
+  /// after `writer` writes all of it.
+  void eraseUnused(Operation *writer = nullptr);
 
 private:
   void findPadding(Operation *user);

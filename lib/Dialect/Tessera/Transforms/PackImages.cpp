@@ -204,6 +204,32 @@ static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
                 builder.getStringAttr(why));
 }
 
+void mlir::tessera::fusePadding(ContractOp op) {
+  Value image = op.getLhs();
+  if (!isPlainMemory(image))
+    return;
+  ImageSource source(image, op);
+  if (!source.isPadded())
+    return;
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  auto rank =
+      static_cast<unsigned>(cast<MemRefType>(image.getType()).getRank());
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto padded = linalg::GenericOp::create(
+      builder, ValueRange(), ValueRange{image},
+      ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)}, iterators,
+      [&](OpBuilder &nested, Location loc, ValueRange) {
+        ImplicitLocOpBuilder body(loc, nested);
+        SmallVector<Value> indices;
+        for (unsigned d = 0; d < rank; ++d)
+          indices.push_back(linalg::IndexOp::create(body, d));
+        Value inside = arith::ConstantOp::create(body, body.getBoolAttr(true));
+        source.yieldElementOrZero(body, inside, indices);
+      });
+  source.eraseUnused(padded);
+}
+
 /// The image as rows of runs, which overlap.
 static Value viewRuns(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
                       Value memory) {

@@ -30,6 +30,10 @@ bool packImage(ContractOp op, const Chip &chip,
 /// afterwards, under the same conditions. Returns whether it did.
 bool packChannels(ContractOp op, const Chip &chip);
 
+/// Makes one op of the constant padding around the image of a convolution, if
+/// it is memory of its own, and of the element-wise op before that.
+void fusePadding(ContractOp op);
+
 /// The time in nanoseconds that `op` takes longer with an image that is copied
 /// to workgroup memory element by element than with bulk copies. All extents
 /// are static.

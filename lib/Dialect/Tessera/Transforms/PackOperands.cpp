@@ -373,8 +373,10 @@ void Packer::run(ContractOp op) {
     return;
   }
   if (form.gather[0] || form.gather[1]) {
-    if (!op.getScheduleAttr() && !packImage(op, chip))
-      packChannels(op, chip);
+    bool isPacked = !op.getScheduleAttr() &&
+                    (packImage(op, chip) || packChannels(op, chip));
+    if (!isPacked && chip.hasLanes())
+      fusePadding(op);
     return;
   }
   std::array<std::optional<Plan>, 2> plans;

@@ -41,6 +41,36 @@ Value MemoryLowering::addByExchange(Value pointer, Value value,
   return arith::BitcastOp::create(b, type, loop.getResult(0));
 }
 
+Value MemoryLowering::combineByte(Value pointer, Value byte, bool isOr,
+                                  spirv::Scope scope) {
+  auto storage = cast<spirv::PointerType>(pointer.getType()).getStorageClass();
+  Type i32 = b.getI32Type();
+  Value address = spirv::ConvertPtrToUOp::create(b, b.getI64Type(), pointer);
+  Value start = arith::AndIOp::create(b, address, i64(~int64_t(3)));
+  Value word = spirv::ConvertUToPtrOp::create(
+      b, spirv::PointerType::get(i32, storage), start);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, value, 32);
+  };
+  Value shift = arith::MulIOp::create(
+      b, arith::TruncIOp::create(b, i32, arith::SubIOp::create(b, address, start)),
+      constant(8));
+  Value bits =
+      arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i32, byte), shift);
+  auto none = spirv::MemorySemantics::None;
+  Value old;
+  if (isOr) {
+    old = spirv::AtomicOrOp::create(b, i32, word, scope, none, bits);
+  } else {
+    Value others = arith::XOrIOp::create(
+        b, arith::ShLIOp::create(b, constant(0xff), shift), constant(-1));
+    old = spirv::AtomicAndOp::create(b, i32, word, scope, none,
+                                     arith::OrIOp::create(b, bits, others));
+  }
+  return arith::TruncIOp::create(b, byte.getType(),
+                                 arith::ShRUIOp::create(b, old, shift));
+}
+
 LogicalResult MemoryLowering::lower(memref::AtomicRMWOp op) {
   FailureOr<Memory> memory = require(op, op.getMemref());
   if (failed(memory))
@@ -67,6 +97,13 @@ LogicalResult MemoryLowering::lower(memref::AtomicRMWOp op) {
       result = spirv::AtomicIAddOp::create(b, type, pointer, scope, semantics,
                                            value);
     break;
+  case arith::AtomicRMWKind::andi:
+  case arith::AtomicRMWKind::ori:
+    // Pointers to a variable have no addresses for Vulkan.
+    if (type.isInteger(8) && (isGlobal(*memory) || environment.isKernel))
+      result = combineByte(pointer, value,
+                           op.getKind() == arith::AtomicRMWKind::ori, scope);
+    break;
   default:
     break;
   }
@@ -76,8 +113,8 @@ LogicalResult MemoryLowering::lower(memref::AtomicRMWOp op) {
     // Two of which share a byte: they are written by these.
     if (type.isInteger(8) && (op.getKind() == arith::AtomicRMWKind::andi ||
                               op.getKind() == arith::AtomicRMWKind::ori))
-      diagnostic << "writes of i4 elements, which need atomics of bytes; write "
-                    "i8";
+      diagnostic << "writes of i4 elements to workgroup memory, which need "
+                    "atomics of bytes; write i8";
     else
       diagnostic << "atomic " << arith::stringifyAtomicRMWKind(op.getKind())
                  << " of " << type;

@@ -71,6 +71,10 @@ private:
   /// Adds `value`, a float, to memory by compare-and-swap; returns the old
   /// value.
   Value addByExchange(Value pointer, Value value, spirv::Scope scope);
+  /// Combines `byte` with the byte at `pointer` by an atomic op on the word of
+  /// 4 bytes around it, whose other bytes stay as they are: by a bitwise or, or
+  /// by an and. Returns the old byte.
+  Value combineByte(Value pointer, Value byte, bool isOr, spirv::Scope scope);
 
   // Views (MemoryViews.cpp).
   LogicalResult lower(memref::DimOp op);

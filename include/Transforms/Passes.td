@@ -502,6 +502,42 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraLiftBranches : Pass<"tessera-lift-branches", "::mlir::ModuleOp"> {
+  let summary = "Turn branches into structured control flow";
+  let description = [{
+    Expects functions and kernels whose regions may have several blocks with
+    `cf.br`, `cf.cond_br` and `cf.switch`; functions of LLVM's dialect are left
+    as they are. Afterwards each region has one block, with `scf.if` and
+    `scf.while`, by upstream's transformation. A loop without an exit is an
+    error.
+
+    Before
+
+    ```mlir
+      cf.cond_br %p, ^bb1, ^bb2(%x : f32)
+    ^bb1:
+      %y = arith.mulf %x, %x : f32
+      cf.br ^bb2(%y : f32)
+    ^bb2(%r: f32):
+    ```
+
+    After
+
+    ```mlir
+    %r = scf.if %p -> (f32) {
+      %y = arith.mulf %x, %x : f32
+      scf.yield %y : f32
+    } else {
+      scf.yield %x : f32
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"
+  ];
+}
+
 def TesseraConvertByAddition : Pass<"tessera-convert-by-addition"> {
   let summary = "Convert between narrow integers and floats by additions";
   let description = [{

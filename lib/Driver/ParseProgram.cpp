@@ -350,13 +350,14 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
   if (!module || failed(NestingCheck().check(*module)) ||
       failed(verify(*module)))
     return nullptr;
-  // Forms of host code that all that follows, the reference included, does not
-  // see. The parser loads the dialects of the program's ops.
+  // Forms that all that follows, the reference included, does not see. The parser loads the dialects of the program's ops.
   PassManager pm(&context);
   if (context.getLoadedDialect("llvm"))
     pm.addPass(createTesseraWrapLLVMFunctions());
   if (context.getLoadedDialect("async"))
     pm.addPass(createTesseraInlineAsync());
+  if (context.getLoadedDialect("cf"))
+    pm.addPass(createTesseraLiftBranches());
   if (!pm.empty() && failed(pm.run(*module)))
     return nullptr;
   return module;

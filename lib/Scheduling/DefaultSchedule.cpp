@@ -117,10 +117,11 @@ int64_t ScheduleBuilder::chooseSplitK() {
   int64_t all = llvm::divideCeil(extent, fields.k) * lengthened;
   if (int64_t resident = chip.policy.scalarSubgroups;
       resident > 0 && !usesMatrixUnit) {
-    int64_t subgroups = *workgroups * make().getNumSubgroups();
-    return llvm::bit_floor(static_cast<uint64_t>(
-        std::clamp<int64_t>(resident * chip.processors / subgroups, 1,
-                            std::max<int64_t>(1, all / stepsOfPart))));
+    int64_t subgroups = *workgroups * make().getNumSubgroups(),
+            parts = std::min(resident * chip.processors / subgroups,
+                             all / stepsOfPart);
+    // Two parts gain as much as the kernel that adds them up takes.
+    return parts < 4 ? 1 : llvm::bit_floor(static_cast<uint64_t>(parts));
   }
   if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
     return 1;

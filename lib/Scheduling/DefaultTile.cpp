@@ -27,8 +27,11 @@ void ScheduleBuilder::startTile() {
     workgroup[1] /= 2;
     subgroup[1] /= 2;
   }
-  largestTile = subgroup[0] * subgroup[1];
   hasWholeRows &= ShapedType::isStatic(extents[1]);
+  // Operands of scalar FMAs need more registers, and so do reductions of rows.
+  if (hasWholeRows && !usesMatrixUnit && chip.policy.scalarSubgroups > 0)
+    subgroup[1] /= 2;
+  largestTile = subgroup[0] * subgroup[1];
   if (!hasWholeRows)
     return;
   int64_t subgroups = workgroup[0] / subgroup[0] * (workgroup[1] / subgroup[1]);
@@ -80,6 +83,8 @@ bool ScheduleBuilder::shrink(unsigned d) {
   // takes 4.7 us in tiles of 64x64 and 3.0 in tiles of 32x32.
   std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
   int64_t least = defaults->subgroup[d];
+  if (!usesMatrixUnit)
+    least = std::min<int64_t>(least, 32);
   if (usesMatrixUnit && hasKnownLatency() && form.batch.empty() &&
       steps >= fields.stages && workgroups &&
       *workgroups * 4 <= chip.processors)

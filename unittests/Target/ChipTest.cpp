@@ -289,13 +289,13 @@ TEST_F(ChipTest, SelectsTheBestThatFits) {
 }
 
 TEST_F(ChipTest, UsesTf32OnlyWherePermitted) {
-  EXPECT_EQ(select("sm_80", f32, f32, f32, 16, 32, 8), "fma.m16n32k1.f32.f32");
+  EXPECT_EQ(select("sm_80", f32, f32, f32, 16, 32, 8), "fma.m16n32k4.f32.f32");
   EXPECT_TRUE(isReason("mma.m16n8k8.f32.tf32: rounds its operands to tf32: "
                        "allow it with 'precision tf32' or --allow-tf32"));
   EXPECT_EQ(select("sm_80", f32, f32, f32, 16, 32, 8, Precision::Tf32),
             "mma.m16n8k8.f32.tf32");
   EXPECT_EQ(select("sm_75", f32, f32, f32, 16, 32, 8, Precision::Tf32),
-            "fma.m16n32k1.f32.f32");
+            "fma.m16n32k4.f32.f32");
 }
 
 TEST_F(ChipTest, UnsignedOperandsNeedRowsThatReadThem) {

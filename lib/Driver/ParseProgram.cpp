@@ -350,7 +350,8 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
   if (!module || failed(NestingCheck().check(*module)) ||
       failed(verify(*module)))
     return nullptr;
-  // Forms that all that follows, the reference included, does not see. The parser loads the dialects of the program's ops.
+  // Forms that all that follows, the reference included, does not see. The
+  // parser loads the dialects of the program's ops.
   PassManager pm(&context);
   if (context.getLoadedDialect("llvm"))
     pm.addPass(createTesseraWrapLLVMFunctions());

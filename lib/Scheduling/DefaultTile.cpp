@@ -102,6 +102,11 @@ void ScheduleBuilder::fitTile() {
     while (ShapedType::isStatic(extents[d]) &&
            fields.workgroup[d] / 2 >= extents[d] && halve(d))
       continue;
+  // The threads of one subgroup would copy all of both tiles.
+  if (!usesMatrixUnit && chip.policy.scalarSubgroups > 0 &&
+      fields.workgroup == fields.subgroup && fields.subgroup[1] > 32 &&
+      hasClass({fields.subgroup[0], 32}, fields.kFragment))
+    fields.subgroup[1] = 32;
   if (ShapedType::isStatic(extents[2]))
     steps = llvm::divideCeil(extents[2], fields.k);
 }

@@ -6,8 +6,8 @@
 //
 // Upstream's transformation of a graph of blocks into nested regions does the
 // work; its pass is for functions only. Values that it leaves undefined become
-// zero, so that a program computes the same in each run, and its switches, which
-// the reference and conversions lack, become conditions.
+// zero, so that a program computes the same in each run, and its switches,
+// which the reference and conversions lack, become conditions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,11 +42,11 @@ struct BranchTransformation : public ControlFlowToSCFTransformation {
     return ControlFlowToSCFTransformation::getUndefValue(loc, builder, type);
   }
 
-  FailureOr<Operation *> createUnreachableTerminator(Location loc,
-                                                     OpBuilder &,
+  FailureOr<Operation *> createUnreachableTerminator(Location loc, OpBuilder &,
                                                      Region &) override {
-    return emitError(loc) << "this loop has no exit, so that structured control "
-                             "flow cannot express it";
+    return emitError(loc)
+           << "this loop has no exit, so that structured control "
+              "flow cannot express it";
   }
 };
 } // namespace

@@ -53,7 +53,8 @@ Value MemoryLowering::combineByte(Value pointer, Value byte, bool isOr,
     return arith::ConstantIntOp::create(b, value, 32);
   };
   Value shift = arith::MulIOp::create(
-      b, arith::TruncIOp::create(b, i32, arith::SubIOp::create(b, address, start)),
+      b,
+      arith::TruncIOp::create(b, i32, arith::SubIOp::create(b, address, start)),
       constant(8));
   Value bits =
       arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i32, byte), shift);

@@ -27,8 +27,9 @@ inline uint64_t getFastChecksum(std::string_view bytes) {
   uint64_t lanes[4] = {0xcbf29ce484222325, 0x9ce484222325cbf2,
                        0x84222325cbf29ce4, 0x2325cbf29ce48422};
   uint64_t words[4];
-  for (; bytes.size() >= sizeof(words); bytes.remove_prefix(sizeof(words))) {
-    std::memcpy(words, bytes.data(), sizeof(words));
+  constexpr size_t step = sizeof(words);
+  for (; bytes.size() >= step; bytes.remove_prefix(step)) {
+    std::memcpy(words, bytes.data(), step);
     for (int lane = 0; lane < 4; ++lane)
       lanes[lane] = (lanes[lane] ^ words[lane]) * prime;
   }

@@ -158,9 +158,11 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
       problem->n < fields.workgroup[many] * chip.processors)
     fields.workgroup[many] = 128;
   fields.kFragment = 64;
-  while (problem->group % fields.kFragment || problem->k % fields.kFragment)
-    if ((fields.kFragment /= 2) < 16)
+  while (problem->group % fields.kFragment || problem->k % fields.kFragment) {
+    fields.kFragment /= 2;
+    if (fields.kFragment < 16)
       return {};
+  }
   const MatrixInstruction *row = selectInstruction(
       chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), fields.subgroup[0], fields.subgroup[1],

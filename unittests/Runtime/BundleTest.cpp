@@ -8,8 +8,9 @@
 
 #include "Checksum.h"
 
+#include "gtest/gtest.h"
+
 #include <cstring>
-#include <gtest/gtest.h>
 
 using namespace tessera::runtime;
 

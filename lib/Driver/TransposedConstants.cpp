@@ -108,7 +108,7 @@ void mlir::tessera::findTranspositions(ModuleOp module,
   llvm::StringMap<runtime::Transposition> known;
   for (const runtime::Constant &constant : bundle.constants)
     known[constant.hash] = {};
-  // Without the text, there is no other form of its weights.
+  // A bundle without its text has one form of each weight.
   if (known.empty())
     return;
   DenseMap<size_t, SmallVector<Source>> sources = findSources(module);

@@ -170,16 +170,15 @@ static memref::AllocOp allocate(ImplicitLocOpBuilder &builder, Value source,
                                  builder.getI64IntegerAttr(chip.accessBytes));
 }
 
-/// Copies `source`, of that type, to `memory`, shifted by `before` along
-/// dimension `at`; elements outside of `source` along this dimension or the
-/// next one are zero.
-static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
-                     MemRefType type, Value memory, unsigned at, int64_t before,
-                     StringRef why) {
-  auto rank = static_cast<unsigned>(type.getRank());
+/// Computes each element of `memory` from its indices; `yield` ends the body.
+static linalg::GenericOp fillByIndices(
+    ImplicitLocOpBuilder &builder, Value memory,
+    function_ref<void(ImplicitLocOpBuilder &, SmallVector<Value>)> yield) {
+  auto rank =
+      static_cast<unsigned>(cast<MemRefType>(memory.getType()).getRank());
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
-  auto copy = linalg::GenericOp::create(
+  return linalg::GenericOp::create(
       builder, ValueRange(), ValueRange{memory},
       ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)}, iterators,
       [&](OpBuilder &nested, Location loc, ValueRange) {
@@ -187,6 +186,19 @@ static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
         SmallVector<Value> indices;
         for (unsigned d = 0; d < rank; ++d)
           indices.push_back(linalg::IndexOp::create(body, d));
+        yield(body, std::move(indices));
+      });
+}
+
+/// Copies `source`, of that type, to `memory`, shifted by `before` along
+/// dimension `at`; elements outside of `source` along this dimension or the
+/// next one are zero.
+static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
+                     MemRefType type, Value memory, unsigned at, int64_t before,
+                     StringRef why) {
+  auto copy = fillByIndices(
+      builder, memory,
+      [&](ImplicitLocOpBuilder &body, SmallVector<Value> indices) {
         if (before != 0)
           indices[at] = arith::SubIOp::create(
               body, indices[at], arith::ConstantIndexOp::create(body, before));
@@ -212,18 +224,9 @@ void mlir::tessera::fusePadding(ContractOp op) {
   if (!source.isPadded())
     return;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
-  auto rank =
-      static_cast<unsigned>(cast<MemRefType>(image.getType()).getRank());
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  auto padded = linalg::GenericOp::create(
-      builder, ValueRange(), ValueRange{image},
-      ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)}, iterators,
-      [&](OpBuilder &nested, Location loc, ValueRange) {
-        ImplicitLocOpBuilder body(loc, nested);
-        SmallVector<Value> indices;
-        for (unsigned d = 0; d < rank; ++d)
-          indices.push_back(linalg::IndexOp::create(body, d));
+  auto padded = fillByIndices(
+      builder, image,
+      [&](ImplicitLocOpBuilder &body, SmallVector<Value> indices) {
         Value inside = arith::ConstantOp::create(body, body.getBoolAttr(true));
         source.yieldElementOrZero(body, inside, indices);
       });

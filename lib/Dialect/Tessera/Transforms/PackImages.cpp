@@ -173,7 +173,7 @@ static memref::AllocOp allocate(ImplicitLocOpBuilder &builder, Value source,
 /// Computes each element of `memory` from its indices; `yield` ends the body.
 static linalg::GenericOp fillByIndices(
     ImplicitLocOpBuilder &builder, Value memory,
-    function_ref<void(ImplicitLocOpBuilder &, SmallVector<Value>)> yield) {
+    function_ref<void(ImplicitLocOpBuilder &, MutableArrayRef<Value>)> yield) {
   auto rank =
       static_cast<unsigned>(cast<MemRefType>(memory.getType()).getRank());
   SmallVector<utils::IteratorType> iterators(rank,
@@ -186,7 +186,7 @@ static linalg::GenericOp fillByIndices(
         SmallVector<Value> indices;
         for (unsigned d = 0; d < rank; ++d)
           indices.push_back(linalg::IndexOp::create(body, d));
-        yield(body, std::move(indices));
+        yield(body, indices);
       });
 }
 
@@ -198,7 +198,7 @@ static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
                      StringRef why) {
   auto copy = fillByIndices(
       builder, memory,
-      [&](ImplicitLocOpBuilder &body, SmallVector<Value> indices) {
+      [&](ImplicitLocOpBuilder &body, MutableArrayRef<Value> indices) {
         if (before != 0)
           indices[at] = arith::SubIOp::create(
               body, indices[at], arith::ConstantIndexOp::create(body, before));
@@ -226,7 +226,7 @@ void mlir::tessera::fusePadding(ContractOp op) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   auto padded = fillByIndices(
       builder, image,
-      [&](ImplicitLocOpBuilder &body, SmallVector<Value> indices) {
+      [&](ImplicitLocOpBuilder &body, MutableArrayRef<Value> indices) {
         Value inside = arith::ConstantOp::create(body, body.getBoolAttr(true));
         source.yieldElementOrZero(body, inside, indices);
       });

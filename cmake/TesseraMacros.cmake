@@ -200,6 +200,7 @@ function(tessera_add_unittest name)
   find_package(GTest REQUIRED)
   _tessera_add_executable(${name})
   _tessera_setup(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/unittests)
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   # lit looks for *Tests below this folder.
   set_target_properties(${name} PROPERTIES

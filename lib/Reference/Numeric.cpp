@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/bit.h"
 
 #include <algorithm>
 #include <array>
@@ -102,9 +103,17 @@ const Format &Format::index() { return formats().signless[64]; }
 double Format::round(double value) const {
   if (precision >= 53 || value == 0 || !std::isfinite(value))
     return value;
-  int exponent = std::max(std::ilogb(value), minExponent) - (precision - 1);
-  double rounded =
-      std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  double rounded = unbounded;
+  if (std::fabs(value) < 2 * largest) {
+    // An addition rounds to a multiple of the unit in the last place of its
+    // sum: 1.5 * 2^52 units, which is the middle of their binade.
+    auto exponent =
+        static_cast<int>(llvm::bit_cast<uint64_t>(value) >> 52 & 0x7ff) - 1023;
+    int unit = std::max(exponent, minExponent) - (precision - 1);
+    double middle = llvm::bit_cast<double>(
+        static_cast<uint64_t>(1023 + 52 + unit) << 52 | uint64_t(1) << 51);
+    rounded = std::copysign(value + middle - middle, value);
+  }
   if (std::fabs(rounded) <= largest)
     return rounded;
   return hasInfinity ? std::copysign(unbounded, value)

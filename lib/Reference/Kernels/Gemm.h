@@ -7,6 +7,8 @@
 #ifndef LIB_REFERENCE_KERNELS_GEMM_H
 #define LIB_REFERENCE_KERNELS_GEMM_H
 
+#include "llvm/Support/Compiler.h"
+
 #include <cstdint>
 
 namespace mlir::tessera::reference {
@@ -26,13 +28,14 @@ struct GatheredMatrix {
   double (*convert)(const void *context, double value) = nullptr;
   const void *context = nullptr;
 
-  double get(int64_t row, int64_t column) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE double get(int64_t row, int64_t column) const {
     int64_t address = rows[row] + columns[column];
     double value =
         floats ? floats[address] : static_cast<double>(getInteger(row, column));
     return convert ? convert(context, value) : value;
   }
-  int64_t getInteger(int64_t row, int64_t column) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t getInteger(int64_t row,
+                                                  int64_t column) const {
     uint64_t bits =
         static_cast<uint64_t>(integers[rows[row] + columns[column]]);
     return static_cast<int64_t>(bits & mask) - zeroPoint;

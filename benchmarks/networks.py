@@ -4,6 +4,7 @@
 
     benchmarks/networks.py resnet50.onnx mobilenet_v2.onnx --target=cuda --output=docs/benchmarks/networks
     benchmarks/networks.py *.onnx --target=cpu --threads=2 --peers=onnxruntime
+    benchmarks/networks.py *.onnx --target=cuda --peers=iree --iree-modules=DIR --only-compile
 
 Writes OUTPUT.md, OUTPUT.json and OUTPUT.svg, a chart of the ratios. The batch and the element type are
 those of the files. Requires numpy and onnx. The peers, each of which is left out with a reason if it is
@@ -12,7 +13,11 @@ not installed or has no such network:
     graph        torchvision's network of the file's name; on CUDA a CUDA graph of it
     compile      the same through torch.compile, on CUDA with mode="max-autotune"
     onnxruntime  the file, on the CPU; it also gives the outputs that ours are compared with
-    iree         the file, compiled by iree-compile; --iree-cuda-target, by default sm_80
+    iree         the file, compiled by iree-compile; --iree-cuda-target, by default sm_80. With
+                 --iree-modules=DIR, its modules DIR/NAME.vmfb are kept; those that are there already run
+                 without the compiler, for example on a machine that has only iree-base-runtime. The
+                 weights are not in a module: they are read from the ONNX file. DIR/NAME.txt has the
+                 message of a compilation that failed. --only-compile makes them without a device.
 
 Exit status 1 if a network of ours fails, or differs from onnxruntime by more than --tolerance of the
 largest output.
@@ -25,6 +30,8 @@ import json
 import math
 import os
 import platform
+import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -40,8 +47,9 @@ TYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.FLOAT16: np.float1
 PEERS = ("graph", "compile", "onnxruntime", "iree")
 METHOD = """Random images and the weights of the files; ms of one inference. ours: the settled time of gpu-runner, runs
 that follow each other, on CUDA as graphs; cold: the median of single runs after the caches were flushed. Peers: the
-median of --runs. ratio: the time of the best peer by ours; above 1, ours is faster. error: the largest difference from
-onnxruntime's output, by the largest output."""
+median of --runs, or of the runs that fit in --peer-seconds. IREE: a call that waits for its result, without copying it to
+the host. ratio: the time of the best peer by ours; above 1, ours is faster. error: the largest difference from
+onnxruntime's output, by the largest output; IREE's error is its difference from onnxruntime, or from ours without it."""
 
 
 class Missing(Exception):
@@ -68,13 +76,22 @@ def first_line(error):
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
 
 
-def median_ms(call, runs, warmup=3):
-    times = []
-    for i in range(runs + warmup):
+def median_ms(call, runs, seconds=math.inf):
+    """The median of runs after 3 others. No run starts after so many seconds, but three are measured."""
+    for _ in range(3):
+        call()
+    times, end = [], time.perf_counter() + seconds
+    while len(times) < runs and (len(times) < 3 or time.perf_counter() < end):
         begin = time.perf_counter()
         call()
         times.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(times[warmup:])
+    return statistics.median(times)
+
+
+def get_error(outputs, wanted):
+    """The largest difference of a list of arrays, by the largest element."""
+    return max(float(np.abs(own.reshape(w.shape).astype(np.float64) - w).max() / max(np.abs(w).max(), 1e-30))
+               if np.isfinite(own).all() else math.inf for own, w in zip(outputs, wanted))
 
 
 #===------------------------------------------------------------------------------------------------===#
@@ -101,7 +118,7 @@ def run_ours(options, path, inputs, folder):
 
 
 #===------------------------------------------------------------------------------------------------===#
-# Peers
+# Peers: `measure` returns the ms of a network and its outputs, or None for outputs of other weights
 #===------------------------------------------------------------------------------------------------===#
 
 
@@ -127,7 +144,7 @@ class OnnxRuntime:
         if self.options.target != "cpu":
             raise Missing("measured on the CPU only")
         session = self.start(path)
-        return median_ms(lambda: session.run(None, inputs), self.options.runs)
+        return median_ms(lambda: session.run(None, inputs), self.options.runs, self.options.peer_seconds), None
 
 
 class Torch:
@@ -164,8 +181,8 @@ class Torch:
             model = torch.compile(model, mode="max-autotune") if self.on_device else torch.compile(model)
         with torch.inference_mode():
             if not self.on_device:
-                return median_ms(lambda: model(image), self.options.runs)
-            return self.replay(model, image)
+                return median_ms(lambda: model(image), self.options.runs, self.options.peer_seconds), None
+            return self.replay(model, image), None
 
     def replay(self, model, image):
         """The median of replays of a CUDA graph between two events; torch.compile makes its own."""
@@ -195,51 +212,86 @@ class Torch:
 
 
 class Iree:
+    """Its compiler makes modules whose weights are parameters, and its runtime gets these from the ONNX file."""
+
     def __init__(self, options):
-        try:
-            import iree.compiler.version as version
-            import iree.runtime as runtime
-        except ImportError:
-            raise Missing("iree-base-compiler[onnx] and iree-base-runtime are not installed") from None
         if options.target != "cpu" and not options.target.startswith("cuda"):
             raise Missing(f"not measured for {options.target}")
-        self.runtime, self.options = runtime, options
+        try:
+            import iree.runtime
+            import iree.runtime.version as version
+        except ImportError:
+            raise Missing("iree-base-runtime is not installed") from None
+        self.runtime, self.options = iree.runtime, options
         self.driver = "cuda" if options.target != "cpu" else "local-task"
-        chip = f" for {options.iree_cuda_target}" if self.driver == "cuda" else ""
-        self.name = f"IREE {getattr(version, 'VERSION', '')}{chip}"
+        chip = f", compiled for {options.iree_cuda_target}" if self.driver == "cuda" else ""
+        self.name = f"IREE {version.VERSION}{chip}"
 
     def run_tool(self, *command):
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=self.options.timeout, check=False)
-        except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-            raise Missing(first_line(error)) from None
+        except subprocess.TimeoutExpired:
+            raise Missing(f"{command[0]} does not end within {self.options.timeout:.0f} s") from None
         if done.returncode:
-            raise Missing(f"{command[0]}: {first_line(done.stderr)}")
+            lines = [line for line in done.stderr.splitlines() if "error:" in line] or done.stderr.splitlines()
+            raise Missing(f"{command[0]}: {re.sub(r'^.*?error: ', '', first_line(lines[0] if lines else ''))}")
 
-    def measure(self, path, name, inputs):
+    def compile(self, path, name):
+        """The bytes of a module, from --iree-modules or by the compiler."""
+        kept = os.path.join(self.options.iree_modules, name) if self.options.iree_modules else None
+        if kept and os.path.exists(kept + ".vmfb"):
+            with open(kept + ".vmfb", "rb") as file:
+                return file.read()
+        if kept and os.path.exists(kept + ".txt"):
+            with open(kept + ".txt") as file:
+                raise Missing(file.read().strip())
+        if not shutil.which("iree-compile"):
+            raise Missing("iree-base-compiler[onnx] is not installed, and --iree-modules has no such module")
+        code, problem = None, None
+        try:
+            code = self.run_compiler(path)
+        except Missing as error:
+            problem = error
+        if kept:
+            os.makedirs(self.options.iree_modules, exist_ok=True)
+            with open(kept + (".txt" if problem else ".vmfb"), "wb") as file:
+                file.write(f"{problem}\n".encode() if problem else code)
+        if problem:
+            raise problem
+        return code
+
+    def run_compiler(self, path):
         flags = (["--iree-hal-target-device=cuda", f"--iree-cuda-target={self.options.iree_cuda_target}"]
                  if self.driver == "cuda" else
                  ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
                   "--iree-llvmcpu-target-cpu=host"])
         with tempfile.TemporaryDirectory() as folder:
             program, module = os.path.join(folder, "n.mlir"), os.path.join(folder, "n.vmfb")
-            self.run_tool("iree-import-onnx", path, "-o", program)
+            # Tensors of some numbers, such as the sizes of a Reshape, stay in the program.
+            self.run_tool("iree-import-onnx", path, "-o", program, "--externalize-params", "--no-save-params",
+                          "--num-elements-threshold=7")
             self.run_tool("iree-compile", program, "--iree-input-type=onnx", "-o", module, *flags)
             with open(module, "rb") as file:
-                code = file.read()
-        rt = self.runtime
+                return file.read()
+
+    def measure(self, path, name, inputs):
+        code, rt = self.compile(path, name), self.runtime
         config = rt.Config(self.driver)
+        weights = rt.ParameterIndex()
+        for tensor in onnx.load(path).graph.initializer:
+            weights.add_buffer(tensor.name, np.ascontiguousarray(onnx.numpy_helper.to_array(tensor)))
+        parameters = rt.create_io_parameters_module(config.vm_instance, weights.create_provider(scope="model"))
         vm = rt.VmModule.copy_buffer(config.vm_instance, code)
-        context = rt.SystemContext(vm_modules=[rt.create_hal_module(config.vm_instance, config.device), vm],
+        context = rt.SystemContext(vm_modules=[parameters, rt.create_hal_module(config.vm_instance, config.device), vm],
                                    config=config)
         entry = next(f for f in vm.function_names if not f.startswith("__") and not f.endswith("$async"))
         call = context.modules[vm.name][entry]
         arrays = [rt.asdevicearray(config.device, value) for value in inputs.values()]
-
-        def once():
-            result = call(*arrays)
-            (result[0] if isinstance(result, tuple) else result).to_host()
-        return median_ms(once, self.options.runs)
+        results = call(*arrays)
+        results = results if isinstance(results, tuple) else (results,)
+        outputs = [np.asarray(result.to_host()) for result in results]
+        # The call waits for the fence that its result is ready at.
+        return median_ms(lambda: call(*arrays), self.options.runs, self.options.peer_seconds), outputs
 
 
 def make_peers(options):
@@ -278,14 +330,16 @@ def measure_network(options, path, peers):
     except (Missing, OSError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
         row["failed"] = first_line(error)
         return row
+    wanted = outputs
     if "onnxruntime" in peers:
         wanted = peers["onnxruntime"].outputs(path, inputs)
-        row["error"] = max(
-            float(np.abs(ours.reshape(w.shape).astype(np.float64) - w).max() / max(np.abs(w).max(), 1e-30))
-            if np.isfinite(ours).all() else math.inf for ours, w in zip(outputs, wanted))
+        row["error"] = get_error(outputs, wanted)
     for peer, library in peers.items():
         try:
-            row["peers"][peer] = {"ms": library.measure(path, name, inputs)}
+            ms, own = library.measure(path, name, inputs)
+            row["peers"][peer] = {"ms": ms}
+            if own is not None:
+                row["peers"][peer]["error"] = get_error(own, wanted)
         except Missing as error:
             row["peers"][peer] = {"reason": str(error)}
         except Exception as error:  # A peer that fails must not end the measurement of the others.
@@ -296,6 +350,16 @@ def measure_network(options, path, peers):
 def get_ratio(row):
     times = [peer["ms"] for peer in row["peers"].values() if "ms" in peer]
     return min(times) / row["ms"] if times and row.get("ms") else None
+
+
+def get_ratios(results, name):
+    """The ratios to one peer, by network."""
+    return {row["network"]: row["peers"][name]["ms"] / row["ms"] for row in results["rows"]
+            if "failed" not in row and "ms" in row["peers"][name]}
+
+
+def get_limit(options, row):
+    return options.tolerance or (1e-4 if row.get("type") == "float32" else 2e-2)
 
 
 def geometric_mean(values):
@@ -330,7 +394,10 @@ def write_markdown(results, image):
         cells = []
         for name in names:
             peer = row["peers"][name]
-            cells.append(f"{peer['ms']:.3f}" if "ms" in peer else "")
+            cells.append(f"{peer['ms']:.3f}" + (", wrong" if peer.get("error", 0) > row["limit"] else "")
+                         if "ms" in peer else "")
+            if peer.get("error", 0) > row["limit"]:
+                reasons.append(f"- {row['network']}, {name}: its largest error is {peer['error']:.1e}")
             if "reason" in peer:
                 reasons.append(f"- {row['network']}, {name}: {peer['reason']}")
         ratio = get_ratio(row)
@@ -341,30 +408,69 @@ def write_markdown(results, image):
     ratios = [r for r in map(get_ratio, (r for r in results["rows"] if "failed" not in r)) if r]
     if ratios:
         lines += ["", f"Geometric mean of {len(ratios)} ratios: {geometric_mean(ratios):.2f}; the least: {min(ratios):.2f}."]
+    for name in names:
+        if own := get_ratios(results, name):
+            lines += ["", f"{name} by ours, geometric mean of {len(own)}: {geometric_mean(own.values()):.2f}; "
+                      f"from {min(own.values()):.2f} to {max(own.values()):.2f}."]
     if reasons:
-        lines += ["", "Left out:", "", *reasons]
+        lines += ["", "Left out, or wrong:", "", *reasons]
     return "\n".join(lines) + "\n"
 
 
 def draw(results):
-    """Bars of the ratios, with a line at 1."""
-    bars = [(row["network"], get_ratio(row)) for row in results["rows"] if "failed" not in row and get_ratio(row)]
-    width, left, height = 640, 160, 20
-    most = max([1.0] + [ratio for _, ratio in bars])
-    scale = (width - left - 60) / most
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * (len(bars) + 1) + 20}" '
-             'font-family="sans-serif" font-size="12">',
-             f'<title>time of the best peer by ours, {html.escape(results["device"])}</title>']
-    for i, (name, ratio) in enumerate(bars):
-        y = 10 + i * height
-        color = "#2a9d5c" if ratio >= 1 else "#c0392b"
-        parts += [f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{html.escape(name)}</text>',
-                  f'<rect x="{left}" y="{y + 2}" width="{ratio * scale:.1f}" height="{height - 6}" fill="{color}"/>',
-                  f'<text x="{left + ratio * scale + 6:.1f}" y="{y + 13}">{ratio:.2f}</text>']
-    x, end = left + scale, 10 + len(bars) * height
-    parts += [f'<line x1="{x:.1f}" y1="6" x2="{x:.1f}" y2="{end}" stroke="#333" stroke-dasharray="4 3"/>',
-              f'<text x="{x:.1f}" y="{end + 16}" text-anchor="middle">1</text>', "</svg>"]
+    """Bars of the ratios to each peer on a logarithmic axis, with lines at powers of ten."""
+    colors = {"graph": "#2a9d5c", "compile": "#457b9d", "onnxruntime": "#8d6cab", "iree": "#e09f3e"}
+    series = {name: get_ratios(results, name) for name in results["peers"]}
+    series = {name: ratios for name, ratios in series.items() if ratios}
+    networks = [row["network"] for row in results["rows"] if any(row["network"] in own for own in series.values())]
+    ratios = [ratio for own in series.values() for ratio in own.values()] or [1.0]
+    low, high = math.floor(math.log10(min(ratios + [1.0]))), math.ceil(math.log10(max(ratios + [1.0])) + 0.01)
+    width, left, bar = 720, 160, 12
+    height = bar * len(series) + 8
+
+    def get_x(ratio):
+        return left + (math.log10(ratio) - low) / (high - low) * (width - left - 60)
+    bottom = 30 + height * len(networks)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{bottom + 24}" '
+             'font-family="sans-serif" font-size="11">',
+             f'<title>time of the peers by ours, {html.escape(results["device"])}</title>']
+    for power in range(low, high + 1):
+        x = get_x(10.0 ** power)
+        parts += [f'<line x1="{x:.1f}" y1="26" x2="{x:.1f}" y2="{bottom}" stroke="{"#333" if power == 0 else "#ccc"}" '
+                  'stroke-dasharray="4 3"/>',
+                  f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{10.0 ** power:g}</text>']
+    for i, name in enumerate(series):
+        parts += [f'<rect x="{left + i * 130}" y="8" width="10" height="10" fill="{colors[name]}"/>',
+                  f'<text x="{left + i * 130 + 14}" y="17">{html.escape(name)}</text>']
+    for i, network in enumerate(networks):
+        top = 30 + i * height
+        parts.append(f'<text x="{left - 8}" y="{top + height / 2 + 2:.0f}" text-anchor="end">{html.escape(network)}</text>')
+        for j, (name, own) in enumerate(series.items()):
+            if network not in own:
+                continue
+            begin, end = sorted((get_x(1.0), get_x(own[network])))
+            parts += [f'<rect x="{begin:.1f}" y="{top + j * bar + 2}" width="{max(end - begin, 1):.1f}" height="{bar - 2}" '
+                      f'fill="{colors[name]}"/>',
+                      f'<text x="{end + 4:.1f}" y="{top + j * bar + bar - 1}" font-size="10">{own[network]:.2f}</text>']
+    parts.append("</svg>")
     return "\n".join(parts) + "\n"
+
+
+def compile_alone(options):
+    """--only-compile: the modules of IREE."""
+    try:
+        peer = Iree(options)
+    except Missing as error:
+        sys.exit(str(error))
+    failures = 0
+    for path in options.files:
+        name, begin = os.path.splitext(os.path.basename(path))[0], time.perf_counter()
+        try:
+            print(f"{name:20} {len(peer.compile(path, name)) / 1e6:.1f} MB, {time.perf_counter() - begin:.1f} s", flush=True)
+        except Missing as error:
+            failures += 1
+            print(f"{name:20} {error}", flush=True)
+    return 1 if failures else 0
 
 
 def main():
@@ -377,9 +483,16 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one network of ours or of IREE's compiler")
     parser.add_argument("--tolerance", type=float, help="of the largest output; default 1e-4 for f32, 2e-2 for f16")
+    parser.add_argument("--peer-seconds", type=float, default=20, help="for the runs of a peer on the host's clock")
     parser.add_argument("--iree-cuda-target", default="sm_80")
+    parser.add_argument("--iree-modules", metavar="DIR", help="compiled modules, which are read or added")
+    parser.add_argument("--only-compile", action="store_true", help="adds modules to --iree-modules, and ends")
     parser.add_argument("--output", default="networks", help="without a suffix")
     options = parser.parse_args()
+    if options.only_compile:
+        if not options.iree_modules:
+            parser.error("--only-compile requires --iree-modules")
+        return compile_alone(options)
 
     peers, missing = make_peers(options)
     for name, why in missing.items():
@@ -388,8 +501,8 @@ def main():
     for path in options.files:
         row = measure_network(options, path, peers)
         rows.append(row)
-        limit = options.tolerance or (1e-4 if row.get("type") == "float32" else 2e-2)
-        wrong = "failed" in row or row.get("error", 0) > limit
+        row["limit"] = get_limit(options, row)
+        wrong = "failed" in row or row.get("error", 0) > row["limit"]
         bad += wrong
         ratio = None if "failed" in row else get_ratio(row)
         print(f"{row['network']:20} " + (f"failed: {row['failed']}" if "failed" in row else

@@ -77,14 +77,17 @@ def first_line(error):
 
 
 def median_ms(call, runs, seconds=math.inf):
-    """The median of runs after 3 others. No run starts after so many seconds, but three are measured."""
+    """The median of runs after 3 others. No run starts after so many seconds, but three are measured in any case."""
+    begin = time.perf_counter()
     for _ in range(3):
         call()
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < runs and (len(times) < 3 or time.perf_counter() < end):
-        begin = time.perf_counter()
+        if time.perf_counter() - begin > seconds / 4:
+            break
+    times = []
+    while len(times) < runs and (len(times) < 3 or time.perf_counter() - begin < seconds):
+        start = time.perf_counter()
         call()
-        times.append((time.perf_counter() - begin) * 1e3)
+        times.append((time.perf_counter() - start) * 1e3)
     return statistics.median(times)
 
 
@@ -456,6 +459,23 @@ def draw(results):
     return "\n".join(parts) + "\n"
 
 
+def write_results(options, peers, missing, clocks, rows):
+    device = next((row["device"] for row in rows if "device" in row), options.target)
+    results = {"date": datetime.date.today().isoformat(), "system": f"{platform.system()} {platform.machine()}",
+               "device": device, "target": options.target, "clocks": clocks,
+               "command": " ".join(["benchmarks/networks.py", *(a if not a.endswith(".onnx") else os.path.basename(a)
+                                                                for a in sys.argv[1:])]),
+               "peers": {name: peer.name for name, peer in peers.items()}, "missing": missing, "rows": rows}
+    folder = os.path.dirname(options.output)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    image = os.path.basename(options.output) + ".svg"
+    for suffix, text in ((".md", write_markdown(results, image)), (".svg", draw(results)),
+                         (".json", json.dumps(results, indent=1) + "\n")):
+        with open(options.output + suffix, "w") as file:
+            file.write(text)
+
+
 def compile_alone(options):
     """--only-compile: the modules of IREE."""
     try:
@@ -509,20 +529,8 @@ def main():
                                          f"{row['ms']:9.3f} ms, {row['kernels']} kernels, ratio "
                                          f"{f'{ratio:.2f}' if ratio else '-'}, error {row.get('error', math.nan):.1e}"
                                          + (", wrong" if wrong else "")), flush=True)
-    device = next((row["device"] for row in rows if "device" in row), options.target)
-    results = {"date": datetime.date.today().isoformat(), "system": f"{platform.system()} {platform.machine()}",
-               "device": device, "target": options.target, "clocks": clocks + [get_clocks()],
-               "command": " ".join(["benchmarks/networks.py", *(a if not a.endswith(".onnx") else os.path.basename(a)
-                                                                for a in sys.argv[1:])]),
-               "peers": {name: peer.name for name, peer in peers.items()}, "missing": missing, "rows": rows}
-    folder = os.path.dirname(options.output)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    image = os.path.basename(options.output) + ".svg"
-    for suffix, text in ((".md", write_markdown(results, image)), (".svg", draw(results)),
-                         (".json", json.dumps(results, indent=1) + "\n")):
-        with open(options.output + suffix, "w") as file:
-            file.write(text)
+        # After each network, so that a run that is interrupted leaves those before.
+        write_results(options, peers, missing, clocks + [get_clocks()], rows)
     return 1 if bad else 0
 
 

@@ -427,8 +427,10 @@ TEST_P(SumsTest, StructuredDataIsAccepted) {
 TEST_P(SumsTest, FaultsAreFound) {
   int64_t length = GetParam();
   unsigned seeds = length <= 1024 ? 100 : length <= 4096 ? 10 : 65536 / length;
+  if (isSanitized && length > 16384)
+    GTEST_SKIP() << "longer sums access memory as shorter ones do";
   if (isSanitized)
-    seeds = std::min(seeds, 4u);
+    seeds = length <= 1024 ? 4 : 1;
   const char *all = std::getenv("TESSERA_ALL_SEEDS");
   if (all)
     seeds = 100;

@@ -66,12 +66,11 @@ Facts tessera::reference::getFacts(const View &view,
                                    const Conversion &conversion) {
   Facts facts;
   facts.hasErrors = view.storage->errors() != nullptr;
-  int64_t zero = 0;
-  GatheredMatrix cells = gather(view, conversion, &zero, &zero);
+  GatheredMatrix cells =
+      gather(view, conversion, /*rows=*/nullptr, /*columns=*/nullptr);
   constexpr uint64_t beyondTf32 = (uint64_t(1) << 42) - 1;
   auto visit = [&](int64_t address) {
-    cells.rows = &address;
-    double value = cells.get(0, 0);
+    double value = cells.getAt(address);
     double magnitude = std::fabs(value);
     // A NaN or an infinity is not an integer.
     facts.allIntegers &= std::trunc(value) == value && magnitude < 1e300;

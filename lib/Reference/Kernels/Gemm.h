@@ -28,17 +28,22 @@ struct GatheredMatrix {
   double (*convert)(const void *context, double value) = nullptr;
   const void *context = nullptr;
 
-  LLVM_ATTRIBUTE_ALWAYS_INLINE double get(int64_t row, int64_t column) const {
-    int64_t address = rows[row] + columns[column];
+  double get(int64_t row, int64_t column) const {
+    return getAt(rows[row] + columns[column]);
+  }
+  int64_t getInteger(int64_t row, int64_t column) const {
+    return getIntegerAt(rows[row] + columns[column]);
+  }
+  /// The factor at an address, which is within the storage.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE double getAt(int64_t address) const {
     double value =
-        floats ? floats[address] : static_cast<double>(getInteger(row, column));
+        floats ? floats[address] : static_cast<double>(getIntegerAt(address));
     return convert ? convert(context, value) : value;
   }
-  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t getInteger(int64_t row,
-                                                  int64_t column) const {
-    uint64_t bits =
-        static_cast<uint64_t>(integers[rows[row] + columns[column]]);
-    return static_cast<int64_t>(bits & mask) - zeroPoint;
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t getIntegerAt(int64_t address) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(integers[address]) &
+                                mask) -
+           zeroPoint;
   }
 };
 

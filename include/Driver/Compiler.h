@@ -17,6 +17,7 @@
 #include "Driver/TunedSchedules.h"
 #include "Flags/CompileFlags.h"
 #include "Runtime/Device.h"
+#include "Runtime/InputFile.h"
 #include "Runtime/Trace.h"
 #include "Target/CodeReport.h"
 #include "TargetInfo/Chip.h"
@@ -230,8 +231,8 @@ std::unique_ptr<CompiledProgram> compileProgram(ModuleOp module,
 /// Loads a program from the bytes of `CompiledProgram::save`. It must have been
 /// compiled with the same options, by this build of the compiler, for this CPU.
 /// Emits its diagnostics again. Returns null, with the reason in `why`, if the
-/// bytes are not such a program.
-std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
+/// bytes are not such a program. The program refers to the bytes of constants.
+std::unique_ptr<CompiledProgram> loadProgram(const runtime::InputBytes &bytes,
                                              const CompileOptions &options,
                                              MLIRContext &context,
                                              std::string &why);

@@ -84,7 +84,7 @@ llvm::StringRef getCompilerIdentity();
 /// A folder of cache entries, one file each, shared by processes.
 class ProgramCache {
 public:
-  static constexpr uint64_t defaultLimit = uint64_t(512) << 20;
+  static constexpr uint64_t defaultLimit = uint64_t(2) << 30;
 
   /// All entries together take up to `limit` bytes. The folder is created on
   /// demand.
@@ -98,8 +98,8 @@ public:
   };
 
   struct Lookup {
-    /// The stored payload; absent on a miss.
-    std::optional<std::string> payload;
+    /// The stored payload, aligned to 256 bytes; absent on a miss.
+    std::optional<runtime::InputBytes> payload;
     /// On a miss, the differences from the nearest entry, or that there is
     /// none.
     std::string why;

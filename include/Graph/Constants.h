@@ -31,6 +31,11 @@ inline constexpr llvm::StringLiteral loaderName = "tessera_load";
 /// is none; null for one that stays in the code, and for a resource whose name
 /// is another hash.
 DenseResourceElementsAttr liftConstant(Attribute elements);
+/// The same where the hash of the contents is known.
+DenseResourceElementsAttr liftConstant(Attribute elements,
+                                       llvm::StringRef hash);
+/// The contents of what `liftConstant` lifts; empty for other attributes.
+llvm::ArrayRef<char> getLiftedBytes(Attribute elements);
 
 /// The hash of the contents of a lifted constant; empty if the resource is not
 /// one.

@@ -13,6 +13,7 @@
 #ifndef TESSERA_RUNTIME_PRIVATEFILE_H
 #define TESSERA_RUNTIME_PRIVATEFILE_H
 
+#include "Runtime/InputFile.h"
 #include "Runtime/Status.h"
 
 #include <cstddef>
@@ -48,6 +49,12 @@ struct PrivateFileOptions {
 Expected<std::string> readPrivateFile(const std::string &path,
                                       const PrivateFileOptions &options,
                                       bool *isAbsent = nullptr);
+
+/// The same for a large file, whose contents are aligned to 256 bytes and are
+/// read by several threads.
+Expected<InputBytes> readLargePrivateFile(const std::string &path,
+                                          const PrivateFileOptions &options,
+                                          bool *isAbsent = nullptr);
 
 } // namespace tessera::runtime
 

@@ -29,6 +29,13 @@
 
 namespace tessera::runtime {
 
+/// The next offset that contents which are not copied may have: host code reads
+/// constants in place where they are aligned so.
+constexpr size_t alignContents(size_t offset) {
+  constexpr size_t alignment = 256;
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
 /// Appends to `bytes`.
 class Writer {
 public:
@@ -40,6 +47,13 @@ public:
   void text(std::string &value) {
     auto size = static_cast<int64_t>(value.size());
     number(size);
+    bytes += value;
+  }
+  /// Contents that the reader does not copy.
+  void contents(std::string_view &value) {
+    auto size = static_cast<int64_t>(value.size());
+    number(size);
+    bytes.resize(alignContents(bytes.size()));
     bytes += value;
   }
   template <typename T, typename Visit>
@@ -54,7 +68,8 @@ public:
 /// Reads what a `Writer` wrote. After a failure everything reads as 0 or empty.
 class Reader {
 public:
-  explicit Reader(std::string_view bytes) : bytes(bytes) {}
+  explicit Reader(std::string_view bytes)
+      : bytes(bytes), wholeSize(bytes.size()) {}
 
   /// Whether reading succeeded and no bytes remain.
   bool isDone() const { return !hasFailed && bytes.empty(); }
@@ -72,6 +87,18 @@ public:
     size_t size = length();
     value.assign(bytes.substr(0, size));
     bytes.remove_prefix(size);
+  }
+  /// Refers to the bytes that are read.
+  void contents(std::string_view &value) {
+    size_t size = length(), offset = wholeSize - bytes.size();
+    size_t padding = alignContents(offset) - offset;
+    value = std::string_view();
+    if (hasFailed || padding > bytes.size() || size > bytes.size() - padding) {
+      fail();
+      return;
+    }
+    value = bytes.substr(padding, size);
+    bytes.remove_prefix(padding + size);
   }
   template <typename T, typename Visit>
   void list(std::vector<T> &values, Visit visit) {
@@ -97,11 +124,17 @@ private:
   }
 
   std::string_view bytes;
+  size_t wholeSize;
   bool hasFailed = false;
 };
 
 template <typename Archive> void visit(Archive &archive, std::string &text) {
   archive.text(text);
+}
+
+template <typename Archive>
+void visit(Archive &archive, std::string_view &contents) {
+  archive.contents(contents);
 }
 
 template <typename Archive> void visit(Archive &archive, int64_t &value) {

@@ -634,11 +634,12 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
 }
 
 std::unique_ptr<CompiledProgram>
-mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
-                           MLIRContext &context, std::string &why) {
+mlir::tessera::loadProgram(const runtime::InputBytes &bytes,
+                           const CompileOptions &options, MLIRContext &context,
+                           std::string &why) {
   auto start = std::chrono::steady_clock::now();
   SavedProgram saved;
-  if (!readProgram(bytes, saved)) {
+  if (!readProgram(bytes.bytes, saved)) {
     why = "does not contain a program";
     return nullptr;
   }
@@ -665,7 +666,7 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   program->diagnostics = std::move(saved.diagnostics);
   program->ptx = std::move(saved.ptx);
   program->constants = std::move(saved.constants);
-  if (!takeDerivedConstants(saved, *program)) {
+  if (!takeDerivedConstants(saved, *program, bytes.owner)) {
     why = "its derived constants are not what its code asks for";
     return nullptr;
   }

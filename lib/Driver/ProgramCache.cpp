@@ -8,23 +8,24 @@
 // its key, of the source and of the name of the source's file:
 //
 //   magic      16 bytes, with the version of this format
-//   checksum   32 bytes: BLAKE3 of all that follows
+//   checksum   32 bytes: `hashContents` of all that follows
 //   parts      their number; then the name and the value of each
 //   source     the same for the parts of the source, which are not a key
-//   payload
+//   payload    its length; zeros up to a multiple of 256 bytes; its bytes
 //
 // where numbers are 8 bytes, little-endian, and texts follow their length.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Driver/ProgramCache.h"
+#include "Hashing/ContentHash.h"
 #include "Runtime/OutputFile.h"
 #include "Runtime/PrivateFile.h"
+#include "Runtime/Serialize.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -37,7 +38,7 @@ using namespace mlir::tessera;
 
 namespace fs = llvm::sys::fs;
 
-static constexpr StringRef magic("tessera cache 2\n", 16);
+static constexpr StringRef magic("tessera cache 3\n", 16);
 static constexpr size_t checksumBytes = 32;
 static constexpr StringRef entrySuffix = ".tessera";
 
@@ -73,13 +74,6 @@ static bool readText(StringRef &bytes, std::string &text) {
   return true;
 }
 
-static std::string getChecksum(StringRef bytes) {
-  llvm::BLAKE3 hasher;
-  hasher.update(bytes);
-  auto digest = hasher.final<checksumBytes>();
-  return std::string(digest.begin(), digest.end());
-}
-
 static void writeParts(std::string &bytes, ArrayRef<ProgramKey::Part> parts) {
   writeNumber(bytes, parts.size());
   for (const ProgramKey::Part &part : parts) {
@@ -89,18 +83,25 @@ static void writeParts(std::string &bytes, ArrayRef<ProgramKey::Part> parts) {
 }
 
 static std::string writeEntry(const ProgramKey &key, StringRef payload) {
-  std::string body;
-  writeParts(body, key.getParts());
-  writeParts(body, key.getSourceParts());
-  writeText(body, payload);
-  return magic.str() + getChecksum(body) + body;
+  std::string entry = magic.str() + std::string(checksumBytes, 0);
+  size_t begin = entry.size();
+  writeParts(entry, key.getParts());
+  writeParts(entry, key.getSourceParts());
+  writeNumber(entry, payload.size());
+  entry.reserve(runtime::alignContents(entry.size()) + payload.size());
+  entry.resize(runtime::alignContents(entry.size()));
+  entry += payload;
+  entry.replace(begin - checksumBytes, checksumBytes,
+                hashContents(StringRef(entry).drop_front(begin)));
+  return entry;
 }
 
 namespace {
 /// The contents of an entry.
 struct Entry {
   std::vector<ProgramKey::Part> parts, sourceParts;
-  std::string payload;
+  /// A part of the file's bytes.
+  StringRef payload;
 };
 } // namespace
 
@@ -116,14 +117,22 @@ static bool readParts(StringRef &bytes, std::vector<ProgramKey::Part> &parts) {
 }
 
 /// Reads an entry. False if it is not whole.
-static bool readEntry(StringRef bytes, Entry &entry) {
+static bool readEntry(StringRef file, Entry &entry) {
+  StringRef bytes = file;
   if (!bytes.consume_front(magic) || bytes.size() < checksumBytes)
     return false;
   StringRef checksum = bytes.take_front(checksumBytes);
   bytes = bytes.drop_front(checksumBytes);
-  return checksum == getChecksum(bytes) && readParts(bytes, entry.parts) &&
-         readParts(bytes, entry.sourceParts) &&
-         readText(bytes, entry.payload) && bytes.empty();
+  uint64_t size = 0;
+  if (checksum != hashContents(bytes) || !readParts(bytes, entry.parts) ||
+      !readParts(bytes, entry.sourceParts) || !readNumber(bytes, size))
+    return false;
+  size_t offset = file.size() - bytes.size();
+  size_t begin = runtime::alignContents(offset);
+  if (begin > file.size() || file.size() - begin != size)
+    return false;
+  entry.payload = file.drop_front(begin);
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,13 +145,13 @@ enum class Read { Done, Absent, Failed };
 
 /// Reads a file of this user: the content of an entry is executed, so that
 /// files of other users are rejected. With `use`, notes that it was used.
-static Read readFile(const std::string &path, bool use, std::string &bytes,
-                     std::string &why) {
+static Read readFile(const std::string &path, bool use,
+                     runtime::InputBytes &bytes, std::string &why) {
   runtime::PrivateFileOptions options;
   options.touches = use;
   bool isAbsent = false;
-  runtime::Expected<std::string> read =
-      runtime::readPrivateFile(path, options, &isAbsent);
+  runtime::Expected<runtime::InputBytes> read =
+      runtime::readLargePrivateFile(path, options, &isAbsent);
   if (!read.ok()) {
     why = read.status().message();
     return isAbsent ? Read::Absent : Read::Failed;
@@ -251,13 +260,14 @@ void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
       if ((bySource ? otherSource != source : otherFile != file) ||
           name == own || seen == most)
         continue;
-      std::string bytes, why;
+      runtime::InputBytes bytes;
+      std::string why;
       Entry entry;
       // Another build's may have other parts, and is reported as another
       // build's.
       if (readFile(join(directory, name), /*use=*/false, bytes, why) !=
               Read::Done ||
-          !readEntry(bytes, entry))
+          !readEntry(bytes.bytes, entry))
         continue;
       ++seen;
       std::vector<Difference> differences =
@@ -306,7 +316,8 @@ ProgramCache::Lookup ProgramCache::find(const ProgramKey &key) const {
     return result;
   }
   std::string path = join(directory, key.getFileName());
-  std::string bytes, why;
+  runtime::InputBytes bytes;
+  std::string why;
   Entry entry;
   Read read = readFile(path, /*use=*/true, bytes, why);
   if (read == Read::Absent) {
@@ -314,8 +325,8 @@ ProgramCache::Lookup ProgramCache::find(const ProgramKey &key) const {
     return result;
   }
   if (read == Read::Done) {
-    if (readEntry(bytes, entry) && entry.parts == key.getParts()) {
-      result.payload = std::move(entry.payload);
+    if (readEntry(bytes.bytes, entry) && entry.parts == key.getParts()) {
+      result.payload = {entry.payload, std::move(bytes.owner)};
       return result;
     }
     why = "is corrupt";

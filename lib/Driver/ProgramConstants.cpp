@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -97,17 +98,27 @@ std::vector<runtime::Constant> mlir::tessera::numberConstants(ModuleOp module) {
 /// The hashes of the large constants of a module, whose contents its context
 /// has then.
 static llvm::StringSet<> hashConstants(ModuleOp module) {
-  llvm::StringSet<> hashes;
+  std::vector<Attribute> elements;
   module.walk([&](Operation *op) {
-    DenseResourceElementsAttr lifted;
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      lifted = liftConstant(constant.getValue());
+      elements.push_back(constant.getValue());
     else if (auto global = dyn_cast<memref::GlobalOp>(op))
-      lifted = liftConstant(global.getInitialValueAttr());
-    if (lifted)
-      hashes.insert(getConstantHash(lifted));
+      if (Attribute initial = global.getInitialValueAttr())
+        elements.push_back(initial);
   });
-  return hashes;
+  std::vector<std::string> hashes(elements.size());
+  // Weights are most of the time that a program from the cache takes.
+  parallelFor(module.getContext(), 0, elements.size(), [&](size_t i) {
+    if (ArrayRef<char> bytes = getLiftedBytes(elements[i]); !bytes.empty())
+      hashes[i] = hashConstant(bytes);
+  });
+  llvm::StringSet<> result;
+  for (auto [attribute, hash] : llvm::zip_equal(elements, hashes))
+    if (DenseResourceElementsAttr lifted = hash.empty()
+                                               ? DenseResourceElementsAttr()
+                                               : liftConstant(attribute, hash))
+      result.insert(getConstantHash(lifted));
+  return result;
 }
 
 void mlir::tessera::markDerivedConstants(CompiledProgram &program,
@@ -122,8 +133,9 @@ void mlir::tessera::markDerivedConstants(CompiledProgram &program,
       program.derivedConstants.push_back(static_cast<int64_t>(number));
 }
 
-bool mlir::tessera::takeDerivedConstants(SavedProgram &saved,
-                                         CompiledProgram &program) {
+bool mlir::tessera::takeDerivedConstants(
+    SavedProgram &saved, CompiledProgram &program,
+    const std::shared_ptr<const void> &owner) {
   if (saved.derived.size() != saved.derivedContents.size())
     return false;
   for (auto [number, contents] :
@@ -134,9 +146,8 @@ bool mlir::tessera::takeDerivedConstants(SavedProgram &saved,
         program.constants[static_cast<size_t>(number)];
     if (constant.size != static_cast<int64_t>(contents.size()))
       return false;
-    auto owner = std::make_shared<const std::string>(std::move(contents));
-    constant.bytes = *owner;
-    constant.owner = std::move(owner);
+    constant.bytes = contents;
+    constant.owner = owner;
   }
   program.derivedConstants = std::move(saved.derived);
   return true;

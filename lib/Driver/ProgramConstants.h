@@ -27,8 +27,10 @@ struct SavedProgram;
 std::vector<runtime::Constant> numberConstants(ModuleOp module);
 
 /// Gives the derived constants of a program, whose constants are there already,
-/// the contents that were saved. False if they are not what it asks for.
-bool takeDerivedConstants(SavedProgram &saved, CompiledProgram &program);
+/// the contents that were saved, which `owner` keeps. False if they are not
+/// what it asks for.
+bool takeDerivedConstants(SavedProgram &saved, CompiledProgram &program,
+                          const std::shared_ptr<const void> &owner);
 
 /// Replaces the contents of large constants in the text of a program by
 /// references to their hash, in the same lines. `module` is what was parsed

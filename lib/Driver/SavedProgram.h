@@ -33,13 +33,14 @@ struct SavedProgram {
   std::vector<runtime::Constant> constants;
   /// The numbers of derived constants, and their contents.
   std::vector<int64_t> derived;
-  std::vector<std::string> derivedContents;
+  std::vector<std::string_view> derivedContents;
   std::string loader;
 };
 
 std::string writeProgram(SavedProgram &program);
 
-/// False if the bytes are none that `writeProgram` gave.
+/// False if the bytes are none that `writeProgram` gave. The contents of
+/// derived constants are parts of `bytes`.
 bool readProgram(llvm::StringRef bytes, SavedProgram &program);
 
 DiagnosticReport recordDiagnostic(Diagnostic &diagnostic);

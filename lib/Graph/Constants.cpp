@@ -72,7 +72,7 @@ void mlir::tessera::setConstant(MLIRContext &context, StringRef name,
     manager.insert(name, std::move(blob));
 }
 
-DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
+ArrayRef<char> mlir::tessera::getLiftedBytes(Attribute elements) {
   ArrayRef<char> bytes;
   auto type =
       dyn_cast_or_null<ElementsAttr>(elements)
@@ -80,7 +80,7 @@ DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
           : RankedTensorType();
   if (!type || type.getEncoding() || !type.getElementType().isIntOrFloat() ||
       type.getElementTypeBitWidth() % 8 != 0)
-    return nullptr;
+    return {};
   if (auto dense = dyn_cast<DenseIntOrFPElementsAttr>(elements)) {
     if (!dense.isSplat())
       bytes = dense.getRawData();
@@ -92,8 +92,19 @@ DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
   if (bytes.size() < leastLiftedBytes ||
       bytes.size() != static_cast<size_t>(type.getNumElements()) *
                           (type.getElementTypeBitWidth() / 8))
-    return nullptr;
-  std::string name = getConstantName(hashConstant(bytes));
+    return {};
+  return bytes;
+}
+
+DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
+  ArrayRef<char> bytes = getLiftedBytes(elements);
+  return bytes.empty() ? DenseResourceElementsAttr()
+                       : liftConstant(elements, hashConstant(bytes));
+}
+
+DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements,
+                                                      StringRef hash) {
+  std::string name = getConstantName(hash);
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
       resource && !getConstantHash(resource).empty())
     return resource.getRawHandle().getKey() == name
@@ -102,9 +113,10 @@ DenseResourceElementsAttr mlir::tessera::liftConstant(Attribute elements) {
   MLIRContext &context = *elements.getContext();
   // Attributes and their resources live as long as the context.
   if (!findConstant(context, name))
-    setConstant(context, name, bytes);
+    setConstant(context, name, getLiftedBytes(elements));
   return DenseResourceElementsAttr::get(
-      type, getHandle(context, *getManager(context).lookup(name)));
+      cast<ShapedType>(cast<ElementsAttr>(elements).getType()),
+      getHandle(context, *getManager(context).lookup(name)));
 }
 
 void mlir::tessera::restoreConstants(ModuleOp module) {

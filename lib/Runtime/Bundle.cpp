@@ -28,8 +28,6 @@ using namespace tessera::runtime;
 /// The last character is the version of the format.
 static constexpr std::string_view bundleMagic = "\x7fTessera4";
 static constexpr size_t checksumBytes = 8;
-/// Contents of constants begin at multiples of this.
-static constexpr size_t contentsAlignment = 256;
 
 /// Where the contents of a constant are in the file.
 struct Contents {
@@ -120,11 +118,6 @@ static void forEachConstant(AnyBundle &bundle, Use use) {
   useAll(bundle.constants);
   for (auto &variant : bundle.variants)
     useAll(variant.constants);
-}
-
-static size_t alignContents(size_t offset) {
-  return (offset + contentsAlignment - 1) / contentsAlignment *
-         contentsAlignment;
 }
 
 /// The constants that need no contents: those that are transpositions of

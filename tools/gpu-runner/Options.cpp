@@ -589,7 +589,7 @@ Compiled programs
   --schedule-db=FILE  schedules that gpu-tune found, for matmuls without a
                       hand-written one; off: only the compiler's choices.
                       Default: the records that ship with the compiler
-  --cache-limit=SIZE  its maximum size (512MiB): a number of bytes, or of KiB, MiB
+  --cache-limit=SIZE  its maximum size (2GiB): a number of bytes, or of KiB, MiB
                       or GiB. The least recently used entries are evicted first
   --cache-why-miss    reports whether the program was cached, and if not, which
                       parts of its key differ from the nearest cached program

@@ -12,6 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fcntl.h>
 #include <functional>
@@ -56,6 +57,12 @@ protected:
          it.increment(error))
       ++count;
     return count;
+  }
+  /// The bytes of an entry, or that there is none.
+  static std::string getPayload(const ProgramCache &cache,
+                                const ProgramKey &key) {
+    ProgramCache::Lookup found = cache.find(key);
+    return found.payload ? std::string(found.payload->bytes) : "no entry";
   }
   std::string read(const std::string &path) {
     auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -146,9 +153,13 @@ TEST_F(ProgramCacheTest, GivesBackWhatWasStored) {
 
   std::string payload("pay\0load", 8);
   EXPECT_EQ(cache.store(key, payload), "");
-  EXPECT_EQ(cache.find(key).payload, payload);
+  EXPECT_EQ(getPayload(cache, key), payload);
+  // Constants in it are read in place.
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(cache.find(key).payload->bytes.data()) %
+                256,
+            0u);
   EXPECT_EQ(cache.store(key, ""), "");
-  EXPECT_EQ(cache.find(key).payload, "");
+  EXPECT_EQ(getPayload(cache, key), "");
   EXPECT_EQ(countFiles(), 1u);
   // Other users must not be able to write files that are executed.
   struct stat info = {};
@@ -243,7 +254,34 @@ TEST_F(ProgramCacheTest, NoticesDamage) {
   write(path, read(getPath(other)));
   expectDamage();
   write(path, whole);
-  EXPECT_EQ(cache.find(key).payload, payload);
+  EXPECT_EQ(getPayload(cache, key), payload);
+}
+
+// Which several threads read and hash.
+TEST_F(ProgramCacheTest, NoticesDamageOfLargeEntries) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  std::string payload(size_t(20) << 20, 'p');
+  for (size_t i = 0; i < payload.size(); i += 4096)
+    payload[i] = static_cast<char>((i >> 12) + (i >> 20));
+  ASSERT_EQ(cache.store(key, payload), "");
+  EXPECT_EQ(getPayload(cache, key), payload);
+  std::string path = getPath(key), whole = read(path);
+  for (size_t i : {size_t(100), whole.size() / 2, whole.size() - 1}) {
+    std::string bytes = whole;
+    bytes[i] ^= 1;
+    write(path, bytes);
+    EXPECT_EQ(cache.find(key).defect,
+              "the cache entry " + path + " is corrupt");
+  }
+  // Pieces of 1 MiB that changed places.
+  std::string bytes = whole;
+  std::swap_ranges(bytes.begin() + (1 << 20), bytes.begin() + (2 << 20),
+                   bytes.begin() + (4 << 20));
+  write(path, bytes);
+  EXPECT_EQ(cache.find(key).defect, "the cache entry " + path + " is corrupt");
+  write(path, StringRef(whole).drop_back(size_t(1) << 20));
+  EXPECT_EQ(cache.find(key).defect, "the cache entry " + path + " is corrupt");
 }
 
 TEST_F(ProgramCacheTest, TakesNothingFromOtherUsers) {
@@ -270,7 +308,7 @@ TEST_F(ProgramCacheTest, ReplacesALinkRatherThanFollowingIt) {
             "the cache entry " + getPath(key) + " is a symbolic link");
   EXPECT_EQ(cache.store(key, "2"), "");
   EXPECT_EQ(read(victim), "mine");
-  EXPECT_EQ(cache.find(key).payload, "2");
+  EXPECT_EQ(getPayload(cache, key), "2");
   struct stat info = {};
   ASSERT_EQ(lstat(getPath(key).c_str(), &info), 0);
   EXPECT_TRUE(S_ISREG(info.st_mode));
@@ -292,7 +330,7 @@ TEST_F(ProgramCacheTest, DoesNotWaitForAPipe) {
   EXPECT_EQ(cache.find(key).defect,
             "the cache entry " + getPath(key) + " is not a regular file");
   EXPECT_EQ(cache.store(key, "2"), "");
-  EXPECT_EQ(cache.find(key).payload, "2");
+  EXPECT_EQ(getPayload(cache, key), "2");
 }
 
 TEST_F(ProgramCacheTest, TakesNoEntryThatOthersCanWrite) {
@@ -324,7 +362,7 @@ TEST_F(ProgramCacheTest, UsesNoFolderThatOthersCanWrite) {
     EXPECT_EQ(cache.find(key).defect, problem);
   }
   ASSERT_EQ(chmod(directory.c_str(), 0755), 0);
-  EXPECT_EQ(cache.find(key).payload, "1");
+  EXPECT_EQ(getPayload(cache, key), "1");
 }
 
 TEST_F(ProgramCacheTest, UsesNoFolderOfAnotherUser) {
@@ -414,7 +452,7 @@ TEST_F(ProgramCacheTest, WritersAndReadersAtOnce) {
         defects += !found.defect.empty();
         if (found.payload) {
           ++hits;
-          defects += *found.payload != payload;
+          defects += found.payload->bytes != payload;
         }
         defects += !cache.store(key, payload).empty();
       }

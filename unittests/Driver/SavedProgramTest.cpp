@@ -52,6 +52,12 @@ protected:
     return printed;
   }
 
+  /// Loads a program from bytes that live as long as it.
+  std::unique_ptr<CompiledProgram> load(std::string bytes, std::string &why) {
+    auto owner = std::make_shared<const std::string>(std::move(bytes));
+    return loadProgram({*owner, owner}, options, context, why);
+  }
+
   MLIRContext context;
   CompileOptions options;
 };
@@ -68,8 +74,7 @@ TEST_P(SavedProgramTest, IsTheSameAgain) {
       << printed;
 
   std::string bytes = program->save(), why;
-  std::string reportedAgain =
-      listen([&] { loaded = loadProgram(bytes, options, context, why); });
+  std::string reportedAgain = listen([&] { loaded = load(bytes, why); });
   ASSERT_TRUE(loaded) << why;
   EXPECT_EQ(reportedAgain, printed);
   EXPECT_TRUE(loaded->getEntry("main"));
@@ -112,10 +117,10 @@ TEST_P(SavedProgramTest, HasTheSameKernelsWithCheckpoints) {
     options.checkpoints = true;
     checked = compileProgram(*module, options);
     ASSERT_TRUE(plain && checked);
-    loaded = loadProgram(plain->save(), options, context, why);
+    loaded = load(plain->save(), why);
     EXPECT_FALSE(loaded);
     EXPECT_EQ(why, "its host code has no checkpoints");
-    loaded = loadProgram(checked->save(), options, context, why);
+    loaded = load(checked->save(), why);
   });
   EXPECT_EQ(checked->image.bytes, plain->image.bytes);
   EXPECT_EQ(checked->ptx, plain->ptx);
@@ -189,7 +194,7 @@ TEST_P(SavedProgramTest, MachineCodeStaysBesideThePTX) {
     program = compileProgram(*module, options);
     program->image.kind = runtime::KernelImage::Cubin;
     program->image.bytes = std::string("cu\0bin", 6);
-    loaded = loadProgram(program->save(), options, context, why);
+    loaded = load(program->save(), why);
   });
   ASSERT_TRUE(loaded) << why;
   EXPECT_EQ(loaded->image.kind, runtime::KernelImage::Cubin);
@@ -206,14 +211,13 @@ TEST_P(SavedProgramTest, RejectsOtherFiles) {
   std::string bytes = program->save();
   std::string why;
   for (size_t size : {size_t(0), size_t(7), size_t(100), bytes.size() - 1}) {
-    EXPECT_FALSE(
-        loadProgram(StringRef(bytes).take_front(size), options, context, why));
+    EXPECT_FALSE(load(bytes.substr(0, size), why));
     EXPECT_EQ(why, "does not contain a program");
   }
-  EXPECT_FALSE(loadProgram(bytes + "x", options, context, why));
+  EXPECT_FALSE(load(bytes + "x", why));
   // For another entry point.
   options.entry = "other";
-  EXPECT_FALSE(loadProgram(bytes, options, context, why));
+  EXPECT_FALSE(load(bytes, why));
   EXPECT_EQ(why, "cannot link its entry point 'other'");
 }
 
@@ -228,13 +232,13 @@ TEST_P(SavedProgramTest, OtherFunctionsOfTheProcessAreOutOfReach) {
   std::unique_ptr<CompiledProgram> program = compileProgram(*module, options);
   ASSERT_TRUE(program);
   std::string bytes = program->save(), why;
-  ASSERT_TRUE(loadProgram(bytes, options, context, why)) << why;
+  ASSERT_TRUE(load(bytes, why)) << why;
   // Its name in the object's table of names.
   std::string called("\0sinhf\0", 7), other("\0_exit\0", 7);
   size_t at = bytes.find(called);
   ASSERT_NE(at, std::string::npos);
   bytes.replace(at, other.size(), other);
-  EXPECT_FALSE(loadProgram(bytes, options, context, why));
+  EXPECT_FALSE(load(bytes, why));
   EXPECT_EQ(why, "the program needs '_exit', which the runtime does not export "
                  "to programs");
 }

@@ -217,6 +217,8 @@ public:
   Tensor scaleRows(const Tensor &tensor, ArrayRef<double> factors);
   Tensor makeConstant(DataType type, ArrayRef<int64_t> shape, std::string bytes,
                       bool isSplat = false);
+  Tensor makeConstant(DataType type, ArrayRef<int64_t> shape, StringRef bytes,
+                      std::shared_ptr<const void> owner, bool isSplat = false);
   Tensor makeSplat(DataType type, ArrayRef<int64_t> shape, double value);
   /// The scalar arith.constant of a type.
   Value makeScalar(DataType type, double value);

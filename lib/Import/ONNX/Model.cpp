@@ -14,9 +14,10 @@
 #include "InlineFunctions.h"
 #include "WireReader.h"
 
+#include "Hashing/ContentHash.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -31,6 +32,7 @@ using namespace mlir::tessera::onnx;
 using llvm::SmallString;
 using llvm::StringRef;
 using llvm::Twine;
+using mlir::tessera::hashContents;
 
 static_assert(llvm::endianness::native == llvm::endianness::little,
               "tensors of ONNX are little endian");
@@ -883,15 +885,13 @@ private:
   }
 
   bool writeListing() {
-    llvm::BLAKE3 hash;
-    hash.update(whole);
-    for (const auto &[name, file] : files) {
-      hash.update(name);
-      hash.update(file->getBuffer());
-    }
+    // Digests have a fixed size, so that no two lists of files look alike.
+    std::string digests = hashContents(whole);
+    for (const auto &[name, file] : files)
+      digests += hashContents(name) + hashContents(file->getBuffer());
     llvm::raw_string_ostream os(model->listing);
-    os << "ONNX model, opset " << model->opset << ", BLAKE3 "
-       << llvm::toHex(hash.final(), /*LowerCase=*/true) << "\n";
+    os << "ONNX model, opset " << model->opset << ", digest "
+       << llvm::toHex(hashContents(digests), /*LowerCase=*/true) << "\n";
     unsigned line = 2;
     for (ValueInfo &input : model->graph.inputs) {
       input.line = line++;

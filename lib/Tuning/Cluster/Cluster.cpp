@@ -31,10 +31,19 @@ static constexpr double greetingLimit = 30, offerLimit = 300;
 static constexpr size_t greetingBytes = 1 << 16;
 /// The most callers without a greeting: from one address, and in all.
 static constexpr size_t mostOfAddress = 16, mostGuests = 64;
+/// Seconds that each of them has before it is closed for another one. Hosts of
+/// a fleet that call at the same time wait in the kernel's queue instead.
+static constexpr double leastTime = 1;
 /// Callers that are accepted before messages of others are processed.
 static constexpr unsigned mostAtOnce = 64;
 /// Lines about callers, at most: a flood of callers must not be one of lines.
 static constexpr size_t mostLines = 32;
+
+static bool isLate(std::chrono::steady_clock::time_point since, double limit) {
+  std::chrono::duration<double> waited =
+      std::chrono::steady_clock::now() - since;
+  return waited.count() >= limit;
+}
 
 std::string tessera::tuning::getMachineIdentity() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -109,8 +118,15 @@ const Cluster::Host *Cluster::getHost(int host) const {
                                                           : &found->second;
 }
 
+/// Whether there are as many callers as there may be, of which none is due to
+/// be closed for another one.
+bool Cluster::isFull() const {
+  return guests.size() >= mostGuests &&
+         !isLate(guests.front().since, leastTime);
+}
+
 void Cluster::addFiles(std::vector<pollfd> &files) const {
-  if (Clock::now() >= pausedUntil)
+  if (Clock::now() >= pausedUntil && !isFull())
     files.push_back({listener, POLLIN, 0});
   for (const Guest &guest : guests)
     files.push_back({guest.channel.getFile(), POLLIN, 0});
@@ -125,11 +141,11 @@ void Cluster::makeRoom(const std::string &address) {
   auto isOfAddress = [&](const Guest &guest) {
     return guest.address == address;
   };
-  bool isFull =
+  bool isOne =
       static_cast<size_t>(llvm::count_if(guests, isOfAddress)) >= mostOfAddress;
-  if (!isFull && guests.size() < mostGuests)
+  if (!isOne && guests.size() < mostGuests)
     return;
-  auto oldest = isFull ? llvm::find_if(guests, isOfAddress) : guests.begin();
+  auto oldest = isOne ? llvm::find_if(guests, isOfAddress) : guests.begin();
   log(*oldest, "too many unauthenticated connections");
   guests.erase(oldest);
 }
@@ -137,7 +153,7 @@ void Cluster::makeRoom(const std::string &address) {
 void Cluster::accept() {
   if (Clock::now() < pausedUntil)
     return;
-  for (unsigned i = 0; i < mostAtOnce; ++i) {
+  for (unsigned i = 0; i < mostAtOnce && !isFull(); ++i) {
     int file = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (file < 0 && (errno == EINTR || errno == ECONNABORTED))
       continue;
@@ -234,12 +250,6 @@ bool Cluster::handle(Member &member, const Message &message) {
       if (auto text = value.getAsString())
         member.notes.push_back(text->str());
   return true;
-}
-
-static bool isLate(std::chrono::steady_clock::time_point since, double limit) {
-  std::chrono::duration<double> waited =
-      std::chrono::steady_clock::now() - since;
-  return waited.count() >= limit;
 }
 
 bool Cluster::serve(Guest &guest) {

@@ -104,7 +104,7 @@ llvm::Expected<int> tessera::tuning::listenOn(llvm::StringRef text,
       sockaddr_storage bound = {};
       socklen_t size = sizeof(bound);
       if (bind(file, one->ai_addr, one->ai_addrlen) == 0 &&
-          listen(file, 128) == 0 &&
+          listen(file, SOMAXCONN) == 0 &&
           getsockname(file, reinterpret_cast<sockaddr *>(&bound), &size) == 0) {
         port = ntohs(family == AF_INET6
                          ? reinterpret_cast<sockaddr_in6 &>(bound).sin6_port

@@ -34,8 +34,11 @@ public:
   using Entry = std::variant<mlir::tessera::tuning::Record,
                              mlir::tessera::tuning::Baseline>;
 
-  /// Writes an entry, in the order in which they come.
-  void add(Entry entry);
+  /// Keeps an entry until the next `flush`.
+  void add(Entry entry) {
+    waiting.push_back(std::move(entry));
+    isNew = true;
+  }
 
   /// As `Database::invalidate`, with the records that wait.
   void invalidate(const mlir::tessera::tuning::TaskId &task,
@@ -43,8 +46,14 @@ public:
                   std::optional<llvm::StringRef> schedule,
                   const std::string &why);
 
-  /// Writes what waits. False if something still does.
+  /// Writes what waits, in the order in which it came, as one transaction: the
+  /// disk is synchronized once. False if something still waits.
   bool flush();
+  /// The same if there are entries since the last attempt.
+  void flushNew() {
+    if (isNew)
+      flush();
+  }
 
   size_t countWaiting() const { return waiting.size(); }
 
@@ -52,6 +61,7 @@ private:
   mlir::tessera::tuning::Database &database;
   std::function<void(const std::string &)> say;
   std::deque<Entry> waiting;
+  bool isNew = false;
   /// Whether pending records were reported.
   bool isReported = false;
 };

@@ -8,11 +8,6 @@
 
 using namespace tessera::tuning;
 
-void RecordKeeper::add(Entry entry) {
-  waiting.push_back(std::move(entry));
-  flush();
-}
-
 void RecordKeeper::invalidate(const tuning::TaskId &task,
                               const tuning::Environment &environment,
                               std::optional<llvm::StringRef> schedule,
@@ -43,21 +38,27 @@ void RecordKeeper::invalidate(const tuning::TaskId &task,
 }
 
 bool RecordKeeper::flush() {
+  isNew = false;
   size_t count = waiting.size();
-  while (!waiting.empty()) {
-    llvm::Error error = std::visit(
-        [&](const auto &entry) { return database.add(entry).takeError(); },
-        waiting.front());
-    if (error) {
-      std::string why = llvm::toString(std::move(error));
-      if (!std::exchange(isReported, true))
-        say("warning: " + why +
-            "; the run continues, and its records stay in memory until they "
-            "can be written");
-      return false;
-    }
-    waiting.pop_front();
+  if (count == 0)
+    return true;
+  llvm::Error error = database.transact([&]() -> llvm::Error {
+    for (const Entry &entry : waiting)
+      if (llvm::Error error = std::visit(
+              [&](const auto &one) { return database.add(one).takeError(); },
+              entry))
+        return error;
+    return llvm::Error::success();
+  });
+  if (error) {
+    std::string why = llvm::toString(std::move(error));
+    if (!std::exchange(isReported, true))
+      say("warning: " + why +
+          "; the run continues, and its records stay in memory until they "
+          "can be written");
+    return false;
   }
+  waiting.clear();
   if (std::exchange(isReported, false))
     say("the database can be written again: " + std::to_string(count) +
         (count == 1 ? " pending record is" : " pending records are") +

@@ -602,6 +602,7 @@ bool Tuner::run() {
     noteWaiting();
     pool.removeEnded();
     checkTimes();
+    keeper.flushNew();
     counts.pruned = 0;
     for (const TaskState &state : states)
       counts.pruned += state.source->getPruned();

@@ -273,6 +273,31 @@ def idle():
         caller.close()
 
 
+def crowd():
+    """Callers of many addresses at a time wait for each other: none is closed at once for another one."""
+    run = start_run("--trials=2")
+    address, _ = read_address()
+    begin = time.time()
+    # More than may be without authentication at a time, and than the kernel's queue of old.
+    callers = [socket.create_connection(address, timeout=600, source_address=(f"127.0.1.{i + 1}", 0)) for i in range(200)]
+    time.sleep(0.3)
+    for i, caller in enumerate(callers[:64]):
+        caller.setblocking(False)
+        try:
+            ended = caller.recv(1) == b""
+        except BlockingIOError:
+            ended = False
+        assert not ended or time.time() - begin > 1, i
+    # The idle ones are closed then, and keep no host out.
+    agent = start_agent("--jobs=1", "--wait=60")
+    finish(agent)
+    finish(run)
+    check_complete(2)
+    assert "too many unauthenticated connections" in read_log(), read_log()
+    for caller in callers:
+        caller.close()
+
+
 def impostor():
     """An agent starts nothing for a peer that answers without the key, in TLS or not."""
     listener = socket.create_server(("127.0.0.1", 0))

@@ -270,6 +270,10 @@ public:
   virtual Status launchKernel(LoadedKernel &kernel,
                               const LaunchRequest &request,
                               const std::optional<void *> &queue);
+  /// Repeats a launch that `launchKernel` has accepted, in a queue of the
+  /// caller's.
+  virtual Status launchAgain(LoadedKernel &kernel, const LaunchRequest &request,
+                             void *queue);
   /// Like `copyOnDevice`, in a queue of the caller's.
   virtual Status copyInQueue(void *to, const void *from, size_t bytes,
                              void *queue);

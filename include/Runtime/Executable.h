@@ -28,6 +28,8 @@ class KeptGraph;
 class LoadedProgram;
 class RunSession;
 class PlanSession;
+struct OperandShape;
+struct RunInputs;
 struct RunPlan;
 
 /// Runs an entry: takes an array of pointers, one to each field of each
@@ -159,6 +161,10 @@ struct RunOptions {
 /// scalars, and keeps `maxGraphs` of them for each queue. Later runs change the
 /// steps whose arguments differ. A run in a queue that is being captured
 /// launches its kernels into the capture.
+///
+/// A run with the same operands, results and workspace as one of the last runs
+/// in its queue repeats the launches of that one, and does not execute host
+/// code, if the device takes concurrent calls and all arrays are in its memory.
 class Executable {
 public:
   /// The device must outlive the executable. `InvalidArgument` if the bundle
@@ -199,6 +205,7 @@ private:
   class Objects;
   class Results;
   struct QueueState;
+  struct Recording;
 
   Executable(Device &device, const Signature &signature);
 
@@ -220,6 +227,12 @@ private:
   bool runConcurrently(const std::vector<Operand> &operands,
                        std::vector<CallResult> &results,
                        const RunOptions &options, Status &status);
+  bool takesAllResults(const RunOptions &options) const;
+  bool repeatRun(const RunInputs &inputs, std::vector<CallResult> &results,
+                 const RunOptions &options, QueueState &state,
+                 Recording &recording, Status &status);
+  void recordRun(const RunInputs &inputs, const RunPlan &plan,
+                 QueueState &state, Recording &recording);
   Status runExclusively(const std::vector<Operand> &operands,
                         std::vector<CallResult> &results,
                         const RunOptions &options);
@@ -227,7 +240,8 @@ private:
                     std::vector<CallResult> &results, const RunPlan *plan,
                     const RunOptions &options);
   Status runPlanned(const RunPlan &plan, const RunOptions &options,
-                    QueueState &state, Results &made, std::mutex *mutex);
+                    QueueState &state, Results &made, std::mutex *mutex,
+                    Recording *recording = nullptr);
   Status runUnplanned(Results &made);
   Status readArray(size_t index, CallResult &result);
   void readScalar(size_t index, CallResult &result);
@@ -263,6 +277,7 @@ private:
   /// field.
   std::vector<uint64_t> words;
   std::vector<size_t> firstWords;
+  std::vector<OperandShape> shapes;
   /// The pointers that the entry point is called with.
   std::vector<void *> pointers;
   ResultLayout layout;

@@ -51,6 +51,9 @@ struct LaunchStatistics {
   /// Runs that were submitted as one graph, and those whose launches were
   /// queued one by one.
   uint64_t graphRuns = 0, directRuns = 0;
+  /// Runs, among these, with the operands, results and workspace of an earlier
+  /// one, whose launches were repeated without executing host code.
+  uint64_t repeatedRuns = 0;
   /// Graphs that were made, and nodes that were changed for a later run.
   uint64_t graphs = 0, updates = 0;
   /// Launches of the last run that need not wait for the end of the kernel

@@ -218,6 +218,10 @@ protected:
   bool hasMapError() const { return !mapError.ok(); }
   void clearErrors();
 
+  /// Whether host code has done anything but to ask for launches, constants and
+  /// memory of the device. Set by the functions above.
+  bool hasEffects = false;
+
 private:
   struct Block {
     /// The pointer that the device returned.

@@ -514,6 +514,9 @@ typedef struct TesseraLaunchStatistics {
      ended (programmatic dependent launch), because their threads wait for
      it. */
   uint64_t overlaps;
+  /* Runs with the operands, results and workspace of an earlier one, whose
+     launches were repeated without executing host code. */
+  uint64_t repeatedRuns;
 } TesseraLaunchStatistics;
 
 TESSERA_API TesseraStatus tesseraExecutableGetLaunchStatistics(

@@ -899,6 +899,7 @@ tesseraExecutableGetLaunchStatistics(TesseraExecutable *executable,
     own.updates = found.updates;
     own.whyDirect = text.c_str();
     own.overlaps = found.overlaps;
+    own.repeatedRuns = found.repeatedRuns;
     return writeStruct(*statistics, own)
                ? TESSERA_OK
                : fail(TESSERA_INVALID_ARGUMENT,

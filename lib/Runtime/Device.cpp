@@ -134,6 +134,10 @@ Status Device::launchKernel(LoadedKernel &, const LaunchRequest &,
   return rejectConcurrent(info());
 }
 
+Status Device::launchAgain(LoadedKernel &, const LaunchRequest &, void *) {
+  return rejectConcurrent(info());
+}
+
 Status Device::copyInQueue(void *, const void *, size_t, void *) {
   return rejectConcurrent(info());
 }

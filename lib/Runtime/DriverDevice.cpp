@@ -532,15 +532,32 @@ Status DriverDevice::launchFound(LoadedKernel &function,
     return status;
   DriverResult result = queue ? launchIn(*queue, function.handle, request)
                               : queueLaunch(function.handle, request);
-  if (!result.failed()) {
-    noteLaunch(function, queue);
-    return Status::success();
-  }
+  if (result.failed())
+    return rejectLaunch(result, function, request, queue.has_value());
+  noteLaunch(function, queue);
+  return Status::success();
+}
+
+Status DriverDevice::launchAgain(LoadedKernel &kernel,
+                                 const LaunchRequest &request, void *queue) {
+  if (hasFault())
+    return getFault();
+  DriverResult result = launchIn(queue, kernel.handle, request);
+  if (result.failed())
+    return rejectLaunch(result, kernel, request, /*isConcurrent=*/true);
+  noteLaunch(kernel, queue);
+  return Status::success();
+}
+
+Status DriverDevice::rejectLaunch(DriverResult result,
+                                  const LoadedKernel &function,
+                                  const LaunchRequest &request,
+                                  bool isConcurrent) {
   // A concurrent call does not know the work of others.
   Status status = makeFailure(
       result,
-      queue ? format("; at the launch of '%s'", request.kernel)
-            : pendingKernels(),
+      isConcurrent ? format("; at the launch of '%s'", request.kernel)
+                   : pendingKernels(),
       format(" (kernel '%s', grid %s, block %s, %lld bytes of workgroup "
              "memory, %d registers per thread)",
              request.kernel, formatDims(request.grid).c_str(),

@@ -100,6 +100,8 @@ public:
                                       const char *image) override;
   Status launchKernel(LoadedKernel &kernel, const LaunchRequest &request,
                       const std::optional<void *> &queue) override;
+  Status launchAgain(LoadedKernel &kernel, const LaunchRequest &request,
+                     void *queue) override;
   Status copyInQueue(void *to, const void *from, size_t bytes,
                      void *queue) override;
   bool hasGraphs() const override { return takesGraphs(); }
@@ -286,6 +288,9 @@ private:
                      const LoadedKernel &function);
   Status launchFound(LoadedKernel &function, const LaunchRequest &request,
                      const std::optional<void *> &queue);
+  /// The status of a launch that the driver did not queue.
+  Status rejectLaunch(DriverResult result, const LoadedKernel &function,
+                      const LaunchRequest &request, bool isConcurrent);
   /// Notes a launch that was queued.
   void noteLaunch(LoadedKernel &function, const std::optional<void *> &queue);
   /// The status of a failed call; remembers faults. `kernels` follows their

@@ -8,6 +8,7 @@
 
 #include "Format.h"
 #include "HostLibrary.h"
+#include "RecordedRun.h"
 #include "RunPlan.h"
 #include "RunSession.h"
 #include "Runtime/HostImports.h"
@@ -98,6 +99,19 @@ struct Executable::QueueState {
   ExtraMemory extra;
   /// By the number of the plan; the one used last comes first.
   std::vector<std::pair<uint64_t, std::unique_ptr<KeptGraph>>> graphs;
+  RecordedRuns runs;
+};
+
+/// How a run is recorded, to be repeated.
+struct Executable::Recording {
+  /// The run before with the same inputs and results; null for none.
+  RecordedRun *record = nullptr;
+  WorkList list;
+  KeptGraph *graph = nullptr;
+  /// The results have been allocated.
+  bool hasResults = false;
+  /// Whether the run has followed its plan in all.
+  bool isPlanned = false;
 };
 
 /// Results of a run that are not the caller's yet: their memory is given back
@@ -171,6 +185,16 @@ public:
     return Status::success();
   }
 
+  /// Whether the results have the sizes and the alignment of a plan.
+  bool areThoseOf(const std::vector<RunPlan::Result> &planned) const {
+    return std::equal(results.begin(), results.end(), planned.begin(),
+                      planned.end(),
+                      [](const CallResult &own, const RunPlan::Result &result) {
+                        return own.bytes == result.bytes &&
+                               own.alignment == result.alignment &&
+                               own.sizes == result.sizes;
+                      });
+  }
   /// Hands the results to the caller. The vectors are exchanged, and keep their
   /// memory.
   void take(std::vector<CallResult> &callers) {
@@ -257,6 +281,8 @@ Executable::Executable(Device &device, const Signature &signature)
   size_t count = 0;
   for (const Slot &slot : signature.arguments) {
     firstWords.push_back(count);
+    shapes.push_back(
+        {slot.shape.size(), slot.isBuffer() ? 0 : elementBytes(slot.element)});
     for (size_t dim = 0; dim < slot.shape.size(); ++dim)
       if (slot.shape[dim] < 0)
         keyWords.push_back(count + 3 + dim);
@@ -693,8 +719,10 @@ KeptGraph *Executable::findGraph(QueueState &state, const RunPlan &plan) {
         return graph.first == plan.number;
       });
   if (found == graphs.end()) {
-    if (graphs.size() == maxGraphs)
+    if (graphs.size() == maxGraphs) {
+      state.runs.forget(graphs.back().second.get());
       graphs.pop_back();
+    }
     graphs.emplace_back(plan.number, std::make_unique<KeptGraph>(device));
     found = graphs.end() - 1;
   }
@@ -806,21 +834,25 @@ bool Executable::runConcurrently(const std::vector<Operand> &operands,
   if (!options.mutex || !options.queue || !device.isConcurrent() ||
       device.isChecking())
     return false;
-  size_t count = std::min(operands.size(), signature.arguments.size());
-  for (size_t index = 0; index < count; ++index)
-    if (operands[index].kind != MemoryKind::Device &&
-        signature.arguments[index].isBuffer())
-      return false;
-  for (size_t index = 0; index < signature.results.size(); ++index)
-    if (signature.results[index].isBuffer() &&
-        !(options.allocator && options.allocator->takes(index)))
-      return false;
+  if (!takesAllResults(options))
+    return false;
   QueueState *state = findState(options.queue);
   if (!state || !state->isAccepted)
     return false;
   uint64_t pending = device.pendingWork();
   if (pending != 0 && pending != state->orderedAfter)
     return false;
+  RunInputs inputs = {shapes, operands,
+                      options.workspace ? options.workspace : state->workspace,
+                      options.launch};
+  Recording recording;
+  if (repeatRun(inputs, results, options, *state, recording, status))
+    return true;
+  size_t count = std::min(operands.size(), signature.arguments.size());
+  for (size_t index = 0; index < count; ++index)
+    if (operands[index].kind != MemoryKind::Device &&
+        signature.arguments[index].isBuffer())
+      return false;
   status = bindAll(operands);
   if (!status.ok())
     return true;
@@ -837,13 +869,77 @@ bool Executable::runConcurrently(const std::vector<Operand> &operands,
   status = thread.getStatus();
   if (!status.ok())
     return true;
-  kept->begin(signature.results.size(), options.allocator);
-  status = runPlanned(*plan, options, *state, *kept, options.mutex);
+  recording.hasResults =
+      recording.hasResults && kept->areThoseOf(plan->results);
+  if (!recording.hasResults)
+    kept->begin(signature.results.size(), options.allocator);
+  status = runPlanned(*plan, options, *state, *kept, options.mutex, &recording);
+  if (status.ok()) {
+    if (recording.isPlanned)
+      recordRun(inputs, *plan, *state, recording);
+    kept->take(results);
+  } else {
+    kept->giveBack();
+  }
+  return true;
+}
+
+bool Executable::takesAllResults(const RunOptions &options) const {
+  for (size_t index = 0; index < signature.results.size(); ++index)
+    if (signature.results[index].isBuffer() &&
+        !(options.allocator && options.allocator->takes(index)))
+      return false;
+  return true;
+}
+
+/// False if no run can be repeated. Results may have been allocated then.
+bool Executable::repeatRun(const RunInputs &inputs,
+                           std::vector<CallResult> &results,
+                           const RunOptions &options, QueueState &state,
+                           Recording &recording, Status &status) {
+  RecordedRun *record = state.runs.find(inputs);
+  if (!record || (options.workspace &&
+                  options.workspaceBytes < record->getWorkspaceBytes()))
+    return false;
+  EnteredThread thread(device);
+  status = thread.getStatus();
+  if (!status.ok())
+    return true;
+  const std::vector<RunPlan::Result> &planned = record->getResults();
+  kept->begin(planned.size(), options.allocator);
+  for (size_t index = 0; index < planned.size() && status.ok(); ++index)
+    status = kept->allocate(index, planned[index].bytes,
+                            planned[index].alignment, planned[index].sizes);
+  if (!status.ok()) {
+    kept->giveBack();
+    return true;
+  }
+  recording.hasResults = true;
+  record = state.runs.find(inputs, &kept->addresses);
+  recording.record = record;
+  if (!record || !record->isComplete() ||
+      !session->repeat(*record, options.launch, *options.queue, status))
+    return false;
   if (status.ok())
     kept->take(results);
   else
     kept->giveBack();
   return true;
+}
+
+/// After a run that has followed its plan.
+void Executable::recordRun(const RunInputs &inputs, const RunPlan &plan,
+                           QueueState &state, Recording &recording) {
+  if (!session->isRepeatable())
+    return;
+  for (const RunPlan::Result &result : plan.results)
+    if (!result.isBlock)
+      return;
+  if (recording.record)
+    session->keep(*recording.record, std::move(recording.list),
+                  recording.graph);
+  else
+    state.runs.add().setKey(inputs, plan, kept->addresses);
 }
 
 Status Executable::runExclusively(const std::vector<Operand> &operands,
@@ -919,11 +1015,12 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
 
 Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
                               QueueState &state, Results &made,
-                              std::mutex *mutex) {
+                              std::mutex *mutex, Recording *recording) {
   if (!options.workspace && state.workspaceBytes < plan.workspaceBytes)
     if (Status status = growWorkspace(state, plan.workspaceBytes); !status.ok())
       return status;
-  for (size_t index = 0; index < plan.results.size(); ++index) {
+  bool hasResults = recording && recording->hasResults;
+  for (size_t index = 0; index < plan.results.size() && !hasResults; ++index) {
     const RunPlan::Result &result = plan.results[index];
     if (signature.results[index].isBuffer())
       if (Status status = made.allocate(index, result.bytes, result.alignment,
@@ -932,9 +1029,12 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
         return status;
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
+  KeptGraph *graph = findGraph(state, plan);
   session->begin(plan, options.workspace ? options.workspace : state.workspace,
-                 made.addresses, state.extra, options.queue, mutex,
-                 findGraph(state, plan), options.launch);
+                 made.addresses, state.extra, options.queue, mutex, graph,
+                 options.launch);
+  if (recording && recording->record)
+    session->listLaunches(recording->list);
   Device::Run run(device);
   {
     SessionScope scope(*session);
@@ -947,6 +1047,10 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
   session->end();
   if (Status ended = run.end(); status.ok())
     status = std::move(ended);
+  if (recording) {
+    recording->graph = graph;
+    recording->isPlanned = status.ok() && isPlanned;
+  }
   if (status.ok() && !isPlanned)
     dropPlan(plan);
   return status;

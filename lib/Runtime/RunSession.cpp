@@ -224,6 +224,7 @@ void RunSession::begin(const RunPlan &newPlan, void *newWorkspace,
   next = 0;
   nextMap = 0;
   hasLeft = false;
+  hasEffects = false;
   // Other devices have entered the queue.
   submitter.begin(graph, mode, plan->steps,
                   device().isConcurrent() ? queue : std::nullopt);
@@ -379,4 +380,24 @@ void RunSession::read(void *host, const void *from, int64_t bytes) {
   if (status().ok())
     fail(submitter.flush());
   Session::read(host, from, bytes);
+}
+
+void RunSession::keep(RecordedRun &record, WorkList &&list, KeptGraph *graph) {
+  switch (DirectReason reason = submitter.getStatistics().whyDirect) {
+  case DirectReason::None:
+    if (!graph)
+      return;
+    record.keepGraph(*graph);
+    return submitter.setRecord(record);
+  case DirectReason::Asked:
+  case DirectReason::NoGraphs:
+  case DirectReason::FewLaunches:
+    if (submitter.hasListed())
+      record.keepLaunches(std::move(list), reason,
+                          device().info().computeUnits);
+    return;
+  default:
+    // The next run may be a graph.
+    return;
+  }
 }

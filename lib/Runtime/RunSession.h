@@ -12,6 +12,7 @@
 #ifndef TESSERA_LIB_RUNTIME_RUNSESSION_H
 #define TESSERA_LIB_RUNTIME_RUNSESSION_H
 
+#include "RecordedRun.h"
 #include "RunPlan.h"
 #include "Runtime/Session.h"
 #include "WorkSubmitter.h"
@@ -129,6 +130,20 @@ public:
     return submitter.copy(to, from, bytes);
   }
   Status submit() { return submitter.submit(); }
+  /// Called after `begin`: adds the launches of the run to a list, if they are
+  /// queued one by one.
+  void listLaunches(WorkList &list) { submitter.listLaunches(list); }
+  /// After a run that has followed its plan: whether a run with the same
+  /// operands, results and workspace has the same launches.
+  bool isRepeatable() const { return !hasEffects && !plan->readsScalars; }
+  /// Keeps the graph of the run, or its launches if all of them are in the
+  /// list.
+  void keep(RecordedRun &record, WorkList &&list, KeptGraph *graph);
+  /// See `WorkSubmitter::repeat`.
+  bool repeat(const RecordedRun &record, LaunchMode mode, void *repeatQueue,
+              Status &result) {
+    return submitter.repeat(record, mode, repeatQueue, result);
+  }
   /// After the run. Work that has not been submitted is dropped.
   void end();
   const LaunchStatistics &getStatistics() const {

@@ -343,6 +343,7 @@ void *Session::allocateShared(bool isSeparate, int64_t alignment, int64_t rank,
                               const int64_t *sizes, int64_t elementBytes,
                               const char *element) {
   void *result = nullptr;
+  hasEffects = true;
   if (!isSeparate) {
     result = allocateArray(alignment, rank, sizes, elementBytes, element);
   } else if (std::optional<int64_t> bytes =
@@ -359,6 +360,7 @@ void *Session::allocateShared(bool isSeparate, int64_t alignment, int64_t rank,
 }
 
 void *Session::share(void *ptr, int64_t bytes, SharedKind kind) {
+  hasEffects = true;
   if (bytes < 0) {
     report(format("a buffer of %lld bytes: a size in the program is negative",
                   static_cast<long long>(bytes)));
@@ -379,6 +381,7 @@ void *Session::share(void *ptr, int64_t bytes, SharedKind kind) {
 }
 
 void *Session::toDevice(void *ptr) {
+  hasEffects = true;
   if (!firstError.ok() || !hostMemory)
     return ptr;
   Expected<void *> address = hostMemory->toDevice(ptr);
@@ -389,11 +392,13 @@ void *Session::toDevice(void *ptr) {
 }
 
 void Session::accessFromHost(const void *ptr, bool isWrite) {
+  hasEffects = true;
   if (firstError.ok() && hostMemory)
     fail(hostMemory->access(ptr, isWrite));
 }
 
 void *Session::exportMemory(void *ptr) {
+  hasEffects = true;
   if (!firstError.ok() || !hostMemory)
     return ptr;
   auto exported = hostMemory->exportBlock(ptr);
@@ -408,11 +413,13 @@ void *Session::exportMemory(void *ptr) {
 }
 
 void Session::endEntry() {
+  hasEffects = true;
   if (firstError.ok() && hostMemory)
     fail(hostMemory->endEntry());
 }
 
 void Session::print(std::string_view text) {
+  hasEffects = true;
   if (firstError.ok() && sink)
     sink(text);
 }
@@ -420,6 +427,7 @@ void Session::print(std::string_view text) {
 bool Session::prepareRead(int64_t rank, const void *data, int64_t offset,
                           const int64_t *sizes, const int64_t *strides,
                           size_t elementBytes) {
+  hasEffects = true;
   if (!firstError.ok())
     return false;
   // The first and the last element, in elements.
@@ -513,11 +521,13 @@ void *Session::data(int64_t index, int64_t bytes) {
 }
 
 void Session::passValue(int64_t value) {
+  hasEffects = true;
   if (checkpointHook)
     passedValues.push_back(value);
 }
 
 void Session::reachCheckpoint(int64_t step, bool isEnd) {
+  hasEffects = true;
   if (!checkpointHook)
     return;
   std::vector<int64_t> values = std::exchange(passedValues, {});
@@ -526,6 +536,7 @@ void Session::reachCheckpoint(int64_t step, bool isEnd) {
 }
 
 void Session::read(void *host, const void *device, int64_t bytes) {
+  hasEffects = true;
   auto size = static_cast<size_t>(bytes);
   if (firstError.ok() && submission && submission->isInRun)
     fail(submission->submitter.flush());

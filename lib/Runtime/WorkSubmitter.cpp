@@ -7,6 +7,7 @@
 #include "WorkSubmitter.h"
 
 #include "DriverDevice.h"
+#include "RecordedRun.h"
 #include "Runtime/Nvtx.h"
 
 #include <utility>
@@ -52,6 +53,7 @@ const char *tessera::runtime::describe(DirectReason reason) {
 }
 
 void KeptGraph::drop() {
+  forgetRecord();
   if (!graph)
     return;
   // The driver may free memory of it, while another queue is captured.
@@ -65,6 +67,7 @@ void WorkSubmitter::begin(KeptGraph *newKept, LaunchMode newMode, size_t steps,
   mode = newMode;
   target = newQueue;
   numSteps = 0;
+  listed = nullptr;
   statistics.overlaps = 0;
   previous = nullptr;
   work.clear();
@@ -147,19 +150,30 @@ Status WorkSubmitter::flush() {
   return status;
 }
 
+/// The sizes of a launch's arguments; null if they are not known.
+static const int64_t *findSizes(const LoadedKernel &kernel,
+                                const LaunchRequest &request) {
+  if (request.argSizes)
+    return request.argSizes;
+  return kernel.parametersKnown ? kernel.parameters.data() : nullptr;
+}
+
 Status WorkSubmitter::launch(LoadedKernel &kernel,
                              const LaunchRequest &request) {
   if (isEmptyGrid(request) || !isRecording) {
     numSteps += !isEmptyGrid(request);
-    return queue(kernel, request);
+    Status status = queue(kernel, request);
+    if (const int64_t *sizes = findSizes(kernel, request);
+        listed && status.ok() && !isEmptyGrid(request) &&
+        (sizes || request.numArgs == 0))
+      listed->addLaunch(kernel, request, sizes);
+    return status;
   }
   // Errors are those of the launch, whether or not it is queued now.
   if (Status status = device.prepareLaunch(kernel, request); !status.ok())
     return status;
   ++numSteps;
-  const int64_t *sizes = request.argSizes         ? request.argSizes
-                         : kernel.parametersKnown ? kernel.parameters.data()
-                                                  : nullptr;
+  const int64_t *sizes = findSizes(kernel, request);
   if (sizes || request.numArgs == 0) {
     work.addLaunch(kernel, request, sizes);
     return Status::success();
@@ -230,6 +244,8 @@ Status WorkSubmitter::submit() {
     return queueAll(DirectReason::UnderWay);
   statistics.updates += changed;
   if (changed != 0)
+    kept->forgetRecord();
+  if (changed != 0)
     if (Status status = device.updateGraph(*kept->graph, work); !status.ok()) {
       // Some nodes are changed and others are not.
       kept->drop();
@@ -238,6 +254,38 @@ Status WorkSubmitter::submit() {
       return queueAll(kept->obstacle);
     }
   return launchGraph();
+}
+
+void WorkSubmitter::setRecord(const RecordedRun &record) {
+  kept->record = &record;
+}
+
+bool WorkSubmitter::repeat(const RecordedRun &record, LaunchMode newMode,
+                           void *queue, Status &status) {
+  KeptGraph *graph = record.getGraph();
+  if (!graph) {
+    ++statistics.directRuns;
+    statistics.whyDirect = record.getReason();
+    statistics.overlaps = record.getOverlaps();
+    ++statistics.repeatedRuns;
+    for (const RecordedRun::Launch &launch : record.getLaunches()) {
+      NvtxRange range(launch.request.kernel);
+      status = device.launchAgain(*launch.kernel, launch.request, queue);
+      if (!status.ok())
+        break;
+    }
+    return true;
+  }
+  if (graph->record != &record || !graph->graph || device.isCapturing(queue) ||
+      (newMode == LaunchMode::Auto &&
+       device.mustWaitForGraph(*graph->graph, /*isChanged=*/false)))
+    return false;
+  ++statistics.repeatedRuns;
+  statistics.whyDirect = DirectReason::None;
+  kept = graph;
+  target = queue;
+  status = launchGraph();
+  return true;
 }
 
 Status WorkSubmitter::launchGraph() {

@@ -22,6 +22,8 @@
 
 namespace tessera::runtime {
 
+class RecordedRun;
+
 /// The graph of runs that repeat: those of one plan, in one queue. A graph
 /// cannot be updated by one thread while another one launches it, but runs of
 /// an executable do not overlap.
@@ -35,6 +37,8 @@ public:
 private:
   friend class WorkSubmitter;
   void drop();
+  /// For changes of the graph.
+  void forgetRecord() { record = nullptr; }
 
   Device &device;
   WorkGraph *graph = nullptr;
@@ -44,6 +48,8 @@ private:
   unsigned misses = 0;
   /// Why no graph is made any more.
   DirectReason obstacle = DirectReason::None;
+  /// The recorded run whose steps the graph has at present; null for others.
+  const RecordedRun *record = nullptr;
 };
 
 class WorkSubmitter {
@@ -69,6 +75,18 @@ public:
   /// Forgets what was recorded.
   void cancel();
 
+  /// Adds the launches of this run, which are queued one by one, to a list.
+  /// Called after `begin`.
+  void listLaunches(WorkList &list) { listed = &list; }
+  /// Whether all steps of the run are in the list.
+  bool hasListed() const { return listed && listed->size() == numSteps; }
+  /// Notes that the graph of this run, which was submitted, has its steps.
+  void setRecord(const RecordedRun &record);
+  /// Submits the work of an earlier run again. Returns false, and has done
+  /// nothing, if the graph has other steps by now or cannot be launched.
+  bool repeat(const RecordedRun &record, LaunchMode newMode, void *queue,
+              Status &status);
+
   const LaunchStatistics &getStatistics() const { return statistics; }
   /// The launches and copies of the last run.
   size_t countSteps() const { return numSteps; }
@@ -88,6 +106,7 @@ private:
   std::optional<void *> target;
   bool isRecording = false;
   size_t numSteps = 0;
+  WorkList *listed = nullptr;
   /// The kernel that the run queued last, and the size of its grid; null if it
   /// has queued none, or something else since.
   const LoadedKernel *previous = nullptr;

@@ -527,7 +527,8 @@ static void setLaunch(Entry &entry, const std::string &name) {
 }
 
 /// Runs as graphs, runs one by one, graphs made, nodes changed, why the last
-/// run was submitted one by one, and how many of its launches overlap.
+/// run was submitted one by one, how many of its launches overlap, and runs
+/// that were repeated.
 static nb::tuple getLaunchStatistics(const Entry &entry) {
   TesseraLaunchStatistics found = {};
   found.structSize = sizeof(found);
@@ -538,7 +539,7 @@ static nb::tuple getLaunchStatistics(const Entry &entry) {
     });
   return nb::make_tuple(found.graphRuns, found.directRuns, found.graphs,
                         found.updates, found.whyDirect ? found.whyDirect : "",
-                        found.overlaps);
+                        found.overlaps, found.repeatedRuns);
 }
 
 //===----------------------------------------------------------------------===//

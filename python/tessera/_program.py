@@ -128,6 +128,9 @@ class LaunchStatistics:
     #: Launches of the last run that may begin before the kernel before them has ended (CUDA, sm_90 and
     #: later), because their threads wait for it.
     overlaps: int
+    #: Runs with the operands, results and workspace of an earlier one, whose launches were repeated
+    #: without executing host code.
+    repeated_runs: int = 0
 
 
 class Entry(_core.Entry):

@@ -9,6 +9,10 @@
 // the description of the driver's functions, not from the runtime. A call that
 // needs a context fails in a thread without one.
 //
+// A program that finds the function fakeCudaTakeLaunches gets the launches
+// since its last call as text: the kernel, its grid, and the bytes of its
+// parameters.
+//
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
@@ -18,6 +22,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -35,6 +40,7 @@ using Address = unsigned long long;
 
 /// The sizes of the parameters of a kernel.
 struct Function {
+  std::string name;
   std::vector<size_t> parameters;
 };
 
@@ -42,10 +48,16 @@ struct Module {
   std::map<std::string, Function> functions;
 };
 
-/// The kernel of each node; null for a copy.
+/// The kernel of each node, null for a copy, and its launch as text.
 struct Graph {
   std::vector<const Function *> nodes;
+  std::vector<std::string> launches;
 };
+
+/// The launches that a program asks for.
+std::mutex launchesMutex;
+std::string launches;
+bool areLaunchesWatched = false;
 
 int theContext, theEvent;
 thread_local void *current = nullptr;
@@ -80,6 +92,7 @@ void readFunctions(const std::string &ptx, Module &module) {
            end = ptx.find_first_of("( \t\r\n{", begin),
            open = ptx.find_first_of("({", end);
     Function function;
+    function.name = ptx.substr(begin, end - begin);
     if (open != std::string::npos && ptx[open] == '(') {
       size_t close = ptx.find(')', open);
       const std::string list = ptx.substr(open, close - open);
@@ -88,9 +101,41 @@ void readFunctions(const std::string &ptx, Module &module) {
         function.parameters.push_back(
             readParameter(list.substr(found, list.find(',', found) - found)));
     }
-    module.functions.emplace(ptx.substr(begin, end - begin),
-                             std::move(function));
+    module.functions.emplace(function.name, function);
   }
+}
+
+/// "kernel 4 1 1, 128 1 1: 0010a0 ...".
+std::string describe(const Function &function, const unsigned *grid,
+                     const unsigned *block, void **arguments) {
+  std::string text = function.name;
+  for (const unsigned *sizes : {grid, block})
+    for (int dim = 0; dim < 3; ++dim)
+      text += " " + std::to_string(sizes[dim]);
+  for (size_t index = 0; index < function.parameters.size(); ++index) {
+    text += index ? " " : ": ";
+    const auto *bytes = static_cast<const unsigned char *>(arguments[index]);
+    for (size_t byte = 0; byte < function.parameters[index]; ++byte) {
+      text += "0123456789abcdef"[bytes[byte] >> 4];
+      text += "0123456789abcdef"[bytes[byte] & 15];
+    }
+  }
+  return text + "\n";
+}
+
+/// Adds a launch to those that a program asks for.
+void note(const Function *function, const unsigned *grid, const unsigned *block,
+          void **arguments) {
+  std::lock_guard<std::mutex> lock(launchesMutex);
+  if (areLaunchesWatched && function)
+    launches += describe(*function, grid, block, arguments);
+}
+
+/// A tensor map as text is its address; the rest is zero.
+int encodeMap(void *map, void *address) {
+  std::memset(map, 0, 128);
+  *static_cast<void **>(map) = address;
+  return Success;
 }
 
 Result launch(const Function *function, void **arguments) {
@@ -110,6 +155,17 @@ Result launch(const Function *function, void **arguments) {
 //===----------------------------------------------------------------------===//
 
 FAKE_CUDA cuInit(unsigned) { return Success; }
+
+extern "C" __attribute__((visibility("default"))) const char *
+fakeCudaTakeLaunches() {
+  static std::string taken;
+  std::lock_guard<std::mutex> lock(launchesMutex);
+  areLaunchesWatched = true;
+  taken = launches;
+  launches.clear();
+  return taken.c_str();
+}
+
 FAKE_CUDA cuDriverGetVersion(int *version) {
   *version = 13000;
   return Success;
@@ -279,13 +335,23 @@ FAKE_CUDA cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
   *bytes = parameters[index];
   return Success;
 }
-FAKE_CUDA cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
-                         unsigned, unsigned, unsigned, void *, void **arguments,
+FAKE_CUDA cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
+                         unsigned gridZ, unsigned blockX, unsigned blockY,
+                         unsigned blockZ, unsigned, void *, void **arguments,
                          void **) {
+  const unsigned grid[] = {gridX, gridY, gridZ},
+                 block[] = {blockX, blockY, blockZ};
+  note(static_cast<Function *>(function), grid, block, arguments);
   return launch(static_cast<Function *>(function), arguments);
 }
-FAKE_CUDA cuLaunchKernelEx(const void *, void *function, void **arguments,
-                           void **) {
+/// How CUlaunchConfig begins.
+struct LaunchConfig {
+  unsigned grid[3], block[3];
+};
+FAKE_CUDA cuLaunchKernelEx(const LaunchConfig *config, void *function,
+                           void **arguments, void **) {
+  note(static_cast<Function *>(function), config->grid, config->block,
+       arguments);
   return launch(static_cast<Function *>(function), arguments);
 }
 FAKE_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int,
@@ -297,16 +363,14 @@ FAKE_CUDA cuTensorMapEncodeTiled(void *map, int, unsigned, void *address,
                                  const unsigned long long *,
                                  const unsigned long long *, const unsigned *,
                                  const unsigned *, int, int, int, int) {
-  *static_cast<void **>(map) = address;
-  return Success;
+  return encodeMap(map, address);
 }
 FAKE_CUDA cuTensorMapEncodeIm2col(void *map, int, unsigned, void *address,
                                   const unsigned long long *,
                                   const unsigned long long *, const int *,
                                   const int *, unsigned, unsigned,
                                   const unsigned *, int, int, int, int) {
-  *static_cast<void **>(map) = address;
-  return Success;
+  return encodeMap(map, address);
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,10 +426,17 @@ struct NodeParameters {
 };
 
 /// Nodes are numbers, from 1 on.
-static void addNode(void **node, void *graph, const Function *function) {
-  auto &nodes = static_cast<Graph *>(graph)->nodes;
-  nodes.push_back(function);
-  *node = toPointer(nodes.size());
+static void addNode(void **node, void *graph, const Function *function,
+                    std::string launch) {
+  auto &own = *static_cast<Graph *>(graph);
+  own.nodes.push_back(function);
+  own.launches.push_back(std::move(launch));
+  *node = toPointer(own.nodes.size());
+}
+
+static std::string describe(const NodeParameters &parameters) {
+  return describe(*static_cast<Function *>(parameters.function),
+                  parameters.grid, parameters.block, parameters.arguments);
 }
 
 FAKE_CUDA cuGraphCreate(void **graph, unsigned) {
@@ -379,12 +450,12 @@ FAKE_CUDA cuGraphDestroy(void *graph) {
 FAKE_CUDA cuGraphAddKernelNode_v2(void **node, void *graph, void *const *,
                                   size_t, const NodeParameters *parameters) {
   auto *function = static_cast<Function *>(parameters->function);
-  addNode(node, graph, function);
+  addNode(node, graph, function, describe(*parameters));
   return launch(function, parameters->arguments);
 }
 FAKE_CUDA cuGraphAddMemcpyNode(void **node, void *graph, void *const *, size_t,
                                const void *, void *) {
-  addNode(node, graph, nullptr);
+  addNode(node, graph, nullptr, "");
   return Success;
 }
 FAKE_CUDA cuGraphAddDependencies_v2(void *, void *const *, void *const *,
@@ -402,17 +473,25 @@ FAKE_CUDA cuGraphExecDestroy(void *instance) {
 }
 FAKE_CUDA cuGraphExecKernelNodeSetParams_v2(void *instance, void *node,
                                             const NodeParameters *parameters) {
-  auto &nodes = static_cast<Graph *>(instance)->nodes;
+  auto &own = *static_cast<Graph *>(instance);
+  auto &nodes = own.nodes;
   size_t number = reinterpret_cast<uintptr_t>(node);
   if (number == 0 || number > nodes.size() ||
       nodes[number - 1] != parameters->function)
     return InvalidValue;
+  own.launches[number - 1] = describe(*parameters);
   return launch(nodes[number - 1], parameters->arguments);
 }
 FAKE_CUDA cuGraphExecMemcpyNodeSetParams(void *, void *, const void *, void *) {
   return Success;
 }
 FAKE_CUDA cuGraphLaunch(void *instance, void *) {
-  return instance ? requireContext() : InvalidValue;
+  if (!instance)
+    return InvalidValue;
+  std::lock_guard<std::mutex> lock(launchesMutex);
+  for (const std::string &launch : static_cast<Graph *>(instance)->launches)
+    if (areLaunchesWatched)
+      launches += launch;
+  return requireContext();
 }
 // NOLINTEND(readability-identifier-naming)

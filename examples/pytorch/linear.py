@@ -7,8 +7,8 @@
 
 Forward is an operator of PyTorch of one kernel, y = x w^T + b; backward another one of three results,
 dx = dy w, dw = dy^T x and the sum of the rows of dy. They use PyTorch's tensors in place, in its current stream, and work in torch.compile and CUDA graphs. The
-script replaces the layers of a small network, compares outputs and gradients with PyTorch's, and times both,
-as separate calls and as a CUDA graph.
+script replaces the layers of a small network, compares outputs and gradients with PyTorch's, and times both
+in turns: passes with a wait after each, passes in a row (as in training), and as a CUDA graph.
 """
 
 import argparse
@@ -214,24 +214,30 @@ def replace_linear(module: torch.nn.Module) -> int:
     return count
 
 
-def measure(body, device, runs=50):
-    """The median of the time on the GPU, or of the host for the CPU, in milliseconds."""
-    for _ in range(5):
-        body()
-    times = []
-    for _ in range(runs):
-        if device == "cpu":
-            start = time.perf_counter()
-            body()
-            times.append((time.perf_counter() - start) * 1e3)
-            continue
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        body()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return sorted(times)[runs // 2]
+def measure(bodies, device, passes, runs=15):
+    """The medians of the time of one pass of each body, measured in turns, in milliseconds: on the GPU, or
+    of the host for the CPU. A run is so many passes without a wait between them."""
+    times = [[] for _ in bodies]
+    for run in range(runs + 2):
+        for body, own in zip(bodies, times):
+            if device == "cpu":
+                start = time.perf_counter()
+                for _ in range(passes):
+                    body()
+                spent = (time.perf_counter() - start) * 1e3
+            else:
+                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                torch.cuda.synchronize()
+                begin.record()
+                for _ in range(passes):
+                    body()
+                end.record()
+                end.synchronize()
+                spent = begin.elapsed_time(end)
+            # The first runs are the warm-up.
+            if run >= 2:
+                own.append(spent / passes)
+    return [sorted(own)[runs // 2] for own in times]
 
 
 def capture(body):
@@ -288,18 +294,18 @@ def make_step(network, x, upstream):
 
 def time_size(size, rows, dtype, device):
     """One layer of size x size: the times of PyTorch's and of Tessera's forward and backward pass."""
-    times = []
-    for kind in (torch.nn.Linear, TesseraLinear):
-        layer = kind(size, size).to(device, dtype)
-        x = torch.randn(rows or size, size, device=device, dtype=dtype, requires_grad=True)
-        run = make_step(layer, x, torch.randn(rows or size, size, device=device, dtype=dtype))
-        times.append(measure(run, device))
-        if device != "cpu":
-            replay, _ = capture(run)
-            times.append(measure(replay, device))
-    separate = f"{times[len(times) // 2]:8.3f} ms, PyTorch {times[0]:8.3f}"
-    graph = f"    as a graph {times[3]:8.3f} ms, PyTorch {times[1]:8.3f}" if device != "cpu" else ""
-    print(f"{size:6} {TYPES[dtype]:5} forward and backward {separate}{graph}")
+    x = torch.randn(rows or size, size, device=device, dtype=dtype, requires_grad=True)
+    upstream = torch.randn(rows or size, size, device=device, dtype=dtype)
+    layers = [kind(size, size).to(device, dtype) for kind in (torch.nn.Linear, TesseraLinear)]
+    steps = [make_step(layer, x, upstream) for layer in layers]
+    columns = [("one at a time", measure(steps, device, passes=1)),
+               ("in a row", measure(steps, device, passes=20))]
+    if device != "cpu":
+        # The results must stay: replays write them.
+        graphs = [capture(step) for step in steps]
+        columns.append(("as a graph", measure([replay for replay, _ in graphs], device, passes=20)))
+    text = "; ".join(f"{name} {mine:.3f} ms, PyTorch {torchs:.3f}" for name, (torchs, mine) in columns)
+    print(f"{size:6} {TYPES[dtype]:5} forward and backward: {text}")
 
 
 def main() -> int:

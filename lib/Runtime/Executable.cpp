@@ -106,7 +106,6 @@ struct Executable::QueueState {
 struct Executable::Recording {
   /// The run before with the same inputs and results; null for none.
   RecordedRun *record = nullptr;
-  WorkList list;
   KeptGraph *graph = nullptr;
   /// The results have been allocated.
   bool hasResults = false;
@@ -915,7 +914,8 @@ bool Executable::repeatRun(const RunInputs &inputs,
     return true;
   }
   recording.hasResults = true;
-  record = state.runs.find(inputs, &kept->addresses);
+  if (!record->hasResults(kept->addresses))
+    record = state.runs.find(inputs, &kept->addresses);
   recording.record = record;
   if (!record || !record->isComplete() ||
       !session->repeat(*record, options.launch, *options.queue, status))
@@ -936,8 +936,7 @@ void Executable::recordRun(const RunInputs &inputs, const RunPlan &plan,
     if (!result.isBlock)
       return;
   if (recording.record)
-    session->keep(*recording.record, std::move(recording.list),
-                  recording.graph);
+    session->keep(*recording.record, recording.graph);
   else
     state.runs.add().setKey(inputs, plan, kept->addresses);
 }
@@ -1034,7 +1033,7 @@ Status Executable::runPlanned(const RunPlan &plan, const RunOptions &options,
                  made.addresses, state.extra, options.queue, mutex, graph,
                  options.launch);
   if (recording && recording->record)
-    session->listLaunches(recording->list);
+    session->listLaunches();
   Device::Run run(device);
   {
     SessionScope scope(*session);

@@ -382,7 +382,7 @@ void RunSession::read(void *host, const void *from, int64_t bytes) {
   Session::read(host, from, bytes);
 }
 
-void RunSession::keep(RecordedRun &record, WorkList &&list, KeptGraph *graph) {
+void RunSession::keep(RecordedRun &record, KeptGraph *graph) {
   switch (DirectReason reason = submitter.getStatistics().whyDirect) {
   case DirectReason::None:
     if (!graph)

@@ -130,15 +130,17 @@ public:
     return submitter.copy(to, from, bytes);
   }
   Status submit() { return submitter.submit(); }
-  /// Called after `begin`: adds the launches of the run to a list, if they are
-  /// queued one by one.
-  void listLaunches(WorkList &list) { submitter.listLaunches(list); }
+  /// Called after `begin`: lists the launches of the run, if they are queued
+  /// one by one.
+  void listLaunches() {
+    list.clear();
+    submitter.listLaunches(list);
+  }
   /// After a run that has followed its plan: whether a run with the same
   /// operands, results and workspace has the same launches.
   bool isRepeatable() const { return !hasEffects && !plan->readsScalars; }
-  /// Keeps the graph of the run, or its launches if all of them are in the
-  /// list.
-  void keep(RecordedRun &record, WorkList &&list, KeptGraph *graph);
+  /// Keeps the graph of the run, or its launches if all of them are listed.
+  void keep(RecordedRun &record, KeptGraph *graph);
   /// See `WorkSubmitter::repeat`.
   bool repeat(const RecordedRun &record, LaunchMode mode, void *repeatQueue,
               Status &result) {
@@ -178,6 +180,8 @@ private:
 
   LoadedProgram &program;
   WorkSubmitter submitter;
+  /// The launches of a run that is recorded.
+  WorkList list;
   const RunPlan *plan = nullptr;
   char *workspace = nullptr;
   const std::vector<void *> *results = nullptr;

@@ -183,6 +183,18 @@ class Bench:
             if target:
                 note += f"; at most {target:g}: {'yes' if value <= target else 'no'}"
             self.add(f"us per call, {name}", f"{value:.2f}", note)
+        # The same memory with other contents: the launches of an earlier run are repeated.
+        wrong, checks = 0, 100
+        for check in range(checks):
+            a.random_(-1, 2)
+            out_entry(a, b, out)
+            results = out, result_entry(a, b), dynamic_entry(a, b)
+            wrong += sum(not torch.equal(result, a @ b) for result in results)
+        self.add("results of repeated calls", f"{3 * checks}", f"{wrong} wrong", ok=wrong == 0)
+        for name, entry in ("out-parameter", out_entry), ("result", result_entry):
+            found = entry.launch_statistics()
+            self.add(f"calls that repeat the launches of another, {name}",
+                     f"{found.repeated_runs / (found.direct_runs + found.graph_runs):.4f}")
 
     # -- CUDA graphs ---------------------------------------------------------------------------------
 

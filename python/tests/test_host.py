@@ -156,6 +156,8 @@ def test_launch(matmul):
         np.testing.assert_array_equal(entry(a, a, a), a @ a + a)
         after = entry.launch_statistics()
         assert after.direct_runs == before.direct_runs + 1 and after.graph_runs == 0
+        # Only in a stream of the caller's.
+        assert after.repeated_runs == 0
         assert after.why_direct == reason
     with pytest.raises(ValueError, match='launch must be "auto", "direct" or "graph", not "once"'):
         entry.launch = "once"

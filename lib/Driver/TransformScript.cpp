@@ -6,9 +6,13 @@
 
 #include "TransformScript.h"
 
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
+#include "mlir/Transforms/Passes.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -43,7 +47,18 @@ bool mlir::tessera::hasTransformScript(ModuleOp module) {
   return found.wasInterrupted();
 }
 
+/// Registers the passes that `transform.apply_registered_pass` may name.
+static void registerScriptPasses() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    registerTransformsPasses();
+    bufferization::registerBufferizationPasses();
+    bufferization::registerBufferizationPipelines();
+  });
+}
+
 LogicalResult mlir::tessera::runTransformScript(ModuleOp module) {
+  registerScriptPasses();
   bool hasEntry = false;
   module.walk([&](transform::NamedSequenceOp sequence) {
     hasEntry |= sequence.getSymName() ==

@@ -20,6 +20,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Scalar/LowerMatrixIntrinsics.h"
 #include <mutex>
 
 using namespace mlir;
@@ -144,6 +145,13 @@ LogicalResult IRModule::run(llvm::TargetMachine &machine,
 // Optimizer and back ends
 //===----------------------------------------------------------------------===//
 
+/// Whether the code has operations on matrices, which no back end lowers.
+static bool hasMatrixIntrinsics(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    return function.getName().starts_with("llvm.matrix.");
+  });
+}
+
 static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine,
                          llvm::OptimizationLevel level) {
   llvm::PipelineTuningOptions tuning;
@@ -168,6 +176,12 @@ static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine,
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graph, modules);
+  if (hasMatrixIntrinsics(module))
+    passes.registerPipelineStartEPCallback(
+        [](llvm::ModulePassManager &all, llvm::OptimizationLevel) {
+          all.addPass(llvm::createModuleToFunctionPassAdaptor(
+              llvm::LowerMatrixIntrinsicsPass()));
+        });
   passes.buildPerModuleDefaultPipeline(level).run(module, modules);
   mlir::tessera::expandSingleElementStores(module);
 }

@@ -57,7 +57,8 @@ static bool isLowered(Operation *op) {
   return isa<vector::TransferReadOp, vector::TransferWriteOp, vector::MaskOp,
              vector::ContractionOp, vector::OuterProductOp,
              vector::MultiDimReductionOp, vector::TransposeOp,
-             vector::InterleaveOp, vector::DeinterleaveOp>(op);
+             vector::InterleaveOp, vector::DeinterleaveOp,
+             vector::ConstantMaskOp, vector::CreateMaskOp>(op);
 }
 
 namespace {

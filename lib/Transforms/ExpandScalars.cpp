@@ -11,8 +11,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
@@ -60,6 +62,19 @@ static std::optional<Format> getFormat(Type type) {
   if (isa<Float8E5M2FNUZType>(type))
     return Format{2, 16, false, true};
   return std::nullopt;
+}
+
+/// Whether an operand or a result of `op` is a complex number, or several.
+static bool usesComplex(Operation *op) {
+  return llvm::any_of(
+      llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                               SmallVector<Type>(op->getResultTypes())),
+      [](Type type) { return isa<ComplexType>(getElementTypeOrSelf(type)); });
+}
+
+/// Whether upstream's patterns convert this type of floats from and to f32.
+static bool isExpandedUpstream(Type type) {
+  return isa<Float4E2M1FNType, Float8E8M0FNUType>(type);
 }
 
 /// `type` with another element type: scalar or vector.
@@ -250,12 +265,12 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Arithmetic of 8-bit floats, conversions between them and integers, and math
-/// functions of f16 or bf16: through f32,
-/// where instructions and polynomials are. One operation in f32, rounded again,
-/// has the result of one that rounds once: f32 has more than twice the digits
-/// of an 8-bit float (S. A. Figueroa, "When is double rounding innocuous?",
-/// 1995); `math.fma` of 8-bit floats may differ from it.
+/// Arithmetic of floats of 8 or 4 bits, conversions between them and integers,
+/// and math functions of f16 or bf16: through f32, where instructions and
+/// polynomials are. One operation in f32, rounded again, has the result of one
+/// that rounds once: f32 has more than twice the digits of an 8-bit float (S.
+/// A. Figueroa, "When is double rounding innocuous?", 1995); `math.fma` of
+/// 8-bit floats may differ from it.
 struct WidenFloats : RewritePattern {
   explicit WidenFloats(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
@@ -263,7 +278,7 @@ struct WidenFloats : RewritePattern {
   /// Whether a value of this type is computed in f32.
   static bool isNarrow(Operation *op, Type type) {
     Type element = getElementTypeOrSelf(type);
-    if (getFormat(element))
+    if (getFormat(element) || isExpandedUpstream(element))
       return true;
     return (element.isF16() || element.isBF16()) &&
            isa<math::MathDialect>(op->getDialect()) &&
@@ -311,6 +326,37 @@ struct WidenFloats : RewritePattern {
   }
 };
 
+/// A conversion of a float of 8 or 4 bits to an integer below 8 bits saturates,
+/// as upstream's emulation by APFloat does. It is through 32 bits, which hold
+/// each finite value of these types.
+struct SaturateToInt : RewritePattern {
+  explicit SaturateToInt(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/3, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<arith::FPToSIOp, arith::FPToUIOp>(op))
+      return rewriter.notifyMatchFailure(op, "not a conversion to integers");
+    Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+    unsigned bits = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
+    // f8E8M0FNU has values beyond 32 bits.
+    if (!(getFormat(getElementTypeOrSelf(from)) ||
+          isa<Float4E2M1FNType>(getElementTypeOrSelf(from))) ||
+        bits >= 8)
+      return rewriter.notifyMatchFailure(op, "does not saturate");
+    bool isSigned = isa<arith::FPToSIOp>(op);
+    NarrowEmitter e(rewriter, op->getLoc(), to);
+    Value wide = arith::ExtFOp::create(e.b, e.f32, op->getOperand(0));
+    Value value = arith::FPToSIOp::create(e.b, e.i32, wide);
+    int64_t most = (int64_t(1) << (isSigned ? bits - 1 : bits)) - 1;
+    value = arith::MinSIOp::create(e.b, value, e.integer(most));
+    value =
+        arith::MaxSIOp::create(e.b, value, e.integer(isSigned ? -most - 1 : 0));
+    rewriter.replaceOp(op, arith::TruncIOp::create(e.b, to, value));
+    return success();
+  }
+};
+
 /// An infinity has a magnitude that no finite number has.
 struct ExpandIsInf : OpRewritePattern<math::IsInfOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -327,6 +373,22 @@ struct ExpandIsInf : OpRewritePattern<math::IsInfOp> {
         math::AbsFOp::create(rewriter, op.getLoc(), op.getOperand());
     rewriter.replaceOpWithNewOp<arith::CmpFOp>(op, arith::CmpFPredicate::OEQ,
                                                magnitude, infinity);
+    return success();
+  }
+};
+
+/// Prints a float of 8 or 4 bits as f32, which has its value.
+struct PrintAsF32 : OpRewritePattern<vector::PrintOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::PrintOp op,
+                                PatternRewriter &rewriter) const override {
+    Value source = op.getSource();
+    if (!source ||
+        !(getFormat(source.getType()) || isExpandedUpstream(source.getType())))
+      return rewriter.notifyMatchFailure(op, "prints no float below 16 bits");
+    Value wide = arith::ExtFOp::create(rewriter, op.getLoc(),
+                                       rewriter.getF32Type(), source);
+    rewriter.modifyOpInPlace(op, [&] { op.getSourceMutable().assign(wide); });
     return success();
   }
 };
@@ -379,8 +441,11 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, ExpandIsInf, WidenFloats,
-                 InsertSliceToShuffle, ZeroPoison>(&getContext());
+    patterns.add<ExpandExtF, ExpandTruncF, ExpandIsInf, SaturateToInt,
+                 WidenFloats, InsertSliceToShuffle, PrintAsF32, ZeroPoison>(
+        &getContext());
+    arith::populateExpandF4E2M1Patterns(patterns);
+    arith::populateExpandF8E8M0Patterns(patterns);
     populateExpandPowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
     populateMathPolynomialApproximationPatterns(patterns);
@@ -399,9 +464,27 @@ private:
   LogicalResult checkFloats() {
     auto isUnknown = [](Type type) {
       auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-      return element && element.getWidth() < 16 && !getFormat(element);
+      return element && element.getWidth() < 16 && !getFormat(element) &&
+             !isExpandedUpstream(element);
     };
     WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (op->getParentOfType<gpu::GPUModuleOp>() && usesComplex(op)) {
+        op->emitOpError()
+            << "is not supported for complex numbers in a kernel: keep the "
+               "real and the imaginary parts in two arrays";
+        return WalkResult::interrupt();
+      }
+      // An element of 4 bits has no address.
+      if (isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp,
+              vector::TransferReadOp, vector::TransferWriteOp>(op))
+        for (Type type : op->getOperandTypes())
+          if (auto memref = dyn_cast<MemRefType>(type);
+              memref && isa<Float4E2M1FNType>(memref.getElementType())) {
+            op->emitOpError()
+                << "is not supported for memory of " << memref.getElementType()
+                << "; keep pairs of elements in bytes";
+            return WalkResult::interrupt();
+          }
       if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
               op->getDialect()) ||
           op->hasTrait<OpTrait::ConstantLike>())
@@ -412,8 +495,8 @@ private:
         if (isUnknown(type)) {
           op->emitOpError()
               << "is not supported for " << getElementTypeOrSelf(type)
-              << "; use f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
-                 "f8E5M2FNUZ or a wider float";
+              << "; use f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f8E8M0FNU, "
+                 "f4E2M1FN or a wider float";
           return WalkResult::interrupt();
         }
       return WalkResult::advance();

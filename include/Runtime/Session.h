@@ -112,6 +112,8 @@ public:
   /// Receives what host code and kernels of the CPU print; without one, nothing
   /// is printed. Nothing is printed after an error either.
   void setPrintSink(PrintSink newSink) { sink = std::move(newSink); }
+  /// The same for what upstream's functions write to standard error.
+  void setErrorSink(PrintSink newSink) { errorSink = std::move(newSink); }
 
   /// Calls a function of host code, which has no destructors.
   void call(void (*function)(void **), void **arguments);
@@ -184,6 +186,7 @@ public:
   /// Leaves the host code of `call` after an error.
   void leaveAfterError();
   void print(std::string_view text);
+  void printError(std::string_view text);
   /// Before host code's memref is printed: reports one whose sizes are
   /// negative, or that exceeds the buffer that it begins in, and makes the
   /// buffer current in host memory. Returns false if it must not be read.
@@ -269,7 +272,7 @@ private:
   /// Buffers that host code accesses where the device has memory of its own;
   /// null for none.
   std::unique_ptr<HostMemory> hostMemory;
-  PrintSink sink;
+  PrintSink sink, errorSink;
   /// Where `call` continues after an error; null outside of it.
   std::jmp_buf *leaving = nullptr;
 };

@@ -315,6 +315,38 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
                            "tensor::TensorDialect"];
 }
 
+def TesseraLowerWarpRegions
+    : Pass<"tessera-lower-warp-regions", "::mlir::ModuleOp"> {
+  let summary = "Turn regions that one lane executes into conditions";
+  let description = [{
+    Expects kernels, in a `gpu.launch` or a `gpu.func`, with
+    `gpu.warp_execute_on_lane_0`. Afterwards the region is in an `scf.if`, by
+    upstream's lowering: one lane executes it, and its vectors are not
+    distributed over the lanes. An op with operands or results is an error.
+
+    Before
+
+    ```mlir
+    gpu.warp_execute_on_lane_0(%lane)[32] {
+      vector.transfer_write %v, %m[%c0] : vector<32xf32>, memref<32xf32>
+    }
+    ```
+
+    After
+
+    ```mlir
+    %first = arith.cmpi eq, %lane, %c0 : index
+    scf.if %first {
+      vector.transfer_write %v, %m[%c0] : vector<32xf32>, memref<32xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
+  ];
+}
+
 def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
   let summary = "Lower vector transfers and vector ops of several dimensions";
   let description = [{
@@ -500,6 +532,42 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
   }];
   let dependentDialects = ["arith::ArithDialect", "math::MathDialect",
                            "vector::VectorDialect"];
+}
+
+def TesseraInlineIndirectCalls
+    : Pass<"tessera-inline-indirect-calls", "::mlir::ModuleOp"> {
+  let summary = "Inline functions that take functions as arguments";
+  let description = [{
+    Expects functions with `func.call_indirect`. Runs upstream's inliner, after
+    which the function that is called is a constant, and removes functions that
+    take others as arguments. Afterwards there is no `func.call_indirect`: one
+    that remains is an error.
+
+    Before
+
+    ```mlir
+    func.func @twice(%f: (f32) -> f32, %x: f32) -> f32 {
+      %0 = call_indirect %f(%x) : (f32) -> f32
+      %1 = call_indirect %f(%0) : (f32) -> f32
+      return %1 : f32
+    }
+    func.func @main(%x: f32) -> f32 {
+      %f = constant @double : (f32) -> f32
+      %0 = call @twice(%f, %x) : ((f32) -> f32, f32) -> f32
+      return %0 : f32
+    }
+    ```
+
+    After, where `@double` adds its argument to itself
+
+    ```mlir
+    func.func @main(%x: f32) -> f32 {
+      %0 = arith.addf %x, %x : f32
+      %1 = arith.addf %0, %0 : f32
+      return %1 : f32
+    }
+    ```
+  }];
 }
 
 def TesseraLiftBranches : Pass<"tessera-lift-branches", "::mlir::ModuleOp"> {

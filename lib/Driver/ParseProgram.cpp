@@ -9,6 +9,10 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -330,6 +334,12 @@ private:
 
 } // namespace
 
+/// Whether the program has an op of this kind.
+template <typename Op> static bool contains(ModuleOp module) {
+  return module.walk([](Op) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
                                                   MLIRContext &context) {
   const llvm::MemoryBuffer &buffer =
@@ -359,6 +369,12 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
     pm.addPass(createTesseraInlineAsync());
   if (context.getLoadedDialect("cf"))
     pm.addPass(createTesseraLiftBranches());
+  if (contains<func::CallIndirectOp>(*module))
+    pm.addPass(createTesseraInlineIndirectCalls());
+  if (contains<gpu::WarpExecuteOnLane0Op>(*module))
+    pm.addPass(createTesseraLowerWarpRegions());
+  if (contains<memref::ReallocOp>(*module))
+    pm.addPass(memref::createExpandReallocPass());
   if (!pm.empty() && failed(pm.run(*module)))
     return nullptr;
   return module;

@@ -14,6 +14,7 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -31,6 +32,8 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
   pm.addPass(createTesseraRaiseVendorOps());
   pm.addPass(createTesseraResolveSubgroups());
   pm.addPass(createTesseraExpandVThreads({flags}));
+  // Complex numbers that stay in a kernel become pairs, which are folded.
+  pm.addPass(createConvertComplexToStandardPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createTesseraExpandCollectives());

@@ -315,8 +315,13 @@ LogicalResult Runner::execute(compiler::CompiledProgram &program,
       if (text.find('\n') != std::string_view::npos)
         report.text().flush();
     });
+    execution.getSession().setErrorSink([this](std::string_view text) {
+      for (StringRef line : llvm::split(StringRef(text).rtrim(), '\n'))
+        report.note(line);
+    });
     execution.call();
     execution.getSession().setPrintSink(nullptr);
+    execution.getSession().setErrorSink(nullptr);
     scope.add("launches", describeLaunches(options, execution.getSession()));
     if (failed(execution.finish(report)) ||
         failed(execution.readOutputs(outputs, report)))

@@ -48,15 +48,21 @@ static float widenBF16(uint16_t bits) {
 }
 
 namespace {
-/// Elements that print as floats.
+/// Elements that print and compare as floats.
 struct F16Element {
   uint16_t bits;
+  friend bool operator==(F16Element l, F16Element r) {
+    return widenF16(l.bits) == widenF16(r.bits);
+  }
   friend std::ostream &operator<<(std::ostream &os, F16Element element) {
     return os << widenF16(element.bits);
   }
 };
 struct BF16Element {
   uint16_t bits;
+  friend bool operator==(BF16Element l, BF16Element r) {
+    return widenBF16(l.bits) == widenBF16(r.bits);
+  }
   friend std::ostream &operator<<(std::ostream &os, BF16Element element) {
     return os << widenBF16(element.bits);
   }
@@ -157,7 +163,8 @@ static int64_t countErrors(const UnrankedMemRefType<T> &actualMemRef,
   int64_t errors = impl::MemRefDataVerifier<T>::verify(
       os, actual.data, expected.data, actual.rank, actual.offset, actual.sizes,
       actual.strides, printed);
-  print(os.str());
+  if (Session *session = currentSession(); session && printed > 0)
+    session->printError(os.str());
   return errors;
 }
 
@@ -313,12 +320,19 @@ static std::vector<RunnerFunction> makeFunctions() {
   names.addElement<BF16Element>("BF16", "bf16");
   names.addElement<float>("F32", "f32");
   names.addElement<double>("F64", "f64");
+  names.addElement<impl::complex32>("C32", "complex<f32>");
+  names.addElement<impl::complex64>("C64", "complex<f64>");
   names.addVerifier<int8_t>("I8", "i8");
   names.addVerifier<int16_t>("I16", "i16");
   names.addVerifier<int32_t>("I32", "i32");
   names.addVerifier<int64_t>("I64", "i64");
+  names.addVerifier<uint64_t>("Ind", "index");
+  names.addVerifier<F16Element>("F16", "f16");
+  names.addVerifier<BF16Element>("BF16", "bf16");
   names.addVerifier<float>("F32", "f32");
   names.addVerifier<double>("F64", "f64");
+  names.addVerifier<impl::complex32>("C32", "complex<f32>");
+  names.addVerifier<impl::complex64>("C64", "complex<f64>");
   names.add("printI64", {"i64"}, "", &writeI64);
   names.add("printU64", {"i64"}, "", &writeU64);
   names.add("printF16", {"i16"}, "", &writeF16);

@@ -424,6 +424,11 @@ void Session::print(std::string_view text) {
     sink(text);
 }
 
+void Session::printError(std::string_view text) {
+  if (firstError.ok() && errorSink)
+    errorSink(text);
+}
+
 bool Session::prepareRead(int64_t rank, const void *data, int64_t offset,
                           const int64_t *sizes, const int64_t *strides,
                           size_t elementBytes) {

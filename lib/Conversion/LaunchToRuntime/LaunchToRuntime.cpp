@@ -14,6 +14,7 @@
 #include "TensorMaps.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
@@ -357,6 +358,15 @@ private:
   Buffers buffers;
 };
 
+/// The bits of an element of a buffer.
+static int64_t getBits(Type element) {
+  if (element.isIndex())
+    return 64;
+  if (auto number = dyn_cast<ComplexType>(element))
+    return 2 * getBits(number.getElementType());
+  return element.getIntOrFloatBitWidth();
+}
+
 /// memref.get_global to a copy of it on the device. Constants that are data
 /// beside the host code have numbers.
 struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
@@ -380,8 +390,7 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
                      .getResult()
                : LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName())
                      .getResult();
-    int64_t bits =
-        type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+    int64_t bits = getBits(type.getElementType());
     Value bytes = LLVM::ConstantOp::create(
         rewriter, loc, i64,
         rewriter.getI64IntegerAttr(type.getNumElements() *
@@ -544,6 +553,7 @@ struct ConvertLaunchToRuntimePass
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
     index::populateIndexToLLVMConversionPatterns(converter, patterns);
+    populateComplexToLLVMConversionPatterns(converter, patterns);
     populateMathToLLVMConversionPatterns(converter, patterns);
     populateFuncToLLVMConversionPatterns(converter, patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
@@ -779,9 +789,7 @@ struct ConvertLaunchToRuntimePass
       for (int64_t dim = 0; dim < memref.getRank(); ++dim)
         count =
             LLVM::MulOp::create(builder, loc, count, arguments[next + 3 + dim]);
-      int64_t bits = memref.getElementType().isIndex()
-                         ? 64
-                         : memref.getElementTypeBitWidth();
+      int64_t bits = getBits(memref.getElementType());
       Value bytes = LLVM::LShrOp::create(
           builder, loc,
           LLVM::AddOp::create(

@@ -788,6 +788,38 @@ def UseBytePermutes
                            "vector::VectorDialect"];
 }
 
+def UsePairedBytes : Pass<"tessera-use-paired-bytes"> {
+  let summary = "Limit bytes by instructions for two numbers of 16 bits";
+  let description = [{
+    Expects `arith` on vectors of one dimension. On chips from sm_90 on, the
+    larger and the smaller of bytes, in vectors of whole registers, are those of
+    two vectors of 16 bits: of the registers as they are, where the upper bytes
+    decide, and of the lower bytes alone. Other chips have no instruction for
+    two numbers of 16 bits, and are not changed.
+
+    Before
+
+    ```mlir
+    %z = arith.maxui %x, %y : vector<4xi8>
+    ```
+
+    After
+
+    ```mlir
+    %a = vector.bitcast %x : vector<4xi8> to vector<2xi16>
+    %b = vector.bitcast %y : vector<4xi8> to vector<2xi16>
+    %h = arith.maxui %a, %b : vector<2xi16>
+    %a0 = arith.andi %a, %c255 : vector<2xi16>
+    %b0 = arith.andi %b, %c255 : vector<2xi16>
+    %l = arith.maxui %a0, %b0 : vector<2xi16>
+    %h1 = arith.andi %h, %c65280 : vector<2xi16>
+    %w = arith.ori %h1, %l : vector<2xi16>
+    %z = vector.bitcast %w : vector<2xi16> to vector<4xi8>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "vector::VectorDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//

@@ -791,11 +791,12 @@ def UseBytePermutes
 def UsePairedBytes : Pass<"tessera-use-paired-bytes"> {
   let summary = "Limit bytes by instructions for two numbers of 16 bits";
   let description = [{
-    Expects `arith` on vectors of one dimension. On chips from sm_90 on, the
-    larger and the smaller of bytes, in vectors of whole registers, are those of
-    two vectors of 16 bits: of the registers as they are, where the upper bytes
-    decide, and of the lower bytes alone. Other chips have no instruction for
-    two numbers of 16 bits, and are not changed.
+    Expects `arith` on vectors of one dimension. On chips from sm_90 on, `maxui`,
+    `minui`, `maxsi` and `minsi` of bytes, in vectors of whole registers, become
+    two ops on vectors of 16 bits. The first one compares the registers as they
+    are, so that the upper byte of each pair decides; the second one compares
+    the lower bytes alone. Other chips have no instruction for two numbers of 16
+    bits, and are not changed.
 
     Before
 

@@ -22,6 +22,11 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=padded --out=0=%t.padded.npy | FileCheck %s
 // RUN: gpu-runner %t.mlir --target=cpu --entry=padded --out=0=%t.repacked.npy
 // RUN: cmp %t.padded.npy %t.repacked.npy
+// RUN: gpu-runner %s --target=cpu --entry=narrow --out=0=%t.narrow.npy
+// RUN: gpu-runner %t.mlir --target=cpu --entry=narrow --out=0=%t.repacked.npy
+// RUN: cmp %t.narrow.npy %t.repacked.npy
+// RUN: gpu-runner %t.mlir --target=cpu:emulate=sm_90a --entry=narrow --out=0=%t.repacked.npy
+// RUN: cmp %t.narrow.npy %t.repacked.npy
 // CHECK: {{^}}verified
 // REPACKED-COUNT-4: tessera.packing
 
@@ -55,6 +60,12 @@
 // REPACKED-NOT:   memref.copy
 // REPACKED:       tessera.contract
 // REPACKED:       return
+
+// Too few filters for a group of subgroups; single ones gain by wide copies too, if the output is large.
+// REPACKED-LABEL: func.func @narrow
+// REPACKED:       memref.alloc() {{.*}} : memref<8x225x226x8xi8>
+// REPACKED:       tessera.packing = "copies the image
+// REPACKED:       tessera.packing = "copies the filters
 
 // 7x7 in steps of two with different borders on each side, larger than the
 // window's last position reaches.
@@ -191,5 +202,17 @@ func.func @padded(%x: memref<4x3x90x94xf32>, %filters: memref<8x7x7x3xi8>, %out:
   }
   memref.dealloc %padded : memref<4x93x98x3xi8>
   memref.dealloc %bytes : memref<4x90x94x3xi8>
+  return
+}
+
+func.func @narrow(%image: memref<8x225x225x3xi8>, %filters: memref<32x3x3x3xi8>, %out: memref<8x112x112x32xi32>) {
+  %start = arith.constant 0 : i32
+  tessera.contract ins(%image, %filters : memref<8x225x225x3xi8>, memref<32x3x3x3xi8>) init(%start : i32) outs(%out : memref<8x112x112x32xi32>)
+      maps [affine_map<(n, h, w, f, r, s, c) -> (n, h * 2 + r, w * 2 + s, c)>,
+            affine_map<(n, h, w, f, r, s, c) -> (f, r, s, c)>,
+            affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>] accumulate i32 {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
+  }
   return
 }

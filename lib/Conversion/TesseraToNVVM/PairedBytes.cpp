@@ -58,17 +58,16 @@ struct PairBytes : public OpRewritePattern<OpTy> {
     auto number = [&](uint64_t bits) -> Value {
       return arith::ConstantOp::create(
           rewriter, loc,
-          DenseElementsAttr::get(pairs, rewriter.getIntegerAttr(
-                                            rewriter.getI16Type(),
-                                            APInt(16, bits))));
+          DenseElementsAttr::get(
+              pairs,
+              rewriter.getIntegerAttr(rewriter.getI16Type(), APInt(16, bits))));
     };
     constexpr bool hasSign = !std::is_same_v<OpTy, LowTy>;
     auto selectLow = [&](Value all) -> Value {
       Value low = arith::AndIOp::create(rewriter, loc, all, number(0xff));
-      return hasSign
-                 ? arith::XOrIOp::create(rewriter, loc, low, number(0x80))
-                       .getResult()
-                 : low;
+      return hasSign ? arith::XOrIOp::create(rewriter, loc, low, number(0x80))
+                           .getResult()
+                     : low;
     };
     Value lhs = vector::BitCastOp::create(rewriter, loc, pairs, op.getLhs()),
           rhs = vector::BitCastOp::create(rewriter, loc, pairs, op.getRhs());

@@ -37,6 +37,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tessera-pack-operands"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -311,9 +314,9 @@ double mlir::tessera::estimateSavedByRuns(ContractOp op, const MatrixForm &form,
          double(llvm::divideCeil(extents[2], parts)) * chip.model.savedByRuns;
 }
 
-/// Whether the copies take less time than `saved`, in nanoseconds.
-static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip,
-                 double saved) {
+/// The time of the copies, and of multiplications by zero, in nanoseconds.
+static double estimateCost(ContractOp op, const ImagePlan &plan,
+                           const Chip &chip) {
   double multiplyAdds = 1, bytes = 0;
   for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d)
     multiplyAdds *= double(getStaticExtent(op, d));
@@ -330,15 +333,20 @@ static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip,
          wasted = multiplyAdds * (double(plan.run()) / window - 1) /
                   (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
          copies = 2 * rates.copyStart + bytes * (1 + more) / rates.copies;
-  return saved > copies + wasted;
+  return copies + wasted;
 }
 
 bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
                               std::optional<double> saved) {
   MatrixForm form = getMatrixForm(op);
   std::optional<ImagePlan> plan = makePlan(op, form, chip);
-  if (!plan || !pays(op, *plan, chip,
-                     saved ? *saved : estimateSavedByRuns(op, form, chip)))
+  if (!plan)
+    return false;
+  double gain = saved ? *saved : estimateSavedByRuns(op, form, chip),
+         cost = estimateCost(op, *plan, chip);
+  LDBG() << op.getLoc() << ": packing the image costs " << cost
+         << " ns and saves " << gain;
+  if (gain <= cost)
     return false;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Value image = op.getLhs(), filters = op.getRhs();
@@ -355,12 +363,16 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
         rows = viewFilters(builder, *plan, newFilters);
 
   // Tentatively changes the op; the change is kept only if the op is then
-  // computed by an instruction of a group of subgroups.
+  // computed by an instruction of a group of subgroups, or if an access has
+  // several pixels and much is gained: single subgroups copy runs too.
   ArrayAttr before = op.getMaps();
   op.setMapsAttr(makeMaps(op, *plan));
   op.getLhsMutable().assign(runs);
   op.getRhsMutable().assign(rows);
-  if (getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1) {
+  if (getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1 &&
+      (plan->channels * getElementBytes(type.getElementType()) >=
+           chip.accessBytes ||
+       gain <= 2 * cost)) {
     op.setMapsAttr(before);
     op.getLhsMutable().assign(image);
     op.getRhsMutable().assign(filters);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs clang-tidy (.clang-tidy), 20 seconds for each file:
+# Runs clang-tidy (.clang-tidy), 20 seconds for each file, 2 for one that it has passed before with the
+# same text, headers, options and checks ($XDG_CACHE_HOME/tessera/tidy):
 #
 #   scripts/tidy.sh                 over all files of the tree
 #   scripts/tidy.sh lib/Conversion  over those whose path matches one of these regular expressions
@@ -19,6 +20,7 @@ database=$(build_dir)/tidy
 mkdir -p "$database"
 python3 "$ROOT/scripts/compile_commands.py" "$(build_dir)/compile_commands.json" \
   >"$database/compile_commands.json"
+sed -nE 's/^ *"command": "(.*) -o [^ ]+ (.*)",$/\1 \2/p' "$database/compile_commands.json" >"$database/commands"
 
 cd "$ROOT"
 # Other sources, such as inputs of tests, are not in the database.
@@ -45,16 +47,31 @@ fi
 say "checking ${#files[@]} of $(git ls-files '*.cpp' | wc -l) files"
 [[ ${#files[@]} != 0 ]] || exit 0
 
+# hash_inputs FILE: of the text of a file and its headers, with comments, definitions and inclusions,
+# and of all else that clang-tidy's findings depend on.
+hash_inputs() {
+  local command
+  set -o pipefail
+  command=$(grep -F -m 1 -- "-c $ROOT/$1" "$database/commands") || return
+  { ${command/ -c / } -E -C -dD -dI -o - && cat .clang-tidy && clang-tidy-22 --version && echo "$command"; } 2>/dev/null |
+    sha256sum | cut -d' ' -f1
+}
+
 # look FILE: prints what clang-tidy finds. Past the deadline it writes the file's name to $left.
 look() {
   if [[ -n $deadline && $(date +%s) -ge $deadline ]]; then
     echo "$1" >>"$left"
     return
   fi
-  clang-tidy-22 -quiet -p "$database" "$1" 2>/dev/null || echo "$1" >>"$wrong"
+  local key
+  key=$(hash_inputs "$1") || { echo "$1" >>"$wrong"; return; }
+  [[ ! -e $passed/$key ]] || return 0
+  if clang-tidy-22 -quiet -p "$database" "$1" 2>/dev/null; then touch "$passed/$key"; else echo "$1" >>"$wrong"; fi
 }
-export -f look
-export database left wrong deadline
+passed=${XDG_CACHE_HOME:-$HOME/.cache}/tessera/tidy
+mkdir -p "$passed"
+export -f hash_inputs look
+export ROOT database passed left wrong deadline
 left=$(mktemp) wrong=$(mktemp) deadline=
 [[ -z $minutes ]] || deadline=$(($(date +%s) + minutes * 60))
 printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'look "$0"'

@@ -78,9 +78,10 @@ bool RecordedRun::hasInputs(const RunInputs &inputs) const {
       continue;
     }
     uint64_t form = getForm(operand);
-    if (operand.kind != MemoryKind::Device || *next++ != toWord(operand.data) ||
-        *next++ != form)
+    if (operand.kind != MemoryKind::Device || next[0] != toWord(operand.data) ||
+        next[1] != form)
       return false;
+    next += 2;
     if (form == 0)
       continue;
     for (const int64_t *values : {operand.sizes, operand.strides})

@@ -347,6 +347,34 @@ def TesseraLowerWarpRegions
   ];
 }
 
+def TesseraLowerIndexOps : Pass<"tessera-lower-index-ops"> {
+  let summary = "Turn index arithmetic of other dialects into arith";
+  let description = [{
+    Expects ops of `index`, `affine.delinearize_index` and
+    `affine.linearize_index`, and `affine.vector_load` and `vector_store`.
+    Leaves none of these: ops of `index` become their counterparts in `arith`,
+    and the others are expanded by upstream's patterns. An index has 64 bits.
+
+    Before
+
+    ```mlir
+    %c = index.constant 3
+    %0 = index.ceildivs %i, %c
+    ```
+
+    After
+
+    ```mlir
+    %c = arith.constant 3 : index
+    %0 = arith.ceildivsi %i, %c : index
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
+  ];
+}
+
 def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
   let summary = "Lower vector transfers and vector ops of several dimensions";
   let description = [{
@@ -576,8 +604,8 @@ def TesseraLiftBranches : Pass<"tessera-lift-branches", "::mlir::ModuleOp"> {
     Expects functions and kernels whose regions may have several blocks with
     `cf.br`, `cf.cond_br` and `cf.switch`; functions of LLVM's dialect are left
     as they are. Afterwards each region has one block, with `scf.if` and
-    `scf.while`, by upstream's transformation. A loop without an exit is an
-    error.
+    `scf.while`, by upstream's transformation, and `scf.index_switch` is
+    `scf.if`. A loop without an exit is an error.
 
     Before
 

@@ -9,10 +9,13 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -334,9 +337,14 @@ private:
 
 } // namespace
 
-/// Whether the program has an op of this kind.
-template <typename Op> static bool contains(ModuleOp module) {
-  return module.walk([](Op) { return WalkResult::interrupt(); })
+/// Whether the program has an op of one of these kinds.
+template <typename... Ops>
+static bool contains(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<Ops...>(op) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -367,14 +375,21 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
     pm.addPass(createTesseraWrapLLVMFunctions());
   if (context.getLoadedDialect("async"))
     pm.addPass(createTesseraInlineAsync());
-  if (context.getLoadedDialect("cf"))
+  if (context.getLoadedDialect("cf") || contains<scf::IndexSwitchOp>(*module))
     pm.addPass(createTesseraLiftBranches());
+  if (contains<affine::AffineDelinearizeIndexOp, affine::AffineLinearizeIndexOp,
+               affine::AffineVectorLoadOp, affine::AffineVectorStoreOp>(
+          *module) ||
+      context.getLoadedDialect("index"))
+    pm.addPass(createTesseraLowerIndexOps());
   if (contains<func::CallIndirectOp>(*module))
     pm.addPass(createTesseraInlineIndirectCalls());
   if (contains<gpu::WarpExecuteOnLane0Op>(*module))
     pm.addPass(createTesseraLowerWarpRegions());
   if (contains<memref::ReallocOp>(*module))
     pm.addPass(memref::createExpandReallocPass());
+  if (contains<bufferization::DeallocOp>(*module))
+    pm.addNestedPass<func::FuncOp>(createTesseraLowerDeallocations());
   if (!pm.empty() && failed(pm.run(*module)))
     return nullptr;
   return module;

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -62,14 +63,6 @@ static std::optional<Format> getFormat(Type type) {
   if (isa<Float8E5M2FNUZType>(type))
     return Format{2, 16, false, true};
   return std::nullopt;
-}
-
-/// Whether an operand or a result of `op` is a complex number, or several.
-static bool usesComplex(Operation *op) {
-  return llvm::any_of(
-      llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
-                               SmallVector<Type>(op->getResultTypes())),
-      [](Type type) { return isa<ComplexType>(getElementTypeOrSelf(type)); });
 }
 
 /// Whether upstream's patterns convert this type of floats from and to f32.
@@ -468,10 +461,12 @@ private:
              !isExpandedUpstream(element);
     };
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (op->getParentOfType<gpu::GPUModuleOp>() && usesComplex(op)) {
+      // Those that could not be folded to pairs. Copies need no arithmetic.
+      if (isa_and_nonnull<complex::ComplexDialect>(op->getDialect()) &&
+          op->getParentOfType<gpu::GPUModuleOp>()) {
         op->emitOpError()
-            << "is not supported for complex numbers in a kernel: keep the "
-               "real and the imaginary parts in two arrays";
+            << "is not supported for complex numbers in the memory of a "
+               "kernel: keep the real and the imaginary parts in two arrays";
         return WalkResult::interrupt();
       }
       // An element of 4 bits has no address.

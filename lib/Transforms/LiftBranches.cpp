@@ -109,11 +109,12 @@ struct LiftBranchesPass
       if (failed(transformCFGToSCF(*region, transformation, dominance)))
         return signalPassFailure();
       ++numLifted;
-      SmallVector<scf::IndexSwitchOp> switches;
-      region->walk([&](scf::IndexSwitchOp op) { switches.push_back(op); });
-      for (scf::IndexSwitchOp op : switches)
-        expandSwitch(op);
     }
+    SmallVector<scf::IndexSwitchOp> switches;
+    getOperation()->walk(
+        [&](scf::IndexSwitchOp op) { switches.push_back(op); });
+    for (scf::IndexSwitchOp op : switches)
+      expandSwitch(op);
   }
 };
 } // namespace

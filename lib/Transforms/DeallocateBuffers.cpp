@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/Passes.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -27,9 +28,10 @@ namespace mlir::tessera {
 
 using namespace mlir;
 
-static void buildDeallocation(OpPassManager &pm) {
+static void buildDeallocation(OpPassManager &pm, bool hasMasks) {
   // The region of a mask holds one op, without a deallocation.
-  pm.addPass(vector::createLowerVectorMaskPass());
+  if (hasMasks)
+    pm.addPass(vector::createLowerVectorMaskPass());
   pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
@@ -69,12 +71,14 @@ struct DeallocateBuffersPass
           DeallocateBuffersPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
     OpPassManager pm(func::FuncOp::getOperationName());
-    buildDeallocation(pm);
+    buildDeallocation(pm, /*hasMasks=*/true);
     pm.getDependentDialects(registry);
   }
 
   void runOnOperation() override {
-    WalkResult rejected = getOperation().walk([](Operation *op) {
+    bool hasMasks = false;
+    WalkResult rejected = getOperation().walk([&](Operation *op) {
+      hasMasks |= isa<vector::MaskOp>(op);
       return isRejected(op) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (rejected.wasInterrupted()) {
@@ -82,7 +86,7 @@ struct DeallocateBuffersPass
       return;
     }
     OpPassManager pm(func::FuncOp::getOperationName());
-    buildDeallocation(pm);
+    buildDeallocation(pm, hasMasks);
     if (failed(runPipeline(pm, getOperation())))
       signalPassFailure();
   }

@@ -379,7 +379,15 @@ struct RaiseVendorOpsPass
     : public tessera::impl::TesseraRaiseVendorOpsBase<RaiseVendorOpsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> kernels, threadOps;
+    bool hasDescriptor = false;
     getOperation()->walk([&](Operation *op) {
+      if (isa<nvgpu::TmaCreateDescriptorOp>(op)) {
+        op->emitOpError() << "is not supported: the runtime creates no tensor "
+                             "maps of programs; copy tiles by "
+                             "nvgpu.device_async_copy, or write the kernel "
+                             "with linalg, for which TMA is used";
+        hasDescriptor = true;
+      }
       if (isVendorThreadOp(op))
         threadOps.push_back(op);
       if (!isa<gpu::LaunchOp, gpu::GPUFuncOp>(op))
@@ -391,6 +399,8 @@ struct RaiseVendorOpsPass
       if (hasOps)
         kernels.push_back(op);
     });
+    if (hasDescriptor)
+      return signalPassFailure();
     if (kernels.empty() && threadOps.empty())
       return;
     FailureOr<const Chip *> chip = getChip(getOperation());

@@ -119,6 +119,23 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
   LaunchPattern(const LLVMTypeConverter &converter, Buffers buffers)
       : ConvertOpToLLVMPattern(converter), buffers(buffers) {}
 
+  /// The device's address for one of the host, of any address space.
+  static FailureOr<Value> moveToDevice(Value host, LLVM::LLVMPointerType type,
+                                       Location loc, ModuleOp module,
+                                       ConversionPatternRewriter &rewriter) {
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    bool isCast = type != pointer;
+    if (isCast)
+      host = LLVM::AddrSpaceCastOp::create(rewriter, loc, pointer, host);
+    auto call = callRuntime(loc, toDeviceName, host, pointer, module, rewriter);
+    if (!call)
+      return failure();
+    Value device = call.getResult();
+    if (isCast)
+      device = LLVM::AddrSpaceCastOp::create(rewriter, loc, type, device);
+    return device;
+  }
+
   /// The operands as the kernel gets them.
   FailureOr<SmallVector<Value>>
   getKernelOperands(gpu::LaunchFuncOp op, OpAdaptor adaptor, ModuleOp module,
@@ -129,6 +146,14 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     for (auto [value, converted] :
          llvm::zip_equal(op.getKernelOperands(), operands)) {
+      // A pointer that host code computed, as from the address of a buffer.
+      if (auto type = dyn_cast<LLVM::LLVMPointerType>(value.getType())) {
+        FailureOr<Value> moved =
+            moveToDevice(converted, type, op.getLoc(), module, rewriter);
+        if (failed(moved))
+          return failure();
+        converted = *moved;
+      }
       if (!isa<MemRefType>(value.getType()))
         continue;
       MemRefDescriptor descriptor(converted);
@@ -364,6 +389,8 @@ static int64_t getBits(Type element) {
     return 64;
   if (auto number = dyn_cast<ComplexType>(element))
     return 2 * getBits(number.getElementType());
+  if (auto vector = dyn_cast<VectorType>(element))
+    return vector.getNumElements() * getBits(vector.getElementType());
   return element.getIntOrFloatBitWidth();
 }
 

@@ -33,7 +33,9 @@
 // The copy computes the bytes and their padding: neither has memory of its own.
 // REPACKED-LABEL: func.func @quantized
 // REPACKED-NOT:   memref.copy
-// REPACKED:       memref.alloc() {{.*}} : memref<4x93x{{[0-9]+}}x8xi8>
+// Four pixels are the channels of one position.
+// REPACKED:       memref.alloc() {{.*}} : memref<4x47x49x16xi8>
+// REPACKED:       memref.alloc() {{.*}} : memref<64x4x4x16xi8>
 // REPACKED-NOT:   memref.alloc() {{.*}}x3xi8>
 // REPACKED:       tessera.packing = "copies the image
 // REPACKED:         scf.if
@@ -63,7 +65,7 @@
 
 // Too few filters for a group of subgroups; single ones gain by wide copies too, if the output is large.
 // REPACKED-LABEL: func.func @narrow
-// REPACKED:       memref.alloc() {{.*}} : memref<8x225x226x8xi8>
+// REPACKED:       memref.alloc() {{.*}} : memref<8x113x113x16xi8>
 // REPACKED:       tessera.packing = "copies the image
 // REPACKED:       tessera.packing = "copies the filters
 

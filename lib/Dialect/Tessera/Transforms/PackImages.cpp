@@ -19,6 +19,18 @@
 // position. Filters get zeros for the added channels. The window's other
 // dimensions are not changed.
 //
+// Where windows move in steps of two along both dimensions, and four pixels are
+// one access, these are the channels of one position of the copy, and windows
+// move in steps of one:
+//
+//      a b c d e f               abAB cdCD efEF
+//      A B C D E F      ==>      ghGH ...
+//      g h ...
+//
+// A window of 7x7 positions then has 4x4 of these. (Otherwise a run of bytes
+// has the eight channels that align it, of which five are zero, and a window
+// seven runs.)
+//
 //===----------------------------------------------------------------------===//
 
 #include "PackImages.h"
@@ -58,6 +70,13 @@ struct ImagePlan {
   int64_t channels, positions, width;
   /// Windows along a row.
   int64_t windows;
+  /// Whether two positions of a row, and of a column, are one of the copy.
+  bool isFolded = false;
+  /// Of a folded image: the dimensions of the windows along a column, and of
+  /// the position in them, the width of the border, the sizes of the copies,
+  /// and the channels of one position of the image.
+  unsigned columnPosition, column;
+  int64_t columnBefore, height, columnPositions, perPixel;
   /// The index of the position among the dimensions of the filters; channels
   /// follow.
   unsigned filterAt;
@@ -91,6 +110,67 @@ bool mlir::tessera::isPlainMemory(Value memory) {
          !type.getMemorySpace() && !isPacked(type.getElementType());
 }
 
+/// The window's position along result `r` of `map`, and the dimension of M that
+/// moves the window, if these two alone do; the factor of the former is 1.
+static std::optional<std::pair<unsigned, unsigned>>
+findWindow(ContractOp op, const MatrixForm &form, unsigned r,
+           ArrayRef<int64_t> factors) {
+  std::optional<unsigned> row, position;
+  for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d) {
+    if (factors[d] == 0 || getStaticExtent(op, d) == 1)
+      continue;
+    std::optional<unsigned> &part =
+        llvm::is_contained(form.m, d) ? row : position;
+    if (part)
+      return std::nullopt;
+    part = d;
+  }
+  if (!row || !position || !llvm::is_contained(form.k, *position) ||
+      factors[*position] != 1)
+    return std::nullopt;
+  // They move along one dimension of the image only.
+  for (unsigned other = 0; other < op.getMap(0).getNumResults(); ++other)
+    for (unsigned d : {*row, *position})
+      if (op.getMap(0).getResult(other).isFunctionOfDim(d) != (other == r))
+        return std::nullopt;
+  return std::pair(*position, *row);
+}
+
+/// Makes two positions of each row and column one, if windows move in steps of
+/// two, and four pixels are one access.
+static void foldPlan(ContractOp op, const MatrixForm &form, const Chip &chip,
+                     ImagePlan &plan) {
+  auto type = cast<MemRefType>(op.getLhs().getType());
+  AffineMap map = op.getMap(0), filterMap = op.getMap(1);
+  int64_t bytes = getElementBytes(type.getElementType()),
+          perPixel = llvm::PowerOf2Ceil(type.getShape().back());
+  if (plan.stride != 2 || plan.before < 0 ||
+      4 * perPixel * bytes != chip.accessBytes || map.getNumResults() < 4 ||
+      plan.filterAt == 0)
+    return;
+  unsigned r = map.getNumResults() - 3;
+  SmallVector<int64_t> factors = getFactors(map.getResult(r), map.getNumDims());
+  auto window = findWindow(op, form, r, factors);
+  if (!window || factors[window->second] != 2 || factors.back() > 0 ||
+      filterMap.getResult(plan.filterAt - 1) !=
+          getAffineDimExpr(window->first, op.getContext()))
+    return;
+  auto fold = [](int64_t positions, int64_t before) {
+    return static_cast<int64_t>(llvm::divideCeil(positions + before % 2, 2));
+  };
+  plan.isFolded = true;
+  std::tie(plan.columnPosition, plan.column) = *window;
+  plan.columnBefore = -factors.back();
+  plan.columnPositions =
+      fold(getStaticExtent(op, plan.columnPosition), plan.columnBefore);
+  plan.height = getStaticExtent(op, plan.column) - 1 + plan.columnPositions;
+  plan.perPixel = perPixel;
+  plan.channels = 4 * perPixel;
+  plan.positions =
+      llvm::PowerOf2Ceil(fold(getStaticExtent(op, plan.position), plan.before));
+  plan.stride = 1;
+}
+
 static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
                                          const Chip &chip) {
   Value image = op.getLhs(), filters = op.getRhs();
@@ -113,29 +193,17 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
   plan.channel = channel.getPosition();
   AffineExpr along = map.getResult(rank - 2);
   SmallVector<int64_t> factors = getFactors(along, numDims);
-  std::optional<unsigned> row, position;
-  for (unsigned d = 0; d < numDims; ++d) {
-    if (factors[d] == 0 || getStaticExtent(op, d) == 1)
-      continue;
-    std::optional<unsigned> &part =
-        llvm::is_contained(form.m, d) ? row : position;
-    if (part)
-      return std::nullopt;
-    part = d;
-  }
-  if (!row || !position || !llvm::is_contained(form.k, *position) ||
-      factors[*position] != 1)
+  auto window = findWindow(op, form, rank - 2, factors);
+  if (!window)
     return std::nullopt;
-  plan.position = *position;
-  plan.stride = factors[*row];
+  auto [position, row] = *window;
+  plan.position = position;
+  plan.stride = factors[row];
   plan.before = -factors.back();
-  plan.windows = getStaticExtent(op, *row);
-  // Each moves along one dimension of the image only, and of the filters.
-  for (unsigned r = 0; r < rank; ++r)
-    for (unsigned d : {*row, plan.position, plan.channel})
-      if (map.getResult(r).isFunctionOfDim(d) !=
-          (r == (d == plan.channel ? rank - 1 : rank - 2)))
-        return std::nullopt;
+  plan.windows = getStaticExtent(op, row);
+  for (unsigned r = 0; r < rank - 1; ++r)
+    if (map.getResult(r).isFunctionOfDim(plan.channel))
+      return std::nullopt;
   std::optional<unsigned> at = filterMap.getResultPosition(
       getAffineDimExpr(plan.position, op.getContext()));
   if (!filterMap.isProjectedPermutation() || !at ||
@@ -148,6 +216,7 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
   while (plan.stride * plan.channels * bytes % chip.accessBytes)
     plan.channels *= 2;
   plan.positions = llvm::PowerOf2Ceil(getStaticExtent(op, plan.position));
+  foldPlan(op, form, chip, plan);
   while (plan.run() * bytes < shortest)
     plan.positions *= 2;
   plan.width = (plan.windows - 1) * plan.stride + plan.positions;
@@ -156,12 +225,16 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
   return plan;
 }
 
-/// The shape of `memory` with two dimensions after each other replaced.
-static SmallVector<int64_t> replaceTwo(Value memory, unsigned at, int64_t first,
-                                       int64_t second) {
+/// The shape of `memory` with dimension `at` and the next one replaced, and, in
+/// a folded image, the one before by `column`.
+static SmallVector<int64_t> replaceShape(Value memory, const ImagePlan &plan,
+                                         unsigned at, int64_t column,
+                                         int64_t row) {
   SmallVector<int64_t> shape(cast<MemRefType>(memory.getType()).getShape());
-  shape[at] = first;
-  shape[at + 1] = second;
+  if (plan.isFolded)
+    shape[at - 1] = column;
+  shape[at] = row;
+  shape[at + 1] = plan.channels;
   return shape;
 }
 
@@ -193,24 +266,51 @@ static linalg::GenericOp fillByIndices(
       });
 }
 
+/// The index of the folded image's `index`, in the half `half` of its position,
+/// in the image.
+static Value emitUnfolded(ImplicitLocOpBuilder &body, Value index, Value half) {
+  Value two = arith::ConstantIndexOp::create(body, 2);
+  return arith::AddIOp::create(body, arith::MulIOp::create(body, index, two),
+                               half);
+}
+
 /// Copies `source`, of that type, to `memory`, shifted by `before` along
-/// dimension `at`; elements outside of `source` along this dimension or the
-/// next one are zero.
-static void emitCopy(ImplicitLocOpBuilder &builder, const ImageSource &source,
-                     MemRefType type, Value memory, unsigned at, int64_t before,
+/// dimension `at`, and in a folded image by `columnBefore` along the one
+/// before; elements outside of `source` are zero.
+static void emitCopy(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
+                     const ImageSource &source, MemRefType type, Value memory,
+                     unsigned at, int64_t columnBefore, int64_t before,
                      StringRef why) {
   auto copy = fillByIndices(
       builder, memory,
       [&](ImplicitLocOpBuilder &body, MutableArrayRef<Value> indices) {
-        if (before != 0)
-          indices[at] = arith::SubIOp::create(
-              body, indices[at], arith::ConstantIndexOp::create(body, before));
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(body, value);
+        };
+        SmallVector<std::pair<unsigned, int64_t>> moved{{at, before}};
+        SmallVector<unsigned> limited{at, at + 1};
+        if (plan.isFolded) {
+          Value two = number(2), channel = indices[at + 1],
+                pixel = arith::DivUIOp::create(body, channel,
+                                               number(plan.perPixel));
+          indices[at - 1] = emitUnfolded(
+              body, indices[at - 1], arith::DivUIOp::create(body, pixel, two));
+          indices[at] = emitUnfolded(body, indices[at],
+                                     arith::RemUIOp::create(body, pixel, two));
+          indices[at + 1] =
+              arith::RemUIOp::create(body, channel, number(plan.perPixel));
+          moved.push_back({at - 1, columnBefore});
+          limited.push_back(at - 1);
+        }
+        for (auto [d, width] : moved)
+          if (width != 0)
+            indices[d] = arith::SubIOp::create(body, indices[d], number(width));
         // Below zero is beyond any size, as unsigned numbers.
         Value inside;
-        for (unsigned d : {at, at + 1}) {
-          Value below = arith::CmpIOp::create(
-              body, arith::CmpIPredicate::ult, indices[d],
-              arith::ConstantIndexOp::create(body, type.getDimSize(d)));
+        for (unsigned d : limited) {
+          Value below =
+              arith::CmpIOp::create(body, arith::CmpIPredicate::ult, indices[d],
+                                    number(type.getDimSize(d)));
           inside = inside ? arith::AndIOp::create(body, inside, below) : below;
         }
         source.yieldElementOrZero(body, inside, indices);
@@ -288,6 +388,10 @@ static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
             results[results.size() - 2].isFunctionOfDim(d) &&
             getStaticExtent(op, d) != 1)
           results[results.size() - 2] = getAffineDimExpr(d, context);
+    if (i == 0 && plan.isFolded)
+      results[results.size() - 3] =
+          getAffineDimExpr(plan.column, context) +
+          getAffineDimExpr(plan.columnPosition, context);
     if (i == 1)
       results.erase(results.begin() + plan.filterAt);
     maps.push_back(AffineMapAttr::get(
@@ -323,14 +427,20 @@ static double estimateCost(ContractOp op, const ImagePlan &plan,
   auto image = cast<MemRefType>(op.getLhs().getType());
   bytes = double(image.getNumElements()) *
           double(getElementBytes(image.getElementType()));
-  double more =
-      double(plan.channels * plan.width) /
-      double(image.getShape().back() * image.getDimSize(image.getRank() - 2));
+  int64_t rank = image.getRank();
+  double more = double(plan.channels * plan.width) /
+                double(image.getShape().back() * image.getDimSize(rank - 2)),
+         window = double(getStaticExtent(op, plan.position)) *
+                  double(image.getShape().back()),
+         runs = double(plan.run());
+  if (plan.isFolded) {
+    more *= double(plan.height) / double(image.getDimSize(rank - 3));
+    window *= double(getStaticExtent(op, plan.columnPosition));
+    runs *= double(plan.columnPositions);
+  }
   const PerformanceModel &rates = chip.model;
   // Two kernels, and multiplications by zero.
-  double window = double(getStaticExtent(op, plan.position)) *
-                  double(image.getShape().back()),
-         wasted = multiplyAdds * (double(plan.run()) / window - 1) /
+  double wasted = multiplyAdds * (runs / window - 1) /
                   (rates.mma * double(std::max<int64_t>(chip.processors, 1))),
          copies = 2 * rates.copyStart + bytes * (1 + more) / rates.copies;
   return copies + wasted;
@@ -353,12 +463,14 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
   ImageSource source(image, op);
   auto type = cast<MemRefType>(image.getType());
   auto at = static_cast<unsigned>(type.getRank() - 2);
-  memref::AllocOp newImage = allocate(
-      builder, image, replaceTwo(image, at, plan->width, plan->channels), chip);
-  memref::AllocOp newFilters = allocate(
-      builder, filters,
-      replaceTwo(filters, plan->filterAt, plan->positions, plan->channels),
-      chip);
+  memref::AllocOp newImage =
+      allocate(builder, image,
+               replaceShape(image, *plan, at, plan->height, plan->width), chip);
+  memref::AllocOp newFilters =
+      allocate(builder, filters,
+               replaceShape(filters, *plan, plan->filterAt,
+                            plan->columnPositions, plan->positions),
+               chip);
   Value runs = viewRuns(builder, *plan, newImage),
         rows = viewFilters(builder, *plan, newFilters);
 
@@ -370,8 +482,9 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
   op.getLhsMutable().assign(runs);
   op.getRhsMutable().assign(rows);
   if (getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1 &&
-      (plan->channels * getElementBytes(type.getElementType()) >=
-           chip.accessBytes ||
+      ((!plan->isFolded &&
+        plan->channels * getElementBytes(type.getElementType()) >=
+            chip.accessBytes) ||
        gain <= 2 * cost)) {
     op.setMapsAttr(before);
     op.getLhsMutable().assign(image);
@@ -389,14 +502,19 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
     stream << getElementTypeOrSelf(memory.getType());
     return text;
   };
-  emitCopy(builder, source, type, newImage, at, plan->before,
+  // The first window begins with the first pixel of a position.
+  int64_t odd = plan->isFolded ? plan->before % 2 : 0,
+          columnOdd = plan->isFolded ? plan->columnBefore % 2 : 0;
+  emitCopy(builder, *plan, source, type, newImage, at,
+           plan->columnBefore + columnOdd, plan->before + odd,
            "copies the image of a convolution, " + formatType(image) + ", to " +
                std::to_string(plan->channels) +
                " channels and a border, so that windows are aligned to " +
                std::to_string(chip.accessBytes) + " bytes");
   source.eraseUnused();
-  emitCopy(builder, ImageSource(filters), cast<MemRefType>(filters.getType()),
-           newFilters, plan->filterAt, /*before=*/0,
+  emitCopy(builder, *plan, ImageSource(filters),
+           cast<MemRefType>(filters.getType()), newFilters, plan->filterAt,
+           columnOdd, odd,
            "copies the filters of a convolution, " + formatType(filters) +
                ", to as many channels and " + std::to_string(plan->positions) +
                " positions per row");

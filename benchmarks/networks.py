@@ -281,8 +281,11 @@ class Iree:
         code, rt = self.compile(path, name), self.runtime
         config = rt.Config(self.driver)
         weights = rt.ParameterIndex()
-        for tensor in onnx.load(path).graph.initializer:
-            weights.add_buffer(tensor.name, np.ascontiguousarray(onnx.numpy_helper.to_array(tensor)))
+        # They are read while the context is made, and must live until then.
+        contents = {tensor.name: np.ascontiguousarray(onnx.numpy_helper.to_array(tensor))
+                    for tensor in onnx.load(path).graph.initializer}
+        for tensor, values in contents.items():
+            weights.add_buffer(tensor, values)
         parameters = rt.create_io_parameters_module(config.vm_instance, weights.create_provider(scope="model"))
         vm = rt.VmModule.copy_buffer(config.vm_instance, code)
         context = rt.SystemContext(vm_modules=[parameters, rt.create_hal_module(config.vm_instance, config.device), vm],

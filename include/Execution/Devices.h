@@ -12,6 +12,7 @@
 #include "Runtime/Device.h"
 
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace tessera::execution {
@@ -40,6 +41,27 @@ public:
 
 private:
   std::vector<std::unique_ptr<runtime::Device>> devices;
+};
+
+/// Opens the device that --target names in another thread, while the program is
+/// read: CUDA's driver takes a fifth of a second to start. Each program opens a
+/// device of its own nevertheless, which is quick while this one is open.
+class EarlyDevice {
+public:
+  /// Does nothing if the options do not name a device, or it would not help
+  /// (`isQuickWhileOpen`).
+  explicit EarlyDevice(const ProgramOptions &options);
+  ~EarlyDevice() { wait(); }
+  EarlyDevice(const EarlyDevice &) = delete;
+  EarlyDevice &operator=(const EarlyDevice &) = delete;
+
+  /// Waits until the device is open, or cannot be opened: that is reported
+  /// where the program opens it.
+  void wait();
+
+private:
+  std::thread thread;
+  std::unique_ptr<runtime::Device> device;
 };
 
 /// Finds what --target asks for; opens the device if `run` is set.

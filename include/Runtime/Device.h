@@ -529,6 +529,11 @@ std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
 Expected<std::unique_ptr<Device>> openDevice(const std::string &target,
                                              int ordinal = 0);
 
+/// Whether the devices of a target open much faster while the process has the
+/// same device open already: what takes long is state of the driver that both
+/// share.
+bool isQuickWhileOpen(const std::string &target);
+
 } // namespace tessera::runtime
 
 #endif // TESSERA_RUNTIME_DEVICE_H

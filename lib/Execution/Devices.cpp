@@ -105,6 +105,24 @@ void KeptDevices::keep(const runtime::DeviceInfo &info) {
     devices.push_back(opened.take());
 }
 
+EarlyDevice::EarlyDevice(const ProgramOptions &options) {
+  // With --device the number counts only some of the devices.
+  if (!runtime::isQuickWhileOpen(options.target) || !options.device.empty())
+    return;
+  thread = std::thread(
+      [this, target = options.target, ordinal = options.ordinal.value_or(0)] {
+        runtime::Expected<std::unique_ptr<runtime::Device>> opened =
+            runtime::openDevice(target, static_cast<int>(ordinal));
+        if (opened.ok())
+          device = opened.take();
+      });
+}
+
+void EarlyDevice::wait() {
+  if (thread.joinable())
+    thread.join();
+}
+
 LogicalResult tessera::execution::chooseTarget(const ProgramOptions &options,
                                                bool run, KeptDevices &kept,
                                                Target &target, Report &report) {

@@ -72,6 +72,7 @@ private:
   /// The bundle that the program was read from.
   std::optional<runtime::Bundle> bundle;
   compiler::CompileOptions compileOptions;
+  std::optional<EarlyDevice> earlyDevice;
   Target target;
   Entry entry;
   std::vector<HostArray> arguments;
@@ -135,6 +136,8 @@ LogicalResult Runner::compareTargets() {
 
 /// Chooses what to compile for, and opens the device unless --emit is given.
 LogicalResult Runner::openTarget() {
+  if (earlyDevice)
+    earlyDevice->wait();
   if (failed(
           chooseTarget(options, /*run=*/!options.emit, kept, target, report)) ||
       (options.emit && failed(checkStage(*options.emit, target.name, report))))
@@ -153,6 +156,7 @@ LogicalResult Runner::openTarget() {
     for (const std::string &note : notes)
       report.note(note);
   }
+  earlyDevice.reset();
   clock.done("device");
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;
@@ -411,6 +415,9 @@ LogicalResult Runner::run(std::string &code) {
         report.record(diagnostic);
         return failure(); // The printer is next.
       });
+  // A batch keeps its devices open.
+  if (!options.emit && options.diff.empty() && !options.isOneOfMany)
+    earlyDevice.emplace(options);
   if (failed(read()))
     return failure();
   if (!options.diff.empty())

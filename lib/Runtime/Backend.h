@@ -41,6 +41,8 @@ struct RuntimeBackend {
   /// Opens a function that reads a device's clock in MHz, empty if nothing
   /// reports it; null if the API cannot report it.
   std::function<int64_t()> (*openClock)(const DeviceInfo &device) = nullptr;
+  /// See `isQuickWhileOpen`.
+  bool isQuickWhileOpen = false;
 };
 
 extern const RuntimeBackend cpuBackend, cudaBackend, hipBackend,

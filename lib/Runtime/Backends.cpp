@@ -25,6 +25,11 @@ tessera::runtime::findRuntimeBackend(const std::string &target) {
   return nullptr;
 }
 
+bool tessera::runtime::isQuickWhileOpen(const std::string &target) {
+  const RuntimeBackend *backend = findRuntimeBackend(target);
+  return backend && backend->isQuickWhileOpen;
+}
+
 std::vector<DeviceInfo>
 tessera::runtime::listDevices(std::string *why, const std::string &target) {
   // A program that stands for a device is no better than the CPU itself.

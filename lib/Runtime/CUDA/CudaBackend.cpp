@@ -74,4 +74,5 @@ const RuntimeBackend tessera::runtime::cudaBackend = {
     [](Device &device, const LibraryMatmul &matmul) {
       return prepareBlasLt(device, matmul, getCublasLt());
     },
-    openClock};
+    openClock,
+    /*isQuickWhileOpen=*/true};

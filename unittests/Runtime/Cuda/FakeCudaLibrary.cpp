@@ -16,6 +16,8 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,6 +26,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -60,6 +63,7 @@ std::string launches;
 bool areLaunchesWatched = false;
 
 int theContext, theEvent;
+std::atomic<int> contextUsers{0};
 thread_local void *current = nullptr;
 
 Result requireContext() { return current ? Success : InvalidContext; }
@@ -230,10 +234,17 @@ FAKE_CUDA cuDeviceGetAttribute(int *value, int attribute, int) {
   return Success;
 }
 FAKE_CUDA cuDevicePrimaryCtxRetain(void **context, int) {
+  // The first one takes FAKE_CUDA_START_MS.
+  const char *start = std::getenv("FAKE_CUDA_START_MS");
+  if (contextUsers++ == 0 && start)
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(start)));
   *context = &theContext;
   return Success;
 }
-FAKE_CUDA cuDevicePrimaryCtxRelease_v2(int) { return Success; }
+FAKE_CUDA cuDevicePrimaryCtxRelease_v2(int) {
+  --contextUsers;
+  return Success;
+}
 FAKE_CUDA cuDevicePrimaryCtxReset_v2(int) { return Success; }
 FAKE_CUDA cuCtxSetCurrent(void *context) {
   current = context;

@@ -10,7 +10,8 @@ Writes OUTPUT.md, OUTPUT.json and OUTPUT.svg, a chart of the ratios. The batch a
 those of the files. Requires numpy and onnx. The peers, each of which is left out with a reason if it is
 not installed or has no such network:
 
-    graph        torchvision's network of the file's name; on CUDA a CUDA graph of it
+    graph        torchvision's network of the file's name, which may end in -bN for a batch; on CUDA a
+                 CUDA graph of it
     compile      the same through torch.compile, on CUDA with mode="max-autotune"
     onnxruntime  the file, on the CPU; it also gives the outputs that ours are compared with
     iree         the file, compiled by iree-compile; --iree-cuda-target, by default sm_80. With
@@ -170,7 +171,8 @@ class Torch:
         torch.backends.cudnn.benchmark = True
 
     def measure(self, path, name, inputs):
-        torch, known = self.torch, TORCHVISION.get(name, name)
+        torch, known = self.torch, re.sub(r"-b\d+$", "", name)
+        known = TORCHVISION.get(known, known)
         if known not in self.models.list_models():
             raise Missing("torchvision has no such network")
         if len(inputs) != 1:

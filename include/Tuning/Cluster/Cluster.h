@@ -154,7 +154,6 @@ private:
       : listener(listener), addresses(std::move(addresses)),
         tls(std::move(tls)) {}
   void accept();
-  bool isFull() const;
   void makeRoom(const std::string &address);
   /// Whether the guest stays one.
   bool serve(Guest &guest);

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,11 +30,9 @@ namespace json = llvm::json;
 /// loads drivers.
 static constexpr double greetingLimit = 30, offerLimit = 300;
 static constexpr size_t greetingBytes = 1 << 16;
-/// The most callers without a greeting: from one address, and in all.
-static constexpr size_t mostOfAddress = 16, mostGuests = 64;
-/// Seconds that each of them has before it is closed for another one. Hosts of
-/// a fleet that call at the same time wait in the kernel's queue instead.
-static constexpr double leastTime = 1;
+/// The most callers without a greeting: from one address, and in all. A host
+/// makes one connection at a time, so that a fleet of 1000 may call at once.
+static constexpr size_t mostOfAddress = 16, mostGuests = 1024;
 /// Callers that are accepted before messages of others are processed.
 static constexpr unsigned mostAtOnce = 64;
 /// Lines about callers, at most: a flood of callers must not be one of lines.
@@ -93,6 +92,12 @@ void Cluster::forget(const RemoteWorker &worker) {
 
 llvm::Expected<std::unique_ptr<Cluster>>
 Cluster::create(const std::string &address, const std::string &key) {
+  // Each host has several connections, and the usual limit is 1024.
+  rlimit files = {};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+  }
   llvm::Expected<std::unique_ptr<TlsContext>> tls =
       TlsContext::create(key, /*isServer=*/true);
   if (!tls)
@@ -118,15 +123,8 @@ const Cluster::Host *Cluster::getHost(int host) const {
                                                           : &found->second;
 }
 
-/// Whether there are as many callers as there may be, of which none is due to
-/// be closed for another one.
-bool Cluster::isFull() const {
-  return guests.size() >= mostGuests &&
-         !isLate(guests.front().since, leastTime);
-}
-
 void Cluster::addFiles(std::vector<pollfd> &files) const {
-  if (Clock::now() >= pausedUntil && !isFull())
+  if (Clock::now() >= pausedUntil)
     files.push_back({listener, POLLIN, 0});
   for (const Guest &guest : guests)
     files.push_back({guest.channel.getFile(), POLLIN, 0});
@@ -141,11 +139,11 @@ void Cluster::makeRoom(const std::string &address) {
   auto isOfAddress = [&](const Guest &guest) {
     return guest.address == address;
   };
-  bool isOne =
+  bool isFull =
       static_cast<size_t>(llvm::count_if(guests, isOfAddress)) >= mostOfAddress;
-  if (!isOne && guests.size() < mostGuests)
+  if (!isFull && guests.size() < mostGuests)
     return;
-  auto oldest = isOne ? llvm::find_if(guests, isOfAddress) : guests.begin();
+  auto oldest = isFull ? llvm::find_if(guests, isOfAddress) : guests.begin();
   log(*oldest, "too many unauthenticated connections");
   guests.erase(oldest);
 }
@@ -153,7 +151,7 @@ void Cluster::makeRoom(const std::string &address) {
 void Cluster::accept() {
   if (Clock::now() < pausedUntil)
     return;
-  for (unsigned i = 0; i < mostAtOnce && !isFull(); ++i) {
+  for (unsigned i = 0; i < mostAtOnce; ++i) {
     int file = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (file < 0 && (errno == EINTR || errno == ECONNABORTED))
       continue;

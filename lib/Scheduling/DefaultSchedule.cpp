@@ -155,8 +155,8 @@ void ScheduleBuilder::finish() {
   if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
   holdParts();
-  fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
-                       fields.batches == 1;
+  fields.stageOutput = (splitsPairs || storesBytes) && fields.stages > 0 &&
+                       fields.splitK == 1 && fields.batches == 1;
   if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty()) {
     LDBG() << op.getLoc()
            << ": the output is not staged: the schedule would "

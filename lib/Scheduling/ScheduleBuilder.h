@@ -43,6 +43,8 @@ private:
   void startTile();
   /// Chooses `k` and `kFragment`.
   void chooseStep();
+  /// Gives byte outputs a tile of all columns, if it is about as large.
+  void fitColumns();
   /// Halves the tile while it is larger than the problem.
   void fitTile();
   /// Makes tiles smaller where stores of single elements dominate.
@@ -163,6 +165,9 @@ private:
   int64_t steps = ShapedType::kDynamic;
   /// Whether no two elements of a row of the output can be stored at once.
   bool splitsPairs = false;
+  /// Whether the output's elements are single bytes, of which lanes would store
+  /// two at once.
+  bool storesBytes = false;
   /// Whether the tiles are small enough to leave K whole.
   bool keepsK = false;
   /// By how much the step was made longer.

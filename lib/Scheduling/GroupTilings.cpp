@@ -23,6 +23,7 @@
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/Window.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Target/NVIDIA/BulkCopies.h"
 #include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
 
@@ -31,6 +32,15 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+/// The matmuls of at most so many steps hide neither the loads of the
+/// epilogue's vectors nor those of a tile of its input.
+static constexpr int64_t fewSteps = 2;
+
+/// The time for which a tile of few steps waits for such vectors, in its
+/// epilogues. Measured on an H200 (docs/benchmarks/h200-quantized.md): two
+/// vectors for 128x256 elements are 1.1 us.
+static constexpr double lateVectors = 2.75;
 
 namespace {
 
@@ -41,6 +51,8 @@ struct Problem {
   int64_t batches;
   /// The size of an operand's element, and of the output's.
   int64_t operandBytes, outputBytes;
+  /// The bytes of a column of the vectors along N that the epilogue reads.
+  int64_t vectorBytes = 0;
   /// The factors by which lhs and rhs take longer to load than whole lines.
   std::array<double, 2> loadFactors;
 };
@@ -65,6 +77,9 @@ private:
   /// Whether all that is gathered with this step is.
   bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
   SmallVector<std::array<int64_t, 2>> getClusters(int64_t parts);
+  /// Whether the registers of a lane have no room for the vectors along N that
+  /// the epilogue reads, besides the sums.
+  bool loadsVectorsLate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
   double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
   /// The bytes of the operands and the output in memory.
   double countBytes();
@@ -103,6 +118,10 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(op.getOutput().getType()));
+  for (Value extra : op.getExtras())
+    if (auto type = dyn_cast<MemRefType>(extra.getType());
+        type && type.getRank() == 1 && type.getDimSize(0) == problem.extents[1])
+      problem.vectorBytes += getElementBytes(type.getElementType());
   // For an image, a copy loads channels of one pixel: less than a cache line,
   // if there are few channels.
   for (unsigned side : {0, 1}) {
@@ -162,6 +181,10 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
       !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty())
     return false;
+  // The shortest row that is swizzled: half of it would be zeros.
+  constexpr int64_t shortest = 32;
+  if (problem.extents[2] * problem.operandBytes * 2 <= shortest)
+    return false;
   // With few rows we waste MMAs, but are memory bound anyway; for few columns
   // we prefer a narrower instruction.
   int64_t columns = std::min<int64_t>(row->n, 64);
@@ -215,12 +238,18 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
       chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
   bool mayStage =
       parts == 1 && !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
-  int64_t raster = chooseRaster(tiling, cluster);
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
           // The same number of bytes in flight, independent of the step.
       all = tiling.stages * whole / k,
           most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
+  // With few steps, vectors are loaded once, if all tiles of a workgroup are in
+  // the same columns; the next tile of the input has memory of its own.
+  constexpr int64_t fewColumns = 4;
+  bool hasColumn = persistent && problem.vectorBytes > 0 && steps <= fewSteps &&
+                   n <= fewColumns && wave % n == 0 &&
+                   cluster == std::array<int64_t, 2>{1, 1};
+  int64_t raster = hasColumn ? 1 : chooseRaster(tiling, cluster);
   // As many slots as fit into workgroup memory, including their barriers.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
   ScheduleFields fields;
@@ -249,9 +278,6 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
     return {};
   };
   if (problem.outputBytes <= 2) {
-    // The matmuls of few steps do not hide the load of an epilogue's input, so
-    // that of the next tile has memory of its own.
-    constexpr int64_t fewSteps = 2;
     if (mayStage && persistent && steps <= fewSteps && hasInputLikeOutput(op))
       if (ScheduleAttr schedule = makeWith(true, 3, /*outputTiles=*/2))
         return schedule;
@@ -279,6 +305,29 @@ double GroupTilings::countBytes() {
              double(operand == 2 ? problem.outputBytes : problem.operandBytes);
   }
   return bytes;
+}
+
+bool GroupTilings::loadsVectorsLate(const ScheduleDefaults &tiling,
+                                    ScheduleAttr schedule) {
+  if (!chip.bulkCopies || problem.vectorBytes == 0)
+    return false;
+  const MatrixInstruction *row = selectInstruction(
+      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
+      op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1],
+      schedule.getK(), /*why=*/nullptr, tiling.group, /*aInMemory=*/true,
+      op.getUnsignedA() || op.getUnsignedB());
+  if (!row)
+    return false;
+  int64_t lanes = tiling.group * chip.subgroupSize,
+          threads = schedule.getNumSubgroups() * chip.subgroupSize,
+          sums = tiling.subgroup[0] * tiling.subgroup[1] / lanes,
+          columns = row->accMap.dropDimension(0).getNumRegisters() *
+                    tiling.subgroup[1] / row->n;
+  RegisterShares shares = shareRegisters(
+      threads, countProducerThreads(threads, chip, /*carries=*/true),
+      reserveOfCarriers, chip);
+  return sums + registersOfSteps + problem.vectorBytes * columns / 4 >
+         shares.taken;
 }
 
 double GroupTilings::estimate(const ScheduleDefaults &tiling,
@@ -314,6 +363,9 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   // use.
   constexpr double slotsInUse = 3;
   double between = rates.tile + area * rates.epilogue, hidden = 0;
+  if (schedule.getPersistent() && steps <= double(fewSteps) &&
+      loadsVectorsLate(tiling, schedule))
+    between += area * rates.epilogue * lateVectors;
   if (schedule.getPersistent())
     hidden = std::min(between,
                       std::max(0.0, double(schedule.getStages()) - slotsInUse) *

@@ -5,6 +5,7 @@
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
+#n = affine_map<(m, n, k) -> (n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 #bmk = affine_map<(b, m, n, k) -> (b, m, k)>
 #bkn = affine_map<(b, m, n, k) -> (b, k, n)>
@@ -115,12 +116,43 @@ func.func @short(%a: memref<64x48xi8>, %b: memref<2421x48xi8>, %c: memref<64x242
 
 // CHECK-LABEL: func @shortest
 // CHECK:       k = 32, kFragment = 32, {{.*}}subgroupsPerFragment = 4, stageOutput = true> {
-func.func @shortest(%a: memref<401408x16xi8>, %b: memref<96x16xi8>, %c: memref<401408x96xi8>) {
+func.func @shortest(%a: memref<401408x32xi8>, %b: memref<96x32xi8>, %c: memref<401408x96xi8>) {
+  tessera.contract ins(%a, %b : memref<401408x32xi8>, memref<96x32xi8>) outs(%c : memref<401408x96xi8>)
+      maps [#mk, #nk, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    %x = arith.trunci %acc : i32 to i8
+    tessera.yield %x : i8
+  }
+  return
+}
+
+// Half of the shortest rows would be zeros. Single subgroups have a tile of all columns, and stage bytes.
+
+// CHECK-LABEL: func @too_short
+// CHECK:       schedule <workgroup = [128, 96], subgroup = [64, 48], k = 32, kFragment = 32, stages = 1, {{.*}}raster = 8, stageOutput = true> {
+func.func @too_short(%a: memref<401408x16xi8>, %b: memref<96x16xi8>, %c: memref<401408x96xi8>) {
   tessera.contract ins(%a, %b : memref<401408x16xi8>, memref<96x16xi8>) outs(%c : memref<401408x96xi8>)
       maps [#mk, #nk, #mn] accumulate i32 {
   ^bb0(%acc: i32):
     %x = arith.trunci %acc : i32 to i8
     tessera.yield %x : i8
+  }
+  return
+}
+
+// 128x256 leaves no registers for vectors, for which each tile would wait. All tiles of a workgroup are in the
+// same columns.
+
+// CHECK-LABEL: func @vectors
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, {{.*}}raster = 1, persistent = 132, {{.*}}stageOutput = true> {
+func.func @vectors(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %s: memref<256xf32>, %o: memref<256xf32>, %c: memref<100352x256xi8>) {
+  tessera.contract ins(%a, %b : memref<100352x64xi8>, memref<256x64xi8>) extras(%s, %o : memref<256xf32>, memref<256xf32>) outs(%c : memref<100352x256xi8>)
+      maps [#mk, #nk, #mn, #n, #n] accumulate i32 {
+  ^bb0(%acc: i32, %x: f32, %y: f32):
+    %0 = arith.sitofp %acc : i32 to f32
+    %1 = math.fma %0, %x, %y : f32
+    %2 = arith.fptosi %1 : f32 to i8
+    tessera.yield %2 : i8
   }
   return
 }

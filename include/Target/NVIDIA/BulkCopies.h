@@ -70,6 +70,10 @@ int64_t countWorkgroupBytes(Operation *kernel, const StagingPlan &plan);
 /// (C7602).
 constexpr int64_t registersBesideAccumulators = 26;
 
+/// The registers that matmuls need besides their accumulators: addresses,
+/// slots, and loop counters. ptxas uses 40 for the largest tiles.
+constexpr int64_t registersOfSteps = 48;
+
 /// The number of threads that are added to a workgroup of `threads` threads,
 /// one of which issues its copies: a subgroup, or the smallest group that can
 /// release registers, if the other threads form more than one such group. With

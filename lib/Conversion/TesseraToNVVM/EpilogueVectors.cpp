@@ -9,17 +9,15 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Target/NVIDIA/BulkCopies.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// The registers that matmuls need besides their accumulators: addresses,
-/// slots, and loop counters. ptxas uses 40 for the largest tiles.
-static constexpr int64_t registersOfSteps = 48;
 
 /// The registers of a lane for a fragment of that type: for a vector whose
 /// elements are `broadcast` along the other dimension, each once. Empty if no
@@ -44,18 +42,17 @@ countRegisters(FragmentType type, const Chip &chip,
                           32);
 }
 
-/// The loop of matmuls that precedes `op` in its block, and the registers of
-/// the sums there.
-static std::optional<std::pair<scf::ForOp, int64_t>>
+/// The matmuls that precede `op` in its block, in a loop or, with a single
+/// step, in the block itself, and the registers of the sums there.
+static std::optional<std::pair<Operation *, int64_t>>
 findMatmuls(Operation *op, const Chip &chip) {
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode()) {
-    auto loop = dyn_cast<scf::ForOp>(before);
-    if (!loop)
+    if (!isa<scf::ForOp, MmaOp>(before))
       continue;
     int64_t sums = 0;
     bool isKnown = true;
-    loop.walk([&](MmaOp matmul) {
+    before->walk([&](MmaOp matmul) {
       std::optional<int64_t> count =
           countRegisters(matmul.getAcc().getType(), chip);
       isKnown &= count.has_value();
@@ -68,9 +65,21 @@ findMatmuls(Operation *op, const Chip &chip) {
     });
     if (!sums || !isKnown)
       return std::nullopt;
-    return std::pair(loop, sums);
+    return std::pair(before, sums);
   }
   return std::nullopt;
+}
+
+/// The first op before which `op` may be in the block of `matmul`: before the
+/// wait for the tiles of its step.
+static Operation *findStep(Operation *matmul, BroadcastOp op) {
+  Operation *first = &matmul->getBlock()->front();
+  for (Value value : op->getOperands())
+    if (Operation *def = value.getDefiningOp();
+        def && def->getBlock() == first->getBlock() &&
+        !def->isBeforeInBlock(first))
+      first = def->getNextNode();
+  return first;
 }
 
 /// Whether nothing but loads touches `memory`.
@@ -88,6 +97,11 @@ void mlir::tessera::loadVectorsEarly(gpu::GPUFuncOp kernel, const Chip &chip,
     if (isa<MemRefType>(op.getSource().getType()) && isOnlyRead(op.getSource()))
       vectors.push_back(op);
   });
+  // So that an index that is the same in all iterations is known before a loop.
+  for (BroadcastOp op : vectors)
+    for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+         loop = loop->getParentOfType<scf::ForOp>())
+      moveLoopInvariantCode(loop);
   llvm::DenseMap<Operation *, int64_t> taken;
   DominanceInfo dominance(kernel);
   for (BroadcastOp op : vectors) {
@@ -96,12 +110,20 @@ void mlir::tessera::loadVectorsEarly(gpu::GPUFuncOp kernel, const Chip &chip,
         countRegisters(op.getResult().getType(), chip, op.getDimension());
     if (!matmuls || !count)
       continue;
-    auto [loop, sums] = *matmuls;
-    int64_t &used = taken[loop];
+    auto [matmul, sums] = *matmuls;
+    int64_t &used = taken[matmul];
     if (sums + registersOfSteps + used + *count > registers ||
-        !dominance.dominates(op.getIndex(), loop))
+        !dominance.dominates(op.getIndex(), matmul))
       continue;
     used += *count;
-    op->moveBefore(loop);
+    // A loop begins with a wait for its first step, which precedes the matmul
+    // of a single one.
+    op->moveBefore(isa<scf::ForOp>(matmul) ? matmul : findStep(matmul, op));
+    // All tiles of a workgroup may be in the same columns.
+    while (auto tiles = dyn_cast<scf::ForOp>(op->getParentOp())) {
+      if (!tiles.isDefinedOutsideOfLoop(op.getIndex()))
+        break;
+      op->moveBefore(tiles);
+    }
   }
 }

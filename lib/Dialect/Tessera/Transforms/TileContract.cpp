@@ -786,10 +786,21 @@ void Tiler::emitTiles() {
   // as one; its workgroups follow each other in the grid, along M first.
   int64_t clustered = schedule.getNumClustered();
   Value rank = math.rem(ids.x, math.constant(clustered));
+  Value parts = math.constant(clustered), begin = math.div(ids.x, parts);
+  // With bands of one row, columns run fastest; where a persistent workgroup's
+  // tiles are whole rows apart, it stays in its column, which is then known
+  // before the loop.
+  std::optional<int64_t> columns = getConstantIntValue(numUnits[1]);
+  bool hasColumn = clustered == 1 && columns && *columns > 0 &&
+                   (raster == 1 || *columns == 1) &&
+                   schedule.getPersistent() % *columns == 0;
+  Value column = hasColumn ? math.rem(begin, numUnits[1]) : Value();
   auto emitLinear = [&](Value linear) {
     Value perBatch = math.mul(numUnits[0], numUnits[1]);
     Value z = math.div(linear, perBatch), rest = math.rem(linear, perBatch);
     Value first = math.constant(0), rows = numUnits[0], inBand = rest;
+    if (hasColumn)
+      return emitWorkgroupTile(math.div(rest, numUnits[1]), column, z);
     if (raster > 0) {
       Value band = math.constant(raster / cluster[0]);
       Value perBand = math.mul(band, numUnits[1]);
@@ -806,7 +817,6 @@ void Tiler::emitTiles() {
     }
     emitWorkgroupTile(x, y, z);
   };
-  Value parts = math.constant(clustered), begin = math.div(ids.x, parts);
   if (schedule.getPersistent() == 0)
     return emitLinear(begin);
   forEach(begin, getNumUnits(), math.div(grid.x, parts), emitLinear);

@@ -72,7 +72,7 @@ struct ImagePlan {
   int64_t windows;
   /// Whether two positions of a row, and of a column, are one of the copy.
   bool isFolded = false;
-  /// Of a folded image: the dimensions of the windows along a column, and of
+  /// For a folded image: the dimensions of the windows along a column, and of
   /// the position in them, the width of the border, the sizes of the copies,
   /// and the channels of one position of the image.
   unsigned columnPosition, column;

@@ -134,7 +134,7 @@ private:
     if (const json::Array *times = object.getArray("times"))
       answer.times = *times;
     answer.clock = object.getInteger("clock_before").value_or(0);
-    // What other messages than results report.
+    // Other messages report the other outcomes.
     if (answer.outcome != "measured" && answer.outcome != "slow")
       return;
     Answer &kept = tasks[getText(object, "task")][getText(object, "schedule")];
@@ -164,7 +164,7 @@ struct Line {
   std::map<int64_t, std::pair<std::string, std::string>> loaded;
 };
 
-/// A connection that is to be made.
+/// A connection that must be made.
 struct Call {
   Line::Kind kind;
   unsigned host;

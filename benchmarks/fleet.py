@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a run of gpu-tune costs its own host, with a fleet of simulated hosts.
+"""Measures the cost of a run of gpu-tune for its own host, with a fleet of simulated hosts.
 
     benchmarks/fleet.py shapes.txt --target=cuda:sm_90a --records=export.jsonl --hosts=10,100,1000
 

@@ -530,8 +530,7 @@ Expected<std::unique_ptr<Device>> openDevice(const std::string &target,
                                              int ordinal = 0);
 
 /// Whether the devices of a target open much faster while the process has the
-/// same device open already: what takes long is state of the driver that both
-/// share.
+/// same device open already, since both share the state of the driver.
 bool isQuickWhileOpen(const std::string &target);
 
 } // namespace tessera::runtime

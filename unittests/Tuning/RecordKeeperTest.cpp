@@ -76,7 +76,7 @@ TEST_F(RecordKeeperTest, KeepsAllIfOneCannotBeWritten) {
   task.key = "fedcba9876543210";
   ASSERT_TRUE(static_cast<bool>(database->add(task)));
   keeper.add(makeRecord("third"));
-  keeper.flushNew();
+  EXPECT_TRUE(keeper.flush());
   EXPECT_EQ(countRecords(), 2u);
   EXPECT_EQ(keeper.countWaiting(), 0u);
   ASSERT_EQ(lines.size(), 2u);

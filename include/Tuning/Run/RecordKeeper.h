@@ -15,6 +15,7 @@
 
 #include "Tuning/Database.h"
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -49,19 +50,24 @@ public:
   /// Writes what waits, in the order in which it came, as one transaction: the
   /// disk is synchronized once. False if something still waits.
   bool flush();
-  /// The same if there are entries since the last attempt.
+  /// The same if there are entries since the last attempt, and that was four
+  /// times as long ago as it took: a run must not wait for a slow disk most of
+  /// the time.
   void flushNew() {
-    if (isNew)
+    if (isNew && Clock::now() >= nextFlush)
       flush();
   }
 
   size_t countWaiting() const { return waiting.size(); }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   mlir::tessera::tuning::Database &database;
   std::function<void(const std::string &)> say;
   std::deque<Entry> waiting;
   bool isNew = false;
+  Clock::time_point nextFlush;
   /// Whether pending records were reported.
   bool isReported = false;
 };

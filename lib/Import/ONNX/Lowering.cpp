@@ -319,9 +319,9 @@ Tensor Lowering::makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
 }
 
 /// Multiplies numbers of 16 bits by a factor. False where one of them, or a
-/// product before it is rounded, is an infinity or not a number; the results
-/// are undefined then. The loop has no branch and integers of 32 bits, so that
-/// compilers make vectors of it.
+/// result before it is rounded, is an infinity or not a number; the contents of
+/// `to` are undefined then. The loop has no branch and integers of 32 bits, so
+/// that compilers make vectors of it.
 static bool scaleNumbers(Format16 format, const char *from, char *to,
                          size_t count, double factor) {
   unsigned mantissaBits = format.mantissaBits;

@@ -42,6 +42,7 @@ bool RecordKeeper::flush() {
   size_t count = waiting.size();
   if (count == 0)
     return true;
+  Clock::time_point start = Clock::now();
   llvm::Error error = database.transact([&]() -> llvm::Error {
     for (const Entry &entry : waiting)
       if (llvm::Error error = std::visit(
@@ -50,6 +51,8 @@ bool RecordKeeper::flush() {
         return error;
     return llvm::Error::success();
   });
+  Clock::time_point end = Clock::now();
+  nextFlush = end + 4 * (end - start);
   if (error) {
     std::string why = llvm::toString(std::move(error));
     if (!std::exchange(isReported, true))

@@ -338,8 +338,7 @@ private:
 } // namespace
 
 /// Whether the program has an op of one of these kinds.
-template <typename... Ops>
-static bool contains(ModuleOp module) {
+template <typename... Ops> static bool contains(ModuleOp module) {
   return module
       .walk([](Operation *op) {
         return isa<Ops...>(op) ? WalkResult::interrupt()

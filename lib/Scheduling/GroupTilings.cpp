@@ -187,7 +187,7 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
     return false;
   // With few rows we waste MMAs, but are memory bound anyway; for few columns
   // we prefer a narrower instruction.
-  int64_t columns = std::min<int64_t>(row->n, 64);
+  int64_t columns = std::min<int64_t>(tiling.subgroup[1], 64);
   return problem.extents[1] > columns / 2;
 }
 

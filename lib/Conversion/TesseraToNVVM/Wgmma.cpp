@@ -138,29 +138,55 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
 
 namespace {
 
-/// The instructions of one matmul of a warpgroup.
+/// The instructions of one matmul of a warpgroup. Tiles of adjacent columns are
+/// one instruction, if b permits it: the instruction's number of columns may be
+/// any multiple of 8 (of 16 from 32 on, for integers) up to 256 (PTX ISA,
+/// "wgmma.mma_async", shapes), the registers of its sums are those of the tiles
+/// one after the other, and its descriptor of b is that of the first tile.
 struct Matmul {
   Matmul(const MatrixInstruction &row, MmaOp op);
 
   /// The inline assembly of the instructions for elements `first` to `end` of
   /// K, counted in instructions. $0 and on are the sums, of `perTile` registers
-  /// for each tile, followed by a and by the descriptors of b. `overwrites`:
+  /// for each tile, followed by a and by the descriptors of b, of the first
+  /// column of each instruction. `overwrites`:
   /// the sums start from zero. `pending`: the number of matmuls, including this
   /// one, that may still be in flight after it; empty: any number.
   std::string formatAssembly(int64_t first, int64_t end, int64_t perTile,
                              bool overwrites,
                              std::optional<int64_t> pending) const;
 
-  /// Instructions in each dimension.
+  /// Tiles in each dimension.
   int64_t m, n, k;
+  /// The most tiles of adjacent columns that are one instruction.
+  int64_t columns = 1;
   /// Registers of a tile of a; 0: one descriptor.
   int64_t aWords;
 
 private:
-  std::string name, suffix;
+  std::string formatName(int64_t tiles) const;
+
+  int64_t rowColumns, rowK;
+  std::string types, suffix;
 };
 
 } // namespace
+
+/// Whether the tiles of a fragment of b are adjacent for one descriptor: along
+/// K each tile is some rows of the memory, one after the other. Otherwise the
+/// fragment must begin with a panel, of which the descriptor has the distance.
+static bool hasAdjacentColumns(MmaOp op) {
+  auto load = op.getB().getDefiningOp<LoadOp>();
+  if (!load)
+    return false;
+  if (load.getTranspose())
+    return true;
+  MemRefType type = load.getMemRefType();
+  int64_t bytes = getElementBytes(type.getElementType()),
+          perRow =
+              std::min<int64_t>(128, type.getShape().back() * bytes) / bytes;
+  return getKnownDivisor(load.getIndices().back()) % perRow == 0;
+}
 
 Matmul::Matmul(const MatrixInstruction &row, MmaOp op)
     : m(op.getAcc().getType().getRows() / row.m),
@@ -170,14 +196,17 @@ Matmul::Matmul(const MatrixInstruction &row, MmaOp op)
                  ? 0
                  : row.aMap.getNumRegisters() *
                        getElementBytes(op.getA().getType().getElementType()) /
-                       4) {
-  StringRef shape = StringRef(row.name).split('.').second.split('.').first,
-            a = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
+                       4),
+      rowColumns(row.n), rowK(row.k) {
+  if (hasAdjacentColumns(op))
+    columns = 256 / row.n;
+  // 24 columns are the only odd number of eights for integers.
+  if (row.accType == "i32" && row.n < 16)
+    columns = 1;
+  StringRef a = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
             b = getPtxType(row.bType, op.getUnsignedB(), row.tf32),
             sum = getPtxType(row.accType, false, false);
-  name = ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." + a + "." +
-          b + " ")
-             .str();
+  types = ("." + sum + "." + a + "." + b + " ").str();
   // Integer instructions do not have factors of 1 and -1 for the operands.
   if (row.accType != "i32")
     suffix = ", 1, 1";
@@ -190,6 +219,11 @@ Matmul::Matmul(const MatrixInstruction &row, MmaOp op)
     suffix += op->hasAttr(TesseraDialect::TransposedBAttrHelper::getNameStr())
                   ? ", 0"
                   : ", 1";
+}
+
+std::string Matmul::formatName(int64_t tiles) const {
+  return "wgmma.mma_async.sync.aligned.m64n" +
+         llvm::utostr(tiles * rowColumns) + "k" + llvm::utostr(rowK) + types;
 }
 
 /// "{$first, ...}": a list of `count` registers.
@@ -208,15 +242,16 @@ std::string Matmul::formatAssembly(int64_t first, int64_t end, int64_t perTile,
     text += ".reg .pred q;\nsetp.ne.b32 q, 0, 0;\n";
   text += "wgmma.fence.sync.aligned;\n";
   int64_t perA = std::max<int64_t>(1, aWords), a = m * n * perTile,
-          b = a + m * k * perA;
+          b = a + m * k * perA, perStep = llvm::divideCeil(n, columns);
   for (int64_t s = first; s < end; ++s)
     for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j) {
-        int64_t left = a + (i * k + s) * perA;
-        text += name + formatRegisters((i * n + j) * perTile, perTile) + ", " +
+      for (int64_t j = 0; j < n; j += columns) {
+        int64_t left = a + (i * k + s) * perA, tiles = std::min(columns, n - j);
+        text += formatName(tiles) +
+                formatRegisters((i * n + j) * perTile, tiles * perTile) + ", " +
                 (aWords ? formatRegisters(left, aWords)
                         : "$" + llvm::utostr(left)) +
-                ", $" + llvm::utostr(b + s * n + j) +
+                ", $" + llvm::utostr(b + s * perStep + j / columns) +
                 (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
       }
   text += "wgmma.commit_group.sync.aligned;\n";
@@ -254,10 +289,10 @@ SmallVector<Value> NvidiaTarget::emitMatmul(OpBuilder &builder, Location loc,
     else
       llvm::append_range(operands, unpackRegisters(builder, loc, tile, false));
   }
-  for (Value tile : b)
-    addDescriptor(tile);
-
   Matmul matmul(row, op);
+  for (auto [at, tile] : llvm::enumerate(b))
+    if (static_cast<int64_t>(at) % matmul.n % matmul.columns == 0)
+      addDescriptor(tile);
   bool apart = row.sumsApart(op.getPrecision()),
        overwrites = apart || beginsAtZero(op);
   std::optional<int64_t> pending;

@@ -4,8 +4,10 @@
    driver gets, on an NVIDIA GPU. The first run of each entry point is watched:
    its launches are repeated without Tessera, with the same kernels, sizes and
    parameters, in turns with runs. Results are in memory of the caller's, and
-   temporaries in the executable's workspace or in the caller's. Six threads do
-   the same at once, each with an executable and a stream of its own.
+   temporaries in the executable's workspace or in the caller's. Runs with the
+   same memory repeat the launches of an earlier one; with results in nine
+   places in turns, host code is executed each time. Six threads do the same at
+   once, each with an executable and a stream of its own.
 
        gpu-runner test/CAPI/Inputs/capture.mlir --target=cuda:sm_90a --emit=bundle -o capture.bundle
        cc -O2 -rdynamic benchmarks/runs.c -Iinclude -LDIR -ltessera-runtime -Wl,-rpath,DIR -ldl -lpthread -o runs
@@ -29,7 +31,10 @@ enum {
   ROUNDS = 15,
   BATCHES = 10,
   BATCH = 100,
-  THREADS = 6
+  THREADS = 6,
+  /* More than the runtime keeps. */
+  PLACES = 9,
+  KINDS = 4
 };
 
 typedef unsigned long long Address;
@@ -241,7 +246,8 @@ typedef struct {
   TesseraExecutable *executable;
   TesseraArgument arguments[MOST];
   size_t numArguments;
-  void *result;
+  void *results[PLACES];
+  int place, isMoved;
   TesseraAllocator allocator;
   TesseraRun run;
   Launches launches;
@@ -251,8 +257,11 @@ typedef struct {
 } Work;
 
 static void *giveResult(void *user, const TesseraAllocation *request) {
+  Work *work = user;
   (void)request;
-  return ((Work *)user)->result;
+  if (work->isMoved)
+    work->place = (work->place + 1) % PLACES;
+  return work->results[work->place];
 }
 static void takeBack(void *user, void *memory,
                      const TesseraAllocation *request) {
@@ -316,7 +325,8 @@ static void begin(Work *work, TesseraProgram *program, const char *entry,
     work->arguments[index].data = allocate(countBytes(&slot));
   }
   check(tesseraProgramGetResult(program, entry, 0, &slot), entry);
-  work->result = allocate(countBytes(&slot));
+  for (int place = 0; place < PLACES; ++place)
+    work->results[place] = allocate(countBytes(&slot));
   TesseraAllocator allocator = {sizeof(allocator), giveResult, takeBack, work};
   work->allocator = allocator;
   work->run.structSize = sizeof(work->run);
@@ -344,15 +354,17 @@ static void measureEntry(TesseraProgram *program, const char *entry,
   for (int thread = 0; thread < numThreads; ++thread)
     begin(&works[thread], program, entry, device, givesWorkspace);
 
-  /* The launches alone, direct runs, runs as graphs. */
-  double times[3][ROUNDS];
+  /* The launches alone, direct runs, runs as graphs, direct runs with another
+     result each time. */
+  double times[KINDS][ROUNDS];
   for (int round = -1; round < ROUNDS; ++round)
-    for (int which = 0; which < 3; ++which) {
+    for (int which = 0; which < KINDS; ++which) {
       pthread_t threads[THREADS];
       double sum = 0;
       for (int thread = 0; thread < numThreads; ++thread) {
         Work *work = &works[thread];
         work->isRun = which != 0;
+        work->isMoved = which == 3;
         work->run.launchMode =
             which == 2 ? TESSERA_LAUNCH_GRAPH : TESSERA_LAUNCH_DIRECT;
         if (numThreads == 1)
@@ -377,12 +389,14 @@ static void measureEntry(TesseraProgram *program, const char *entry,
     overlaps += launches->launches[i].isExtended;
   printf("| %s%s | %d | %d, %d |", entry, givesWorkspace ? ", workspace" : "",
          numThreads, (int)launches->count, overlaps);
-  for (int which = 0; which < 3; ++which) {
+  for (int which = 0; which < KINDS; ++which) {
     qsort(times[which], ROUNDS, sizeof(double), compare);
     printf(" %.2f (%.2f to %.2f) |", times[which][ROUNDS / 2], times[which][0],
            times[which][ROUNDS - 1]);
   }
-  printf(" %.2f |\n", times[1][ROUNDS / 2] - times[0][ROUNDS / 2]);
+  for (int which = 1; which < KINDS; which += 2)
+    printf(" %.2f |", times[which][ROUNDS / 2] - times[0][ROUNDS / 2]);
+  printf("\n");
   fflush(stdout);
   for (int thread = 0; thread < numThreads; ++thread)
     tesseraExecutableDestroy(works[thread].executable);
@@ -396,8 +410,9 @@ int main(int argc, char **argv) {
   TesseraDevice *device;
   check(tesseraDeviceOpen("cuda", 0, &device), "tesseraDeviceOpen");
   check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  printf("| program | threads | launches, of which overlap | the launches alone | a run, direct | a run, as a graph | "
-         "direct above the launches |\n|---|---|---|---|---|---|---|\n");
+  printf("| program | threads | launches, of which overlap | the launches alone | a run, direct | a run, as a graph | direct, another result each time | "
+         "direct above the launches | another result above the launches |\n"
+         "|---|---|---|---|---|---|---|---|---|\n");
   for (int entry = 2; entry < argc; ++entry) {
     measureEntry(program, argv[entry], device, 1, /*givesWorkspace=*/0);
     measureEntry(program, argv[entry], device, 1, /*givesWorkspace=*/1);

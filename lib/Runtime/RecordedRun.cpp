@@ -43,8 +43,11 @@ void RecordedRun::setKey(const RunInputs &inputs, const RunPlan &plan,
                          const std::vector<void *> &newResults) {
   clear();
   results = newResults;
-  planned = plan.results;
-  workspaceBytes = plan.workspaceBytes;
+  if (planNumber != plan.number) {
+    planNumber = plan.number;
+    planned = plan.results;
+    workspaceBytes = plan.workspaceBytes;
+  }
   key.push_back(getMode(inputs));
   key.push_back(toWord(inputs.workspace));
   for (size_t index = 0; index < inputs.operands.size(); ++index) {
@@ -117,7 +120,7 @@ void RecordedRun::keepLaunches(WorkList &&list, DirectReason newReason,
 RecordedRun *RecordedRuns::find(const RunInputs &inputs,
                                 const std::vector<void *> *results) {
   for (RecordedRun &run : runs)
-    if (run.hasInputs(inputs) && (!results || run.hasResults(*results)))
+    if ((!results || run.hasResults(*results)) && run.hasInputs(inputs))
       return &run;
   return nullptr;
 }

@@ -79,6 +79,8 @@ private:
   /// sizes and strides are given, and these; the value of each scalar.
   std::vector<uint64_t> key;
   std::vector<void *> results;
+  /// The plan that these are of; plans begin with number 1.
+  uint64_t planNumber = 0;
   std::vector<RunPlan::Result> planned;
   size_t workspaceBytes = 0;
   KeptGraph *graph = nullptr;

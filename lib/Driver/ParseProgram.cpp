@@ -337,6 +337,39 @@ private:
 
 } // namespace
 
+/// Parses a module. Upstream's error for a type or an attribute of an unknown
+/// dialect repeats all of it, and names options of upstream's tools.
+static OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources,
+                                         MLIRContext &context) {
+  struct Unknown {
+    Location loc;
+    std::string dialect;
+    bool isType;
+  };
+  std::optional<Unknown> unknown;
+  OwningOpRef<ModuleOp> module;
+  {
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      std::string text = diagnostic.str();
+      StringRef message(text);
+      if (!message.contains("created with unregistered dialect"))
+        return failure();
+      // The dialect is quoted first.
+      StringRef dialect = message.split('"').second.split('"').first;
+      unknown = Unknown{diagnostic.getLocation(), dialect.str(),
+                        message.contains("type created with")};
+      return success();
+    });
+    module = parseSourceFile<ModuleOp>(
+        sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  }
+  if (unknown)
+    emitError(unknown->loc)
+        << "the dialect '" << unknown->dialect << "' of this "
+        << (unknown->isType ? "type" : "attribute") << " is not supported";
+  return module;
+}
+
 /// Whether the program has an op of one of these kinds.
 template <typename... Ops> static bool contains(ModuleOp module) {
   return module
@@ -362,8 +395,7 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
         << found->message;
     return nullptr;
   }
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
-      sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  OwningOpRef<ModuleOp> module = parseModule(sources, context);
   if (!module || failed(NestingCheck().check(*module)) ||
       failed(verify(*module)))
     return nullptr;

@@ -350,6 +350,43 @@ struct SaturateToInt : RewritePattern {
   }
 };
 
+/// A power with an integer exponent, of which LLVM has no form for vectors and
+/// GPUs have none: the magnitude's power, negated for an odd exponent and a
+/// negative base. The exponent as a float may be rounded.
+struct ExpandIntegerPower : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type type = op.getType(), integer = op.getRhs().getType();
+    auto constant = [&](Type shape, TypedAttr value) -> Value {
+      if (auto shaped = dyn_cast<ShapedType>(shape))
+        value = DenseElementsAttr::get(shaped, value);
+      return arith::ConstantOp::create(b, value);
+    };
+    auto getInteger = [&](int64_t value) {
+      return constant(integer,
+                      b.getIntegerAttr(getElementTypeOrSelf(integer), value));
+    };
+    auto getReal = [&](double value) {
+      return constant(type, b.getFloatAttr(getElementTypeOrSelf(type), value));
+    };
+    Value power =
+        math::PowFOp::create(b, math::AbsFOp::create(b, op.getLhs()),
+                             arith::SIToFPOp::create(b, type, op.getRhs()));
+    Value isOdd = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ne,
+        arith::AndIOp::create(b, op.getRhs(), getInteger(1)), getInteger(0));
+    Value isNegative = arith::CmpFOp::create(
+        b, arith::CmpFPredicate::OLT,
+        math::CopySignOp::create(b, getReal(1), op.getLhs()), getReal(0));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(
+        op, arith::AndIOp::create(b, isOdd, isNegative),
+        arith::NegFOp::create(b, power), power);
+    return success();
+  }
+};
+
 /// An infinity has a magnitude that no finite number has.
 struct ExpandIsInf : OpRewritePattern<math::IsInfOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -434,9 +471,9 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, ExpandIsInf, SaturateToInt,
-                 WidenFloats, InsertSliceToShuffle, PrintAsF32, ZeroPoison>(
-        &getContext());
+    patterns.add<ExpandExtF, ExpandTruncF, ExpandIsInf, ExpandIntegerPower,
+                 SaturateToInt, WidenFloats, InsertSliceToShuffle, PrintAsF32,
+                 ZeroPoison>(&getContext());
     arith::populateExpandF4E2M1Patterns(patterns);
     arith::populateExpandF8E8M0Patterns(patterns);
     populateExpandPowerPatterns(patterns);

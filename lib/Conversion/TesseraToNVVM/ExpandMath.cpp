@@ -141,20 +141,15 @@ struct WidenFloat8 : OpRewritePattern<arith::ExtFOp> {
 /// Whether PTX, or LLVM's lowering to it, supports the function for f64.
 static bool existsForF64(Operation *op) {
   return isa<math::AbsFOp, math::Atan2Op, math::CeilOp, math::CopySignOp,
-             math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
-             math::IsNaNOp, math::IsNormalOp, math::PowFOp, math::RoundOp,
-             math::RoundEvenOp, math::RsqrtOp, math::SqrtOp>(op);
+             math::FloorOp, math::FmaOp, math::FPowIOp, math::IsFiniteOp,
+             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::PowFOp,
+             math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp>(op);
 }
 
 LogicalResult mlir::tessera::expandMath(Operation *root, const Chip &chip) {
   // Check the user's own functions first: errors about their expansions would
   // be confusing.
   WalkResult result = root->walk([](Operation *op) {
-    if (isa<math::FPowIOp>(op)) {
-      op->emitError() << "target cuda does not support " << op->getName()
-                      << "; convert the exponent and use math.powf";
-      return WalkResult::interrupt();
-    }
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
         !getElementTypeOrSelf(op->getOperand(0).getType()).isF64() ||
         existsForF64(op) || isa<math::TruncOp>(op))

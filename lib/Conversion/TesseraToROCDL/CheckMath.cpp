@@ -22,18 +22,14 @@ using namespace mlir;
 /// Whether LLVM makes code for the function of f64.
 static bool existsForF64(Operation *op) {
   return isa<math::AbsFOp, math::Atan2Op, math::CeilOp, math::CopySignOp,
-             math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
-             math::IsNaNOp, math::IsNormalOp, math::PowFOp, math::RoundOp,
-             math::RoundEvenOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
+             math::FloorOp, math::FmaOp, math::FPowIOp, math::IsFiniteOp,
+             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::PowFOp,
+             math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp,
+             math::TruncOp>(op);
 }
 
 LogicalResult mlir::tessera::checkMath(Operation *root) {
   WalkResult result = root->walk([](Operation *op) {
-    if (isa<math::FPowIOp>(op)) {
-      op->emitError() << "target hip does not support " << op->getName()
-                      << "; convert the exponent and use math.powf";
-      return WalkResult::interrupt();
-    }
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
         !getElementTypeOrSelf(op->getOperand(0).getType()).isF64() ||
         existsForF64(op))

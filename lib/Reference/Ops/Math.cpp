@@ -171,6 +171,29 @@ static bool power(const Elementwise &self, const Number *in, Number &out,
   return true;
 }
 
+/// A power with an integer exponent, which may be rounded to the type of the
+/// result.
+static bool powerOfInteger(const Elementwise &self, const Number *in,
+                           Number &out, Run &) {
+  int64_t n = in[1].i;
+  auto raise = [n](double x) {
+    double magnitude = std::pow(std::fabs(x), static_cast<double>(n));
+    return n % 2 != 0 && std::signbit(x) ? -magnitude : magnitude;
+  };
+  double value = raise(in[0].f);
+  double error = expansionError(*self.result, value, 4);
+  if (std::isfinite(value) && value != 0)
+    error += std::fabs(value * std::log(std::fabs(in[0].f)) *
+                       static_cast<double>(n) * self.result->unit);
+  if (in[0].error != 0)
+    for (double x : {in[0].f - in[0].error, in[0].f + in[0].error}) {
+      double end = std::fabs(raise(x) - value);
+      error = std::isnan(end) ? unbounded : std::max(error, 2 * end);
+    }
+  out = Number::ofFloat(value, in[1].error != 0 ? unbounded : error);
+  return true;
+}
+
 static bool atan2Float(const Elementwise &self, const Number *in, Number &out,
                        Run &) {
   double value = std::atan2(in[0].f, in[1].f);
@@ -274,6 +297,7 @@ void tessera::reference::addMathHandlers(Registry &registry) {
   add("math.absf", absolute);
   add("math.copysign", copySign);
   add("math.powf", power);
+  add("math.fpowi", powerOfInteger);
   add("math.ipowi", integerPower);
   add("math.atan2", atan2Float);
   add("math.fma", fuseMultiplyAdd);

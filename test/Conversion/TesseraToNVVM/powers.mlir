@@ -16,10 +16,9 @@
 // VERIFIED: {{^}}verified
 // RUN: gpu-runner %t/integers.mlir --target=cpu --verify | FileCheck %s --check-prefix=VERIFIED
 
-// RUN: not gpu-runner %t/fpowi.mlir --target=cuda:sm_80 --emit=ptx 2>&1 | FileCheck %s --check-prefix=CUDA
-// CUDA: fpowi.mlir:2:8: error: target cuda does not support math.fpowi; convert the exponent and use math.powf
-// RUN: not gpu-runner %t/fpowi.mlir --target=hip:gfx942 --emit=amdgcn 2>&1 | FileCheck %s --check-prefix=HIP
-// HIP: fpowi.mlir:2:8: error: target hip does not support math.fpowi; convert the exponent and use math.powf
+// RUN: gpu-runner %t/fpowi.mlir --target=cuda:sm_80 --emit=ptx -o %t.ptx
+// RUN: gpu-runner %t/fpowi.mlir --target=hip:gfx942 --emit=amdgcn -o %t.s
+// RUN: gpu-runner %t/fpowi.mlir --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefix=VERIFIED
 
 //--- powers.mlir
 func.func @main(%x: tensor<64xf32>, %y: tensor<64xf32>, %n: tensor<64xi32>, %h: tensor<64xf16>)

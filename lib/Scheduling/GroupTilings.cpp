@@ -42,6 +42,13 @@ static constexpr int64_t fewSteps = 2;
 /// vectors for 128x256 elements are 1.1 us.
 static constexpr double lateVectors = 2.75;
 
+/// With one step of at most so many bytes, the epilogues of bytes are all of
+/// the time: in those of the model, of two groups, and of more, which hide each
+/// other's latencies. Measured for 100352x256x64 in tiles of 128x256 and
+/// 128x128, and of 192x128 and 256x128.
+static constexpr int64_t shortStep = 64;
+static constexpr double epilogueOfTwo = 5.2, epilogueOfMore = 4.0;
+
 namespace {
 
 /// The problem that an estimate considers.
@@ -363,10 +370,20 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   // use.
   constexpr double slotsInUse = 3;
   double between = rates.tile + area * rates.epilogue, hidden = 0;
-  if (schedule.getPersistent() && steps <= double(fewSteps) &&
-      loadsVectorsLate(tiling, schedule))
+  bool isShort = schedule.getPersistent() && problem.outputBytes == 1 &&
+                 k * double(problem.operandBytes) <= double(shortStep);
+  int64_t groups = schedule.getNumSubgroups() / tiling.group;
+  if (isShort)
+    between = area * rates.epilogue *
+              (groups > 2    ? epilogueOfMore
+               : groups == 2 ? epilogueOfTwo
+                             : 2 * epilogueOfTwo);
+  else if (schedule.getPersistent() && steps <= double(fewSteps) &&
+           loadsVectorsLate(tiling, schedule))
     between += area * rates.epilogue * lateVectors;
-  if (schedule.getPersistent())
+  if (isShort)
+    hidden = std::min(between, mmaTime);
+  else if (schedule.getPersistent())
     hidden = std::min(between,
                       std::max(0.0, double(schedule.getStages()) - slotsInUse) *
                           mmaTime / steps);

@@ -140,13 +140,29 @@ func.func @too_short(%a: memref<401408x16xi8>, %b: memref<96x16xi8>, %c: memref<
   return
 }
 
-// 128x256 leaves no registers for vectors, for which each tile would wait. All tiles of a workgroup are in the
-// same columns.
+// The epilogues are all of the time, and of three groups they hide each other's latencies. All tiles of a workgroup
+// are in the same columns.
 
 // CHECK-LABEL: func @vectors
-// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, {{.*}}raster = 1, persistent = 132, {{.*}}stageOutput = true> {
+// CHECK:       schedule <workgroup = [192, 128], subgroup = [64, 128], k = 64, kFragment = 64, {{.*}}raster = 1, persistent = 132, {{.*}}stageOutput = true> {
 func.func @vectors(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %s: memref<256xf32>, %o: memref<256xf32>, %c: memref<100352x256xi8>) {
   tessera.contract ins(%a, %b : memref<100352x64xi8>, memref<256x64xi8>) extras(%s, %o : memref<256xf32>, memref<256xf32>) outs(%c : memref<100352x256xi8>)
+      maps [#mk, #nk, #mn, #n, #n] accumulate i32 {
+  ^bb0(%acc: i32, %x: f32, %y: f32):
+    %0 = arith.sitofp %acc : i32 to f32
+    %1 = math.fma %0, %x, %y : f32
+    %2 = arith.fptosi %1 : f32 to i8
+    tessera.yield %2 : i8
+  }
+  return
+}
+
+// A longer step: 128x256 leaves no registers for vectors, for which each tile would wait.
+
+// CHECK-LABEL: func @late_vectors
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, {{.*}}raster = 1, persistent = 132, {{.*}}stageOutput = true> {
+func.func @late_vectors(%a: memref<100352x128xi8>, %b: memref<256x128xi8>, %s: memref<256xf32>, %o: memref<256xf32>, %c: memref<100352x256xi8>) {
+  tessera.contract ins(%a, %b : memref<100352x128xi8>, memref<256x128xi8>) extras(%s, %o : memref<256xf32>, memref<256xf32>) outs(%c : memref<100352x256xi8>)
       maps [#mk, #nk, #mn, #n, #n] accumulate i32 {
   ^bb0(%acc: i32, %x: f32, %y: f32):
     %0 = arith.sitofp %acc : i32 to f32
@@ -160,7 +176,7 @@ func.func @vectors(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %s: memref<2
 // Two tiles of the output fit: the next one's input is loaded while this one is computed.
 
 // CHECK-LABEL: func @residual
-// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 6, {{.*}}stageOutput = true> {
+// CHECK:       schedule <workgroup = [192, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 8, {{.*}}stageOutput = true> {
 func.func @residual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %r: memref<100352x256xi8>, %c: memref<100352x256xi8>) {
   tessera.contract ins(%a, %b : memref<100352x64xi8>, memref<256x64xi8>) extras(%r : memref<100352x256xi8>) outs(%c : memref<100352x256xi8>)
       maps [#mk, #nk, #mn, #mn] accumulate i32 {
@@ -173,7 +189,7 @@ func.func @residual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %r: memref<
 }
 
 // CHECK-LABEL: func @noResidual
-// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 8, {{.*}}stageOutput = true> {
+// CHECK:       schedule <workgroup = [192, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 10, {{.*}}stageOutput = true> {
 func.func @noResidual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %c: memref<100352x256xi8>) {
   tessera.contract ins(%a, %b : memref<100352x64xi8>, memref<256x64xi8>) outs(%c : memref<100352x256xi8>)
       maps [#mk, #nk, #mn] accumulate i32 {

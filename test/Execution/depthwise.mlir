@@ -12,19 +12,19 @@
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --entry=pool --arg=random --verify | FileCheck %s
 // CHECK: {{^}}verified
 
-// The loop over the rows of the window loads four vectors of elements for two
+// Each of the three rows of the window loads four vectors of elements for two
 // positions, and three of the filter. An FMA multiplies and adds.
 // RUN: gpu-runner %s --target=cuda:sm_90a --entry=depthwise --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: FileCheck %s --check-prefix=FMA --input-file=%t.ptx
 // PTX-LABEL:     .entry depthwise_kernel
-// PTX-COUNT-7:   ld.global.v4.b32
+// PTX-COUNT-21:  ld.global.v4.b32
 // PTX-NOT:       ld.global
 // PTX-COUNT-2:   st.global.v4.b32
 // PTX-NOT:       st.global
 // PTX-LABEL:     .entry
 // FMA-LABEL:     .entry depthwise_kernel
-// FMA-COUNT-48:  fma.rn.f32
+// FMA-COUNT-144: fma.rn.f32
 // FMA-NOT:       {{fma|mul|add}}.rn.f32
 // FMA-LABEL:     .entry
 

@@ -223,13 +223,30 @@ void LoopCloner::setCarried(ValueRange carried, ValueRange clones) {
     mappings[i].map(carried, clones.slice(i * carried.size(), carried.size()));
 }
 
+/// The iterations of `loop` and of the loops in it, if they are constant.
+static std::optional<int64_t> countIterations(scf::ForOp loop) {
+  std::optional<APInt> count = loop.getStaticTripCount();
+  if (!count)
+    return std::nullopt;
+  int64_t inner = 1;
+  for (auto nested : loop.getBody()->getOps<scf::ForOp>()) {
+    std::optional<int64_t> iterations = countIterations(nested);
+    if (!iterations)
+      return std::nullopt;
+    inner = std::max(inner, *iterations);
+  }
+  return count->getSExtValue() * inner;
+}
+
 bool LoopCloner::unroll(scf::ForOp loop) {
-  constexpr int64_t mostIterations = 8;
+  // A window of 3x3: threads then wait for the loads of all rows at once.
+  constexpr int64_t mostIterations = 8, mostOfWindow = 9;
   std::optional<APInt> count = loop.getStaticTripCount();
   std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()),
-                         step = getConstantIntValue(loop.getStep());
-  if (!count || count->ugt(mostIterations) || !first || !step ||
-      !loop.getBody()->getOps<scf::ForOp>().empty())
+                         step = getConstantIntValue(loop.getStep()),
+                         all = countIterations(loop);
+  if (!count || count->ugt(mostIterations) || !first || !step || !all ||
+      *all > mostOfWindow)
     return false;
   SmallVector<Value> carried = getCarried(loop.getInitArgs(), loop);
   for (int64_t n = 0; n < count->getSExtValue(); ++n) {

@@ -1,14 +1,14 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},func.func(tessera-map-linalg-to-simt),canonicalize,cse)" -split-input-file | FileCheck %s
 
 // A window for eight channels at once, at four positions of a row, which share
-// the filter: 3 loads of it, and 12 of elements (of which LLVM leaves 6).
+// the filter: for each row of the window, 3 loads of it, and 12 of elements (of
+// which LLVM leaves 6). The loads of all rows precede the first wait.
 // CHECK-LABEL: func.func @depthwise
 // CHECK:       gpu.launch
-// CHECK:         scf.for %[[Y:.+]] = %c0{{.*}} iter_args({{.+}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
-// CHECK-COUNT-15:  vector.load {{.*}} : memref<{{.+}}>, vector<8xf16>
-// CHECK-NOT:       vector.load
-// CHECK-NOT:       memref.load
-// CHECK:           scf.yield
+// CHECK-NOT:     scf.for
+// CHECK-COUNT-45: vector.load {{.*}} : memref<{{.+}}>, vector<8xf16>
+// CHECK-NOT:     vector.load
+// CHECK-NOT:     memref.load
 // CHECK-COUNT-4: vector.store {{.*}} : memref<32x64x64x32xf16>, vector<8xf16>
 // CHECK-NOT:     store
 func.func @depthwise(%in: memref<32x66x66x32xf16>, %filter: memref<3x3x32xf16>, %out: memref<32x64x64x32xf16>) {

@@ -77,6 +77,7 @@ private:
   /// tiles; null if it does not fit.
   ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
                     SplitReduction kind, std::array<int64_t, 2> cluster);
+  bool permitsUnevenColumns(const ScheduleDefaults &tiling, int64_t k);
   bool fits(const ScheduleDefaults &tiling);
   /// The step along K of `tiling`: that of the table, or the largest smaller
   /// one for which TMA can load the gathered tiles.
@@ -177,8 +178,25 @@ int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
   return whole;
 }
 
+/// Whether a number of columns that is not a power of two pays: measured on an
+/// H200 (docs/benchmarks/h200-schedules.md), it takes up to 1.5 times as long
+/// where rows are not whole lines or an output's rows are not stored in bulk,
+/// and with few steps or columns.
+bool GroupTilings::permitsUnevenColumns(const ScheduleDefaults &tiling,
+                                        int64_t k) {
+  constexpr int64_t bulkBytes = 16;
+  int64_t columns = problem.extents[1];
+  return problem.loadFactors[0] == 1 && problem.loadFactors[1] == 1 &&
+         columns * problem.outputBytes % bulkBytes == 0 &&
+         columns >= tiling.workgroup[1] && problem.operandBytes >= 2 &&
+         problem.extents[2] > fewSteps * k;
+}
+
 bool GroupTilings::fits(const ScheduleDefaults &tiling) {
   int64_t k = getStep(tiling);
+  if (!llvm::isPowerOf2_64(static_cast<uint64_t>(tiling.workgroup[1])) &&
+      !permitsUnevenColumns(tiling, k))
+    return false;
   const MatrixInstruction *row = selectInstruction(
       chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,

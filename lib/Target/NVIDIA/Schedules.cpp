@@ -41,9 +41,7 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
                           {{64, 64}, {64, 64}, 256, 8, 4, 0.50},
                           {{128, 192}, {64, 192}, 128, 8, 4, 0.97},
                           {{64, 192}, {64, 192}, 128, 8, 4, 0.79},
-                          {{128, 224}, {64, 224}, 128, 8, 4, 0.98},
                           {{128, 160}, {64, 160}, 128, 8, 4, 0.95},
-                          {{128, 96}, {64, 96}, 128, 8, 4, 0.82},
                           {{64, 96}, {64, 96}, 256, 8, 4, 0.64}};
   // Measured on an H200: docs/benchmarks/h200-attention.md. One group has the
   // matrix unit while the other has its softmax.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What limits the shapes that cliffs.py found below a ratio, measured by Nsight Compute on both sides.
+"""Measures by Nsight Compute what limits the shapes that cliffs.py found below a ratio, on both sides.
 
     benchmarks/cliffs.py --target=cuda --cache=/tmp/cliffs --output=results/cliffs
     benchmarks/cliff_causes.py results/cliffs.json --cache=/tmp/cliffs --output=results/causes
@@ -12,6 +12,7 @@ Writes OUTPUT.md and OUTPUT.json. Exit status 1 if a shape could not be profiled
 
 import argparse
 import csv
+import datetime
 import json
 import os
 import shlex
@@ -157,7 +158,7 @@ def describe(kernels):
 
 
 def write_markdown(results):
-    lines = [f"# What limits the cliffs on {results['device']}", "", f"Command: `{results['command']}`", "",
+    lines = [f"# What limits the cliffs on {results['device']}", "", results["date"], "", f"Command: `{results['command']}`", "",
              f"- library: {results['library']}", f"- clocks: {results['clocks']}",
              f"- {len(results['rows'])} shapes below {results['below']:.2f}", "",
              *textwrap.wrap(METHOD.format(busy=BUSY), 100), ""]
@@ -194,7 +195,7 @@ def profile(options, found, rows):
     for entry in called:
         by_name[entry["name"]].update({key: value for key, value in entry.items() if key == "failed"})
     if len(groups) != 2 * len(done):
-        sys.exit(f"error: {len(done)} shapes were called, and {len(groups)} marks found; ncu said:\n{ended.stdout[-2000:]}")
+        sys.exit(f"error: {len(done)} shapes were called, and {len(groups)} marks found; ncu printed:\n{ended.stdout[-2000:]}")
     for name, ours, theirs in zip(done, groups[::2], groups[1::2]):
         if ours and theirs:
             by_name[name].update(ours=ours, library=theirs)
@@ -230,7 +231,7 @@ def main():
     if not rows:
         sys.exit(f"error: no shape of {options.results} is below {options.below}")
     profile(options, found, rows)
-    results = {"device": found["device"], "library": found["library"], "clocks": bench.clocks(), "below": options.below,
+    results = {"date": datetime.date.today().isoformat(), "device": found["device"], "library": found["library"], "clocks": bench.clocks(), "below": options.below,
                "command": shlex.join(["benchmarks/cliff_causes.py", *sys.argv[1:]]), "rows": rows}
     if options.output:
         for suffix, text in ((".md", write_markdown(results)), (".json", json.dumps(results, indent=1) + "\n")):

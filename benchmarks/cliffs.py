@@ -408,7 +408,9 @@ def write_table(rows):
 
 
 def list_rows(title, rows, what):
-    return ["", f"## {title}", "", *(f"- {row['name']}: {what(row)}" for row in rows)] if rows else []
+    lines = [line for row in rows for line in textwrap.wrap(f"- {row['name']}: {what(row)}", 100, subsequent_indent="  ",
+                                                            break_long_words=False, break_on_hyphens=False)]
+    return ["", f"## {title}", "", *lines] if rows else []
 
 
 def write_markdown(results):

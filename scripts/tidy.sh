@@ -47,8 +47,8 @@ fi
 say "checking ${#files[@]} of $(git ls-files '*.cpp' | wc -l) files"
 [[ ${#files[@]} != 0 ]] || exit 0
 
-# hash_inputs FILE: of the text of a file and its headers, with comments, definitions and inclusions,
-# and of all else that clang-tidy's findings depend on.
+# hash_inputs FILE: prints a hash of all that clang-tidy's findings depend on: the text of the file and its
+# headers, with comments, definitions and inclusions, the options and the checks.
 hash_inputs() {
   local command
   set -o pipefail

@@ -1,4 +1,4 @@
-//===- Sanitizers.h - What checks this build --------------*- C++ -*-------===//
+//===- Sanitizers.h - The sanitizers of this build --------*- C++ -*-------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

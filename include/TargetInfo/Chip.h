@@ -207,6 +207,12 @@ struct PerformanceModel {
   /// The time from a tile's last matmul to the next tile's first one: for a
   /// tile, and for each of its elements.
   double tile = 0, epilogue = 0;
+  /// The time for which a tile of few steps waits for vectors that its epilogue
+  /// reads, in epilogues.
+  double lateVectors = 0;
+  /// With one short step, the epilogues of bytes are all of the time: in
+  /// epilogues, of two groups, and of more, which hide each other's latencies.
+  double epilogueOfTwo = 1, epilogueOfMore = 1;
   /// The additional time of a step along K whose extent is smaller than that of
   /// the table's tiling.
   double step = 0;

@@ -37,17 +37,9 @@ using namespace mlir::tessera;
 /// epilogue's vectors nor those of a tile of its input.
 static constexpr int64_t fewSteps = 2;
 
-/// The time for which a tile of few steps waits for such vectors, in its
-/// epilogues. Measured on an H200 (docs/benchmarks/h200-quantized.md): two
-/// vectors for 128x256 elements are 1.1 us.
-static constexpr double lateVectors = 2.75;
-
-/// With one step of at most so many bytes, the epilogues of bytes are all of
-/// the time: in those of the model, of two groups, and of more, which hide each
-/// other's latencies. Measured for 100352x256x64 in tiles of 128x256 and
-/// 128x128, and of 192x128 and 256x128.
+/// A step of at most so many bytes is short: epilogues of bytes are all of the
+/// time.
 static constexpr int64_t shortStep = 64;
-static constexpr double epilogueOfTwo = 5.2, epilogueOfMore = 4.0;
 
 namespace {
 
@@ -393,12 +385,12 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   int64_t groups = schedule.getNumSubgroups() / tiling.group;
   if (isShort)
     between = area * rates.epilogue *
-              (groups > 2    ? epilogueOfMore
-               : groups == 2 ? epilogueOfTwo
-                             : 2 * epilogueOfTwo);
+              (groups > 2    ? rates.epilogueOfMore
+               : groups == 2 ? rates.epilogueOfTwo
+                             : 2 * rates.epilogueOfTwo);
   else if (schedule.getPersistent() && steps <= double(fewSteps) &&
            loadsVectorsLate(tiling, schedule))
-    between += area * rates.epilogue * lateVectors;
+    between += area * rates.epilogue * rates.lateVectors;
   if (isShort)
     hidden = std::min(between, mmaTime);
   else if (schedule.getPersistent())

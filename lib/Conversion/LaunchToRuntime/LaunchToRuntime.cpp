@@ -143,7 +143,6 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     SmallVector<Value> operands(adaptor.getKernelOperands());
     if (buffers != Buffers::OnBothSides)
       return operands;
-    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     for (auto [value, converted] :
          llvm::zip_equal(op.getKernelOperands(), operands)) {
       // A pointer that host code computed, as from the address of a buffer.
@@ -157,13 +156,14 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       if (!isa<MemRefType>(value.getType()))
         continue;
       MemRefDescriptor descriptor(converted);
-      auto call = callRuntime(op.getLoc(), toDeviceName,
-                              descriptor.alignedPtr(rewriter, op.getLoc()),
-                              pointer, module, rewriter);
-      if (!call)
+      Value aligned = descriptor.alignedPtr(rewriter, op.getLoc());
+      FailureOr<Value> moved =
+          moveToDevice(aligned, cast<LLVM::LLVMPointerType>(aligned.getType()),
+                       op.getLoc(), module, rewriter);
+      if (failed(moved))
         return failure();
-      descriptor.setAllocatedPtr(rewriter, op.getLoc(), call.getResult());
-      descriptor.setAlignedPtr(rewriter, op.getLoc(), call.getResult());
+      descriptor.setAllocatedPtr(rewriter, op.getLoc(), *moved);
+      descriptor.setAlignedPtr(rewriter, op.getLoc(), *moved);
       converted = descriptor;
     }
     return operands;

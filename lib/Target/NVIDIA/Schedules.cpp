@@ -83,11 +83,21 @@ static void setSubgroupModel(PerformanceModel &model) {
   model.singleLoad = 1.2;
 }
 
+/// Measured on an H200 (docs/benchmarks/h200-quantized.md): two vectors for
+/// 128x256 elements are 1.1 us; 100352x256x64 in tiles of 128x256 and 128x128,
+/// and of 192x128 and 256x128.
+static void setEpilogueModel(PerformanceModel &model) {
+  model.lateVectors = 2.75;
+  model.epilogueOfTwo = 5.2;
+  model.epilogueOfMore = 4.0;
+}
+
 /// Measured on an H200: docs/benchmarks/h200-schedules.md.
 static void setWarpgroupModel(PerformanceModel &model) {
   model.mma = 3170;
   model.tile = 600;
   model.epilogue = 0.012;
+  setEpilogueModel(model);
   // Not measured: about what two barriers and an empty wgmma pipeline take.
   model.step = 30;
   model.memory = 3500;
@@ -122,6 +132,7 @@ static void setTensorMemoryModel(PerformanceModel &model) {
   model.mma = 6400;
   model.tile = 600;
   model.epilogue = 0.012;
+  setEpilogueModel(model);
   model.step = 30;
   model.memory = 5800;
   model.processorMemory = 54;

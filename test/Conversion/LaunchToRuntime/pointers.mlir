@@ -13,9 +13,20 @@
 // CHECK:         %[[BITS:.+]] = llvm.mlir.constant(128 : i64) : i64
 // CHECK:         llvm.mul %{{.+}}, %[[BITS]]
 // CHECK:         llvm.call @tessera_rt_share
+
+// So do buffers of any memory space.
+// CHECK-LABEL: llvm.func @spaces
+// CHECK:         %[[FIRST:.+]] = llvm.addrspacecast %{{.+}} : !llvm.ptr<1> to !llvm.ptr
+// CHECK-NEXT:    %[[MOVED:.+]] = llvm.call @tessera_rt_to_device(%[[FIRST]])
+// CHECK-NEXT:    llvm.addrspacecast %[[MOVED]] : !llvm.ptr to !llvm.ptr<1>
+// CHECK:         llvm.call @tessera_rt_to_device
+// CHECK:         llvm.call @tessera_rt_launch
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @store(%p: !llvm.ptr<1>) kernel {
+      gpu.return
+    }
+    gpu.func @copy(%from: memref<8xf32, 1>, %to: memref<8xf32>) kernel {
       gpu.return
     }
   }
@@ -30,6 +41,17 @@ module attributes {gpu.container_module} {
     %3 = llvm.addrspacecast %2 : !llvm.ptr to !llvm.ptr<1>
     gpu.launch_func @kernels::@store blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
         args(%3 : !llvm.ptr<1>)
+    return
+  }
+  func.func @spaces(%m: memref<8xf32>) {
+    %c1 = arith.constant 1 : index
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    memref.store %one, %m[%c0] : memref<8xf32>
+    %n = memref.alloc() : memref<8xf32, 1>
+    memref.store %one, %n[%c0] : memref<8xf32, 1>
+    gpu.launch_func @kernels::@copy blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%n : memref<8xf32, 1>, %m : memref<8xf32>)
     return
   }
   func.func @vectors(%m: memref<8xvector<4xf32>>) {

@@ -8,12 +8,6 @@
 // CHECK:         llvm.store %[[CAST]], %{{.+}} : !llvm.ptr<1>, !llvm.ptr
 // CHECK:         llvm.call @tessera_rt_launch
 
-// An array of 8 vectors of 4 elements, each of 32 bits: 1024 bits.
-// CHECK-LABEL: llvm.func @__tessera_vectors
-// CHECK:         %[[BITS:.+]] = llvm.mlir.constant(128 : i64) : i64
-// CHECK:         llvm.mul %{{.+}}, %[[BITS]]
-// CHECK:         llvm.call @tessera_rt_share
-
 // So do buffers of any memory space.
 // CHECK-LABEL: llvm.func @spaces
 // CHECK:         %[[FIRST:.+]] = llvm.addrspacecast %{{.+}} : !llvm.ptr<1> to !llvm.ptr
@@ -21,6 +15,12 @@
 // CHECK-NEXT:    llvm.addrspacecast %[[MOVED]] : !llvm.ptr to !llvm.ptr<1>
 // CHECK:         llvm.call @tessera_rt_to_device
 // CHECK:         llvm.call @tessera_rt_launch
+
+// An array of 8 vectors of 4 elements, each of 32 bits: 1024 bits.
+// CHECK-LABEL: llvm.func @__tessera_vectors
+// CHECK:         %[[BITS:.+]] = llvm.mlir.constant(128 : i64) : i64
+// CHECK:         llvm.mul %{{.+}}, %[[BITS]]
+// CHECK:         llvm.call @tessera_rt_share
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @store(%p: !llvm.ptr<1>) kernel {
@@ -48,8 +48,7 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1.0 : f32
     memref.store %one, %m[%c0] : memref<8xf32>
-    %n = memref.alloc() : memref<8xf32, 1>
-    memref.store %one, %n[%c0] : memref<8xf32, 1>
+    %n = memref.memory_space_cast %m : memref<8xf32> to memref<8xf32, 1>
     gpu.launch_func @kernels::@copy blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
         args(%n : memref<8xf32, 1>, %m : memref<8xf32>)
     return

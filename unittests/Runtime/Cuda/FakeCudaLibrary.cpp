@@ -237,7 +237,8 @@ FAKE_CUDA cuDevicePrimaryCtxRetain(void **context, int) {
   // The first one takes FAKE_CUDA_START_MS.
   const char *start = std::getenv("FAKE_CUDA_START_MS");
   if (contextUsers++ == 0 && start)
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(start)));
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(std::strtol(start, nullptr, 10)));
   *context = &theContext;
   return Success;
 }

@@ -20,7 +20,9 @@ database=$(build_dir)/tidy
 mkdir -p "$database"
 python3 "$ROOT/scripts/compile_commands.py" "$(build_dir)/compile_commands.json" \
   >"$database/compile_commands.json"
-sed -nE 's/^ *"command": "(.*) -o [^ ]+ (.*)",$/\1 \2/p' "$database/compile_commands.json" >"$database/commands"
+python3 -c 'import json, re, sys
+for entry in json.load(sys.stdin):
+    print(re.sub(r" -o [^ ]+", "", entry["command"]))' <"$database/compile_commands.json" >"$database/commands"
 
 cd "$ROOT"
 # Other sources, such as inputs of tests, are not in the database.
@@ -53,7 +55,7 @@ hash_inputs() {
   local command
   set -o pipefail
   command=$(grep -F -m 1 -- "-c $ROOT/$1" "$database/commands") || return
-  { ${command/ -c / } -E -C -dD -dI -o - && cat .clang-tidy && clang-tidy-22 --version && echo "$command"; } 2>/dev/null |
+  { eval "${command/ -c / } -E -C -dD -dI -o -" && cat .clang-tidy && clang-tidy-22 --version && echo "$command"; } 2>/dev/null |
     sha256sum | cut -d' ' -f1
 }
 
@@ -64,9 +66,14 @@ look() {
     return
   fi
   local key
-  key=$(hash_inputs "$1") || { echo "$1" >>"$wrong"; return; }
+  # A file that cannot be preprocessed has a key that nothing has.
+  key=$(hash_inputs "$1") || key=none
   [[ ! -e $passed/$key ]] || return 0
-  if clang-tidy-22 -quiet -p "$database" "$1" 2>/dev/null; then touch "$passed/$key"; else echo "$1" >>"$wrong"; fi
+  if ! clang-tidy-22 -quiet -p "$database" "$1" 2>/dev/null; then
+    echo "$1" >>"$wrong"
+  elif [[ $key != none ]]; then
+    touch "$passed/$key"
+  fi
 }
 passed=${XDG_CACHE_HOME:-$HOME/.cache}/tessera/tidy
 mkdir -p "$passed"

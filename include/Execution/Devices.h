@@ -44,7 +44,7 @@ private:
 };
 
 /// Opens the device that --target names in another thread, while the program is
-/// read: CUDA's driver takes a fifth of a second to start. Each program opens a
+/// read: a driver may take a fifth of a second to start. Each program opens a
 /// device of its own nevertheless, which is quick while this one is open.
 class EarlyDevice {
 public:

@@ -14,8 +14,8 @@ namespace tessera::runtime {
 
 /// Memory of `bytes` bytes with undefined contents, aligned to at least 256
 /// bytes. Large buffers ask the system for huge pages, because the first access
-/// to each small page costs more than the copy of its contents. Null if there
-/// is no memory.
+/// to each small page costs more than the copy of its contents. Null if the
+/// system has no memory left.
 std::shared_ptr<char> allocateLargeBuffer(size_t bytes);
 
 } // namespace tessera::runtime

@@ -176,10 +176,9 @@ int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
 /// and with few steps or columns.
 bool GroupTilings::permitsUnevenColumns(const ScheduleDefaults &tiling,
                                         int64_t k) {
-  constexpr int64_t bulkBytes = 16;
   int64_t columns = problem.extents[1];
   return problem.loadFactors[0] == 1 && problem.loadFactors[1] == 1 &&
-         columns * problem.outputBytes % bulkBytes == 0 &&
+         columns * problem.outputBytes % chip.accessBytes == 0 &&
          columns >= tiling.workgroup[1] && problem.operandBytes >= 2 &&
          problem.extents[2] > fewSteps * k;
 }

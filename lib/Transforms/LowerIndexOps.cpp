@@ -35,23 +35,14 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// An op of two operands.
+/// An op whose counterpart has the same operands and results.
 template <typename From, typename To>
-struct BinaryPattern : OpRewritePattern<From> {
+struct ReplacePattern : OpRewritePattern<From> {
   using OpRewritePattern<From>::OpRewritePattern;
   LogicalResult matchAndRewrite(From op,
                                 PatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<To>(op, op.getLhs(), op.getRhs());
-    return success();
-  }
-};
-
-template <typename From, typename To>
-struct CastPattern : OpRewritePattern<From> {
-  using OpRewritePattern<From>::OpRewritePattern;
-  LogicalResult matchAndRewrite(From op,
-                                PatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<To>(op, op.getType(), op.getInput());
+    rewriter.replaceOpWithNewOp<To>(op, op->getResultTypes(),
+                                    op->getOperands());
     return success();
   }
 };
@@ -95,28 +86,28 @@ struct LowerIndexOpsPass
     : public tessera::impl::TesseraLowerIndexOpsBase<LowerIndexOpsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<BinaryPattern<index::AddOp, arith::AddIOp>,
-                 BinaryPattern<index::SubOp, arith::SubIOp>,
-                 BinaryPattern<index::MulOp, arith::MulIOp>,
-                 BinaryPattern<index::DivSOp, arith::DivSIOp>,
-                 BinaryPattern<index::DivUOp, arith::DivUIOp>,
-                 BinaryPattern<index::CeilDivSOp, arith::CeilDivSIOp>,
-                 BinaryPattern<index::CeilDivUOp, arith::CeilDivUIOp>,
-                 BinaryPattern<index::FloorDivSOp, arith::FloorDivSIOp>,
-                 BinaryPattern<index::RemSOp, arith::RemSIOp>,
-                 BinaryPattern<index::RemUOp, arith::RemUIOp>,
-                 BinaryPattern<index::MaxSOp, arith::MaxSIOp>,
-                 BinaryPattern<index::MaxUOp, arith::MaxUIOp>,
-                 BinaryPattern<index::MinSOp, arith::MinSIOp>,
-                 BinaryPattern<index::MinUOp, arith::MinUIOp>,
-                 BinaryPattern<index::ShlOp, arith::ShLIOp>,
-                 BinaryPattern<index::ShrSOp, arith::ShRSIOp>,
-                 BinaryPattern<index::ShrUOp, arith::ShRUIOp>,
-                 BinaryPattern<index::AndOp, arith::AndIOp>,
-                 BinaryPattern<index::OrOp, arith::OrIOp>,
-                 BinaryPattern<index::XOrOp, arith::XOrIOp>,
-                 CastPattern<index::CastSOp, arith::IndexCastOp>,
-                 CastPattern<index::CastUOp, arith::IndexCastUIOp>,
+    patterns.add<ReplacePattern<index::AddOp, arith::AddIOp>,
+                 ReplacePattern<index::SubOp, arith::SubIOp>,
+                 ReplacePattern<index::MulOp, arith::MulIOp>,
+                 ReplacePattern<index::DivSOp, arith::DivSIOp>,
+                 ReplacePattern<index::DivUOp, arith::DivUIOp>,
+                 ReplacePattern<index::CeilDivSOp, arith::CeilDivSIOp>,
+                 ReplacePattern<index::CeilDivUOp, arith::CeilDivUIOp>,
+                 ReplacePattern<index::FloorDivSOp, arith::FloorDivSIOp>,
+                 ReplacePattern<index::RemSOp, arith::RemSIOp>,
+                 ReplacePattern<index::RemUOp, arith::RemUIOp>,
+                 ReplacePattern<index::MaxSOp, arith::MaxSIOp>,
+                 ReplacePattern<index::MaxUOp, arith::MaxUIOp>,
+                 ReplacePattern<index::MinSOp, arith::MinSIOp>,
+                 ReplacePattern<index::MinUOp, arith::MinUIOp>,
+                 ReplacePattern<index::ShlOp, arith::ShLIOp>,
+                 ReplacePattern<index::ShrSOp, arith::ShRSIOp>,
+                 ReplacePattern<index::ShrUOp, arith::ShRUIOp>,
+                 ReplacePattern<index::AndOp, arith::AndIOp>,
+                 ReplacePattern<index::OrOp, arith::OrIOp>,
+                 ReplacePattern<index::XOrOp, arith::XOrIOp>,
+                 ReplacePattern<index::CastSOp, arith::IndexCastOp>,
+                 ReplacePattern<index::CastUOp, arith::IndexCastUIOp>,
                  ConstantPattern<index::ConstantOp>,
                  ConstantPattern<index::BoolConstantOp>, ComparePattern,
                  SizePattern>(&getContext());

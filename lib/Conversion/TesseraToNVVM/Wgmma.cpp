@@ -57,6 +57,13 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
+/// The bytes of a row of a panel: operands are stored in panels of columns,
+/// each of which has all rows.
+static int64_t getPanelBytes(MemRefType type) {
+  return std::min<int64_t>(128, type.getShape().back() *
+                                    getElementBytes(type.getElementType()));
+}
+
 Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
                                       LoadOp op, const TileLayout &layout,
                                       Value row, Value col) const {
@@ -67,8 +74,8 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
     return {};
   int64_t rows = type.getShape()[type.getRank() - 2];
   // Bytes of a panel's row, and of a pattern of eight.
-  int64_t pitch = std::min<int64_t>(128, type.getShape().back() * bytes),
-          pattern = 8 * pitch, perRow = pitch / bytes;
+  int64_t pitch = getPanelBytes(type), pattern = 8 * pitch,
+          perRow = pitch / bytes;
   Role role = op.getType().getRole();
   // Whether rows of the memory run along K.
   bool alongK = op.getTranspose() == (role == Role::B);
@@ -166,7 +173,7 @@ struct Matmul {
 private:
   std::string formatName(int64_t tiles) const;
 
-  int64_t rowColumns, rowK;
+  const MatrixInstruction &row;
   std::string types, suffix;
 };
 
@@ -183,8 +190,7 @@ static bool hasAdjacentColumns(MmaOp op) {
     return true;
   MemRefType type = load.getMemRefType();
   int64_t bytes = getElementBytes(type.getElementType()),
-          perRow =
-              std::min<int64_t>(128, type.getShape().back() * bytes) / bytes;
+          perRow = getPanelBytes(type) / bytes;
   return getKnownDivisor(load.getIndices().back()) % perRow == 0;
 }
 
@@ -197,7 +203,7 @@ Matmul::Matmul(const MatrixInstruction &row, MmaOp op)
                  : row.aMap.getNumRegisters() *
                        getElementBytes(op.getA().getType().getElementType()) /
                        4),
-      rowColumns(row.n), rowK(row.k) {
+      row(row) {
   if (hasAdjacentColumns(op))
     columns = 256 / row.n;
   // 24 columns are the only odd number of eights for integers.
@@ -222,8 +228,8 @@ Matmul::Matmul(const MatrixInstruction &row, MmaOp op)
 }
 
 std::string Matmul::formatName(int64_t tiles) const {
-  return "wgmma.mma_async.sync.aligned.m64n" +
-         llvm::utostr(tiles * rowColumns) + "k" + llvm::utostr(rowK) + types;
+  return "wgmma.mma_async.sync.aligned.m64n" + llvm::utostr(tiles * row.n) +
+         "k" + llvm::utostr(row.k) + types;
 }
 
 /// "{$first, ...}": a list of `count` registers.

@@ -21,6 +21,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <optional>
@@ -370,14 +371,10 @@ static OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources,
   return module;
 }
 
-/// Whether the program has an op of one of these kinds.
-template <typename... Ops> static bool contains(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        return isa<Ops...>(op) ? WalkResult::interrupt()
-                               : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// Whether one of the ops is among those of a module, by their types.
+template <typename... Ops>
+static bool contains(const llvm::DenseSet<TypeID> &ops) {
+  return (ops.contains(TypeID::get<Ops>()) || ...);
 }
 
 OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
@@ -402,24 +399,25 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
   // Forms that all that follows, the reference included, does not see. The
   // parser loads the dialects of the program's ops.
   PassManager pm(&context);
+  llvm::DenseSet<TypeID> ops;
+  module->walk([&](Operation *op) { ops.insert(op->getName().getTypeID()); });
   if (context.getLoadedDialect("llvm"))
     pm.addPass(createTesseraWrapLLVMFunctions());
   if (context.getLoadedDialect("async"))
     pm.addPass(createTesseraInlineAsync());
-  if (context.getLoadedDialect("cf") || contains<scf::IndexSwitchOp>(*module))
+  if (context.getLoadedDialect("cf") || contains<scf::IndexSwitchOp>(ops))
     pm.addPass(createTesseraLiftBranches());
   if (contains<affine::AffineDelinearizeIndexOp, affine::AffineLinearizeIndexOp,
-               affine::AffineVectorLoadOp, affine::AffineVectorStoreOp>(
-          *module) ||
+               affine::AffineVectorLoadOp, affine::AffineVectorStoreOp>(ops) ||
       context.getLoadedDialect("index"))
     pm.addPass(createTesseraLowerIndexOps());
-  if (contains<func::CallIndirectOp>(*module))
+  if (contains<func::CallIndirectOp>(ops))
     pm.addPass(createTesseraInlineIndirectCalls());
-  if (contains<gpu::WarpExecuteOnLane0Op>(*module))
+  if (contains<gpu::WarpExecuteOnLane0Op>(ops))
     pm.addPass(createTesseraLowerWarpRegions());
-  if (contains<memref::ReallocOp>(*module))
+  if (contains<memref::ReallocOp>(ops))
     pm.addPass(memref::createExpandReallocPass());
-  if (contains<bufferization::DeallocOp>(*module))
+  if (contains<bufferization::DeallocOp>(ops))
     pm.addNestedPass<func::FuncOp>(createTesseraLowerDeallocations());
   if (!pm.empty() && failed(pm.run(*module)))
     return nullptr;

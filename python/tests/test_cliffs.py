@@ -111,12 +111,12 @@ class Doer:
 
 
 def test_a_process_that_ends_or_takes_too_long_is_replaced():
-    pool = processes.Pool(Doer, None, 1, limit=1)
+    pool = processes.Pool(Doer, None, 1, limit=5)
     tasks = ["a", "end", "b", "wait", "last", "c"]
     results = list(pool.run(tasks, until=time.monotonic() + 60))
     assert [task for task, _ in results] == tasks
     assert results[1][1] == {"failed": "the process ended with signal 11"}
-    assert results[3][1] == {"failed": "not done within 1 s"}
+    assert results[3][1] == {"failed": "not done within 5 s"}
     assert len({results[i][1]["process"] for i in (0, 2, 4, 5)}) == 4
     assert pool.workers == []
 

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -234,11 +235,16 @@ FAKE_CUDA cuDeviceGetAttribute(int *value, int attribute, int) {
   return Success;
 }
 FAKE_CUDA cuDevicePrimaryCtxRetain(void **context, int) {
-  // The first one takes FAKE_CUDA_START_MS.
-  const char *start = std::getenv("FAKE_CUDA_START_MS");
-  if (contextUsers++ == 0 && start)
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(std::strtol(start, nullptr, 10)));
+  // The first one takes FAKE_CUDA_START_MS, and makes the file
+  // FAKE_CUDA_STARTED when it begins.
+  if (contextUsers++ == 0) {
+    if (const char *path = std::getenv("FAKE_CUDA_STARTED"))
+      if (std::FILE *file = std::fopen(path, "w"))
+        std::fclose(file);
+    if (const char *start = std::getenv("FAKE_CUDA_START_MS"))
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(std::strtol(start, nullptr, 10)));
+  }
   *context = &theContext;
   return Success;
 }

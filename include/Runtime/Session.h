@@ -183,6 +183,9 @@ public:
   void accessFromHost(const void *ptr, bool isWrite);
   void *exportMemory(void *ptr);
   void endEntry();
+  /// Before host code does anything but to ask for launches, constants and
+  /// memory of the device: its run is not repeated by its launches alone.
+  void noteEffect() { hasEffects = true; }
   /// Leaves the host code of `call` after an error.
   void leaveAfterError();
   void print(std::string_view text);
@@ -222,7 +225,7 @@ protected:
   void clearErrors();
 
   /// Whether host code has done anything but to ask for launches, constants and
-  /// memory of the device. Set by the functions above.
+  /// memory of the device.
   bool hasEffects = false;
 
 private:

@@ -73,9 +73,17 @@ struct BF16Element {
 // Memrefs
 //===----------------------------------------------------------------------===//
 
+/// The session of host code, which has called one of these functions.
+static Session *enterSession() {
+  Session *session = currentSession();
+  if (session)
+    session->noteEffect();
+  return session;
+}
+
 /// Without a session, which host code always has, nothing is printed.
 static void print(const std::string &text) {
-  if (Session *session = currentSession())
+  if (Session *session = enterSession())
     session->print(text);
 }
 
@@ -84,7 +92,7 @@ static void print(const std::string &text) {
 static bool prepareMemRef(int64_t rank, const void *data, int64_t offset,
                           const int64_t *sizes, const int64_t *strides,
                           size_t elementBytes) {
-  Session *session = currentSession();
+  Session *session = enterSession();
   return session &&
          session->prepareRead(rank, data, offset, sizes, strides, elementBytes);
 }
@@ -163,7 +171,7 @@ static int64_t countErrors(const UnrankedMemRefType<T> &actualMemRef,
   int64_t errors = impl::MemRefDataVerifier<T>::verify(
       os, actual.data, expected.data, actual.rank, actual.offset, actual.sizes,
       actual.strides, printed);
-  if (Session *session = currentSession(); session && printed > 0)
+  if (Session *session = enterSession(); session && printed > 0)
     session->printError(os.str());
   return errors;
 }
@@ -190,7 +198,7 @@ static void copyElements(int64_t elementBytes, UnrankedMemRefType<char> *from,
   for (int64_t dim = 0; dim < source.rank; ++dim)
     if (source.sizes[dim] <= 0)
       return;
-  if (Session *session = currentSession()) {
+  if (Session *session = enterSession()) {
     session->accessFromHost(source.data, /*isWrite=*/false);
     session->accessFromHost(target.data, /*isWrite=*/true);
     if (!session->status().ok())
@@ -247,11 +255,13 @@ static void writeThread() {
 }
 
 static double readClock() {
+  (void)enterSession();
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 static int64_t readNanoseconds() {
+  (void)enterSession();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();

@@ -343,7 +343,6 @@ void *Session::allocateShared(bool isSeparate, int64_t alignment, int64_t rank,
                               const int64_t *sizes, int64_t elementBytes,
                               const char *element) {
   void *result = nullptr;
-  hasEffects = true;
   if (!isSeparate) {
     result = allocateArray(alignment, rank, sizes, elementBytes, element);
   } else if (std::optional<int64_t> bytes =
@@ -360,7 +359,6 @@ void *Session::allocateShared(bool isSeparate, int64_t alignment, int64_t rank,
 }
 
 void *Session::share(void *ptr, int64_t bytes, SharedKind kind) {
-  hasEffects = true;
   if (bytes < 0) {
     report(format("a buffer of %lld bytes: a size in the program is negative",
                   static_cast<long long>(bytes)));
@@ -381,7 +379,6 @@ void *Session::share(void *ptr, int64_t bytes, SharedKind kind) {
 }
 
 void *Session::toDevice(void *ptr) {
-  hasEffects = true;
   if (!firstError.ok() || !hostMemory)
     return ptr;
   Expected<void *> address = hostMemory->toDevice(ptr);
@@ -392,13 +389,11 @@ void *Session::toDevice(void *ptr) {
 }
 
 void Session::accessFromHost(const void *ptr, bool isWrite) {
-  hasEffects = true;
   if (firstError.ok() && hostMemory)
     fail(hostMemory->access(ptr, isWrite));
 }
 
 void *Session::exportMemory(void *ptr) {
-  hasEffects = true;
   if (!firstError.ok() || !hostMemory)
     return ptr;
   auto exported = hostMemory->exportBlock(ptr);
@@ -413,13 +408,11 @@ void *Session::exportMemory(void *ptr) {
 }
 
 void Session::endEntry() {
-  hasEffects = true;
   if (firstError.ok() && hostMemory)
     fail(hostMemory->endEntry());
 }
 
 void Session::print(std::string_view text) {
-  hasEffects = true;
   if (firstError.ok() && sink)
     sink(text);
 }
@@ -432,7 +425,6 @@ void Session::printError(std::string_view text) {
 bool Session::prepareRead(int64_t rank, const void *data, int64_t offset,
                           const int64_t *sizes, const int64_t *strides,
                           size_t elementBytes) {
-  hasEffects = true;
   if (!firstError.ok())
     return false;
   // The first and the last element, in elements.
@@ -526,13 +518,11 @@ void *Session::data(int64_t index, int64_t bytes) {
 }
 
 void Session::passValue(int64_t value) {
-  hasEffects = true;
   if (checkpointHook)
     passedValues.push_back(value);
 }
 
 void Session::reachCheckpoint(int64_t step, bool isEnd) {
-  hasEffects = true;
   if (!checkpointHook)
     return;
   std::vector<int64_t> values = std::exchange(passedValues, {});
@@ -541,7 +531,6 @@ void Session::reachCheckpoint(int64_t step, bool isEnd) {
 }
 
 void Session::read(void *host, const void *device, int64_t bytes) {
-  hasEffects = true;
   auto size = static_cast<size_t>(bytes);
   if (firstError.ok() && submission && submission->isInRun)
     fail(submission->submitter.flush());
@@ -565,7 +554,9 @@ SessionScope::~SessionScope() { theSession = previous; }
 
 Session *tessera::runtime::currentSession() { return theSession; }
 
-static Session &requireSession(const char *what) {
+/// The session, for requests that are known from the launches of a run: those
+/// for launches, memory and constants.
+static Session &requirePlannedSession(const char *what) {
   if (Session *session = theSession)
     return *session;
   std::fprintf(stderr,
@@ -573,6 +564,13 @@ static Session &requireSession(const char *what) {
                "must create a tessera::runtime::SessionScope first\n",
                what);
   std::abort();
+}
+
+/// The session, for all other requests.
+static Session &requireSession(const char *what) {
+  Session &session = requirePlannedSession(what);
+  session.noteEffect();
+  return session;
 }
 
 void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
@@ -591,7 +589,7 @@ void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
   request.numArgs = numArgs;
   request.args = args;
   request.argSizes = argSizes;
-  requireSession("tessera_rt_launch").launch(request);
+  requirePlannedSession("tessera_rt_launch").launch(request);
 }
 
 void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
@@ -620,21 +618,23 @@ void tessera_rt_window_map(void *map, void *pointer, int64_t offset,
   request.windowLower = lower;
   request.windowExtent = extent;
   request.windowStride = stride;
-  requireSession("tessera_rt_tensor_map").encodeTensorMap(request, map);
+  requirePlannedSession("tessera_rt_tensor_map").encodeTensorMap(request, map);
 }
 
 void *tessera_rt_alloc(int64_t bytes) {
-  return requireSession("tessera_rt_alloc").allocate(/*alignment=*/1, bytes);
+  return requirePlannedSession("tessera_rt_alloc")
+      .allocate(/*alignment=*/1, bytes);
 }
 
 void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes) {
-  return requireSession("tessera_rt_aligned_alloc").allocate(alignment, bytes);
+  return requirePlannedSession("tessera_rt_aligned_alloc")
+      .allocate(alignment, bytes);
 }
 
 void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
                              const int64_t *sizes, int64_t elementBytes,
                              const char *element) {
-  return requireSession("tessera_rt_alloc_array")
+  return requirePlannedSession("tessera_rt_alloc_array")
       .allocateArray(alignment, rank, sizes, elementBytes, element);
 }
 
@@ -676,14 +676,16 @@ void tessera_rt_end_entry() {
   requireSession("tessera_rt_end_entry").endEntry();
 }
 
-void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }
+void tessera_rt_free(void *ptr) {
+  requirePlannedSession("tessera_rt_free").free(ptr);
+}
 
 void *tessera_rt_constant(const void *host, int64_t bytes) {
-  return requireSession("tessera_rt_constant").constant(host, bytes);
+  return requirePlannedSession("tessera_rt_constant").constant(host, bytes);
 }
 
 void *tessera_rt_data(int64_t index, int64_t bytes) {
-  return requireSession("tessera_rt_data").data(index, bytes);
+  return requirePlannedSession("tessera_rt_data").data(index, bytes);
 }
 
 void tessera_rt_checkpoint_value(int64_t value) {
@@ -703,5 +705,5 @@ void tessera_rt_report(const char *message) {
     message = "a runtime check failed";
   if (!theSession)
     std::fprintf(stderr, "tessera: %s\n", message);
-  requireSession("tessera_rt_report").report(message);
+  requirePlannedSession("tessera_rt_report").report(message);
 }

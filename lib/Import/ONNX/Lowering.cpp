@@ -6,6 +6,7 @@
 
 #include "Lowering.h"
 
+#include "Float16.h"
 #include "GraphImporter.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -90,55 +91,13 @@ template <typename T> static T readElement(StringRef bytes) {
   return value;
 }
 
-namespace {
-/// A float of 16 bits. Networks have millions of them, for which APFloat takes
-/// seconds: normal numbers and zeros are converted by integer operations.
-struct Format16 {
-  unsigned exponentBits, mantissaBits;
-
-  uint64_t getMaxExponent() const { return (1u << exponentBits) - 1; }
-  /// The difference of the bias of f64.
-  uint64_t getRebias() const { return 1023 - getMaxExponent() / 2; }
-};
-} // namespace
-
+/// The format of a type of 16 bits.
 static std::optional<Format16> getFormat16(DataType type) {
   if (type == DataType::F16)
-    return Format16{5, 10};
+    return formatF16;
   if (type == DataType::BF16)
-    return Format16{8, 7};
+    return formatBF16;
   return std::nullopt;
-}
-
-/// The number of these bits, if it is zero or a normal number.
-static std::optional<double> decodeNormal(Format16 format, uint64_t bits) {
-  uint64_t sign = bits >> 15 << 63, magnitude = bits & 0x7fff;
-  if (magnitude == 0)
-    return llvm::bit_cast<double>(sign);
-  uint64_t exponent = magnitude >> format.mantissaBits;
-  if (exponent == 0 || exponent == format.getMaxExponent())
-    return std::nullopt;
-  return llvm::bit_cast<double>(
-      sign |
-      ((magnitude << (52 - format.mantissaBits)) + (format.getRebias() << 52)));
-}
-
-/// The bits of the nearest number, if it is zero, a normal number or an
-/// infinity that a normal number is rounded to.
-static std::optional<uint64_t> encodeNormal(Format16 format, double value) {
-  auto bits = llvm::bit_cast<uint64_t>(value);
-  uint64_t sign = bits >> 63 << 15, magnitude = bits << 1 >> 1;
-  if (magnitude == 0)
-    return sign;
-  uint64_t exponent = magnitude >> 52;
-  if (exponent <= format.getRebias() ||
-      exponent >= format.getRebias() + format.getMaxExponent())
-    return std::nullopt;
-  magnitude -= format.getRebias() << 52;
-  unsigned dropped = 52 - format.mantissaBits;
-  uint64_t odd = magnitude >> dropped & 1;
-  magnitude += (uint64_t{1} << (dropped - 1)) - 1 + odd;
-  return sign | magnitude >> dropped;
 }
 
 double Constant::getDouble(int64_t i) const {
@@ -316,49 +275,6 @@ Tensor Lowering::makeDoubles(ArrayRef<double> values, ArrayRef<int64_t> shape,
   for (double value : values)
     appendElement(value, type, bytes);
   return makeConstant(type, shape, std::move(bytes));
-}
-
-/// Multiplies numbers of 16 bits by a factor. False where one of them, or a
-/// result before it is rounded, is an infinity or not a number; the contents of
-/// `to` are undefined then. The loop has no branch and integers of 32 bits, so
-/// that compilers make vectors of it.
-static bool scaleNumbers(Format16 format, const char *from, char *to,
-                         size_t count, double factor) {
-  unsigned mantissaBits = format.mantissaBits;
-  auto maxExponent = static_cast<uint32_t>(format.getMaxExponent());
-  // The half of an f64 that begins with its sign has 20 bits of its mantissa.
-  constexpr unsigned upperBits = 20;
-  unsigned dropped = upperBits - mantissaBits;
-  auto rebias = static_cast<uint32_t>(format.getRebias());
-  float scale = llvm::bit_cast<float>((254 - maxExponent / 2) << 23);
-  // In a sum with this the last bit is the smallest number of the format.
-  double shift =
-      llvm::bit_cast<double>((uint64_t{rebias} + 1 + 52 - mantissaBits) << 52);
-  uint32_t isOther = 0;
-  for (size_t i = 0; i < count; ++i) {
-    uint16_t half;
-    std::memcpy(&half, from + i * sizeof(half), sizeof(half));
-    uint32_t number = half & 0x7fff;
-    isOther |= uint32_t(number >= (maxExponent << mantissaBits));
-    float value = llvm::bit_cast<float>(number << (23 - mantissaBits)) * scale;
-    double product = static_cast<double>(value) * factor;
-    auto bits = llvm::bit_cast<uint64_t>(product);
-    // The last bit of the upper half stands for all after it.
-    uint32_t upper = static_cast<uint32_t>(bits >> 32) |
-                     uint32_t(static_cast<uint32_t>(bits) != 0);
-    uint32_t magnitude = upper & 0x7fffffff;
-    uint32_t normal = magnitude - (rebias << upperBits);
-    normal += (1u << (dropped - 1)) - 1 + (normal >> dropped & 1);
-    normal >>= dropped;
-    auto subnormal = static_cast<uint32_t>(
-        llvm::bit_cast<uint64_t>(std::fabs(product) + shift));
-    uint32_t result =
-        magnitude < ((rebias + 1) << upperBits) ? subnormal : normal;
-    isOther |= uint32_t(result > (maxExponent << mantissaBits));
-    half = static_cast<uint16_t>(((upper >> 16 ^ half) & 0x8000) | result);
-    std::memcpy(to + i * sizeof(half), &half, sizeof(half));
-  }
-  return isOther == 0;
 }
 
 Tensor Lowering::scaleRows(const Tensor &tensor, ArrayRef<double> factors) {

@@ -200,6 +200,35 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// f8E8M0FNU is the exponent of a power of two, from 2^-127. Upstream's
+/// expansion makes zero of 2^-127, which is subnormal in f32.
+struct ExtendExponent : OpRewritePattern<arith::ExtFOp> {
+  explicit ExtendExponent(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type from = getElementTypeOrSelf(op.getIn().getType()),
+         to = getElementTypeOrSelf(op.getType());
+    if (!isa<Float8E8M0FNUType>(from))
+      return rewriter.notifyMatchFailure(op, "not of an exponent");
+    NarrowEmitter e(rewriter, op.getLoc(), op.getType());
+    Value bits = arith::ExtUIOp::create(
+        e.b, e.i32, arith::BitcastOp::create(e.b, e.i8, op.getIn()));
+    Value result = e.select(e.compare(arith::CmpIPredicate::eq, bits, 0),
+                            e.integer(1 << 22), e.shiftLeft(bits, 23));
+    result = e.select(e.compare(arith::CmpIPredicate::eq, bits, 0xff),
+                      e.integer(0x7fc00000), result);
+    Value value = e.toReal(result);
+    if (to.getIntOrFloatBitWidth() < 32)
+      value = arith::TruncFOp::create(e.b, op.getType(), value);
+    else if (!to.isF32())
+      value = arith::ExtFOp::create(e.b, op.getType(), value);
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
 struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op,
@@ -471,9 +500,9 @@ struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtF, ExpandTruncF, ExpandIsInf, ExpandIntegerPower,
-                 SaturateToInt, WidenFloats, InsertSliceToShuffle, PrintAsF32,
-                 ZeroPoison>(&getContext());
+    patterns.add<ExpandExtF, ExtendExponent, ExpandTruncF, ExpandIsInf,
+                 ExpandIntegerPower, SaturateToInt, WidenFloats,
+                 InsertSliceToShuffle, PrintAsF32, ZeroPoison>(&getContext());
     arith::populateExpandF4E2M1Patterns(patterns);
     arith::populateExpandF8E8M0Patterns(patterns);
     populateExpandPowerPatterns(patterns);

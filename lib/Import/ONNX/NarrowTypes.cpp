@@ -56,25 +56,17 @@ struct Emitter {
   Value toBits(Value x) {
     return arith::BitcastOp::create(b, b.getI32Type(), x);
   }
-  Value toReal(Value bits) {
-    return arith::BitcastOp::create(b, b.getF32Type(), bits);
-  }
 
   ScalarBuilder &b;
 };
 } // namespace
 
-/// The float32 with the bits of a float4e2m1.
-static Value decodeE2M1(Emitter &e, Value bits) {
-  Value magnitude = e.bitAnd(bits, 7);
-  // The exponent's bias is 1, that of float32 is 127.
-  Value normal = arith::AddIOp::create(e.b, e.shiftLeft(magnitude, 22),
-                                       e.integer(int64_t{126} << 23));
-  Value half = e.toBits(e.real(0.5f));
-  Value value = e.select(e.isEqual(magnitude, 1), half, normal);
-  value = e.select(e.isEqual(magnitude, 0), e.integer(0), value);
-  Value sign = e.shiftLeft(e.bitAnd(bits, 8), 28);
-  return e.toReal(arith::OrIOp::create(e.b, value, sign));
+/// The float32 with the bits of a float4e2m1 in a byte.
+static Value decodeE2M1(ScalarBuilder &b, Value byte) {
+  auto type = Float4E2M1FNType::get(b.getContext());
+  Value low = arith::TruncIOp::create(b, b.getIntegerType(4), byte);
+  Value number = arith::BitcastOp::create(b, type, low);
+  return arith::ExtFOp::create(b, b.getF32Type(), number);
 }
 
 /// The nearest float4e2m1, ties to even; 6 beyond the range, and 0 for NaN.
@@ -99,13 +91,16 @@ static Value encodeE2M1(Emitter &e, Value x) {
   return arith::OrIOp::create(e.b, magnitude, sign);
 }
 
-/// The power of two with this exponent.
-static Value decodeE8M0(Emitter &e, Value bits) {
+/// The power of two with the exponent in a byte: by integer operations, since
+/// the reference has no type without zero.
+static Value decodeE8M0(ScalarBuilder &b, Value byte) {
+  Emitter e(b);
+  Value bits = arith::ExtUIOp::create(b, b.getI32Type(), byte);
   Value value = e.shiftLeft(bits, 23);
   // 2^-127 is subnormal in float32.
   value = e.select(e.isEqual(bits, 0), e.integer(0x400000), value);
   value = e.select(e.isEqual(bits, 255), e.integer(0x7fc00000), value);
-  return e.toReal(value);
+  return arith::BitcastOp::create(b, b.getF32Type(), value);
 }
 
 /// The exponent of the next power of two that is not smaller; the largest one
@@ -170,10 +165,8 @@ FailureOr<Tensor> mlir::tessera::onnx::convertNarrow(Lowering &l,
   }
   if (fromFloat)
     return l.elementwise(input, type, [=](ScalarBuilder &b, ValueRange v) {
-      Emitter e(b);
-      Value bits = arith::ExtUIOp::create(b, b.getI32Type(), v[0]);
-      return from == DataType::F4E2M1 ? decodeE2M1(e, bits)
-                                      : decodeE8M0(e, bits);
+      return from == DataType::F4E2M1 ? decodeE2M1(b, v[0])
+                                      : decodeE8M0(b, v[0]);
     });
   FailureOr<Tensor> wide =
       l.convert(input, toFloat ? DataType::F32 : DataType::I32);

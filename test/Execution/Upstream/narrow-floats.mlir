@@ -15,6 +15,7 @@
 // CHECK-NEXT: {{^}}-3
 // CHECK-NEXT: {{^}}16
 // CHECK-NEXT: {{^}}0.25
+// CHECK-NEXT: {{^}}( 5.87747e-39, 1.17549e-38, 1, 1.70141e+38, nan )
 
 func.func private @values() -> (f8E4M3FN, f32, i32) {
   %a = arith.constant 1.4 : f8E4M3FN
@@ -57,5 +58,14 @@ func.func @main() {
   %eighth = arith.constant 0.125 : f8E8M0FNU
   %product = arith.mulf %y, %eighth : f8E8M0FNU
   vector.print %product : f8E8M0FNU
+  %exponents = arith.constant dense<[0, 1, 127, -2, -1]> : vector<5xi8>
+  %memory = memref.alloc() : memref<5xi8>
+  %zero_index = arith.constant 0 : index
+  vector.store %exponents, %memory[%zero_index] : memref<5xi8>, vector<5xi8>
+  %loaded = vector.load %memory[%zero_index] : memref<5xi8>, vector<5xi8>
+  memref.dealloc %memory : memref<5xi8>
+  %powers = arith.bitcast %loaded : vector<5xi8> to vector<5xf8E8M0FNU>
+  %wide_powers = arith.extf %powers : vector<5xf8E8M0FNU> to vector<5xf32>
+  vector.print %wide_powers : vector<5xf32>
   return
 }

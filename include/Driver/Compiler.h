@@ -137,6 +137,9 @@ struct KernelReport {
   std::string schedule;
   /// The origin of the schedule, if tuned schedules were looked up.
   std::string scheduleOrigin;
+  /// The time that the chip's model predicts, the limiting resource and the
+  /// runner-up, if the schedule was chosen by estimated times; else empty.
+  std::string prediction;
   /// Whether it adds partial sums atomically in any order, so that a rounded
   /// result may differ from run to run.
   bool addsAtomically = false;

@@ -36,7 +36,11 @@ StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
 /// types, halved if the extents are known to be small or the tiles exceed the
 /// workgroup memory. It uses a matrix unit if the chip has one for the types.
 /// If the epilogue reduces along N, tiles hold whole rows if possible.
-ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
+/// `prediction`, if given, receives the time that the chip's model predicts,
+/// the limiting resource, and the runner-up. It stays empty if the schedule was
+/// not chosen by estimated times.
+ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip,
+                                std::string *prediction = nullptr);
 
 /// Whether one subgroup computes whole rows of `op` with `schedule`, as
 /// required by `tessera.row_reduce` in its epilogue (`schedule_c18`). Otherwise

@@ -566,6 +566,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       TesseraDialect::SchedulesAttrHelper::getNameStr());
   auto origins = (*module)->getAttrOfType<DictionaryAttr>(
       TesseraDialect::ScheduleOriginsAttrHelper::getNameStr());
+  auto predictions = (*module)->getAttrOfType<DictionaryAttr>(
+      TesseraDialect::SchedulePredictionsAttrHelper::getNameStr());
   auto packings = (*module)->getAttrOfType<DictionaryAttr>(
       TesseraDialect::PackingsAttrHelper::getNameStr());
   module->walk([&](gpu::LaunchFuncOp launch) {
@@ -580,6 +582,10 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (auto origin =
             origins ? origins.getAs<StringAttr>(report.name) : StringAttr())
       report.scheduleOrigin = origin.getValue().str();
+    if (auto prediction = predictions
+                              ? predictions.getAs<StringAttr>(report.name)
+                              : StringAttr())
+      report.prediction = prediction.getValue().str();
     if (auto packing =
             packings ? packings.getAs<StringAttr>(report.name) : StringAttr())
       report.purpose = packing.getValue().str();

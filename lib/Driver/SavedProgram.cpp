@@ -31,9 +31,9 @@ template <typename Archive> void visit(Archive &archive, CodeReport &report) {
 }
 
 template <typename Archive> void visit(Archive &archive, KernelReport &report) {
-  auto &[name, schedule, scheduleOrigin, addsAtomically, workgroupBytes,
-         purpose, copies, code] = report;
-  visitAll(archive, name, schedule, scheduleOrigin, addsAtomically,
+  auto &[name, schedule, scheduleOrigin, prediction, addsAtomically,
+         workgroupBytes, purpose, copies, code] = report;
+  visitAll(archive, name, schedule, scheduleOrigin, prediction, addsAtomically,
            workgroupBytes, purpose, copies, code);
 }
 

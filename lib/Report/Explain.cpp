@@ -201,6 +201,10 @@ void tessera::execution::explain(const compiler::CompiledProgram &program,
       os << "  schedule: " << kernel.scheduleOrigin << "\n";
       object["schedule_origin"] = fixUTF8(kernel.scheduleOrigin);
     }
+    if (!kernel.prediction.empty()) {
+      os << "  predicted: " << kernel.prediction << "\n";
+      object["prediction"] = fixUTF8(kernel.prediction);
+    }
     if (!kernel.purpose.empty()) {
       os << "  " << kernel.purpose << "\n";
       object["purpose"] = fixUTF8(kernel.purpose);

@@ -70,7 +70,12 @@ struct TesseraChooseSchedulePass
           op.removeScheduleAttr();
         }
       if (!op.getScheduleAttr()) {
-        op.setScheduleAttr(getDefaultSchedule(op, chip));
+        std::string prediction;
+        op.setScheduleAttr(getDefaultSchedule(op, chip, &prediction));
+        if (!prediction.empty())
+          op->setAttr(
+              TesseraDialect::SchedulePredictionAttrHelper::getNameStr(),
+              StringAttr::get(op.getContext(), prediction));
         LDBG() << op.getLoc() << ": default: " << op.getScheduleAttr();
         ++numDefaultSchedules;
       }

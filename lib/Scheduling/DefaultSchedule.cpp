@@ -171,14 +171,15 @@ void ScheduleBuilder::finish() {
 // The default
 //===----------------------------------------------------------------------===//
 
-ScheduleAttr ScheduleBuilder::build() {
+ScheduleAttr ScheduleBuilder::build(std::string *prediction) {
   if (!hasWholeRows)
     if (ScheduleAttr schedule = getWeightsSchedule(op, chip)) {
       LDBG() << op.getLoc() << ": narrow weights: " << schedule;
       return schedule;
     }
   if (!hasWholeRows)
-    if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents)) {
+    if (ScheduleAttr grouped =
+            chooseGroupSchedule(op, chip, form, extents, prediction)) {
       LDBG() << op.getLoc()
              << ": instructions of several subgroups: " << grouped;
       return grouped;
@@ -206,20 +207,22 @@ ScheduleAttr ScheduleBuilder::build() {
            << ": the final tile has no block loads: again "
               "without them";
     return ScheduleBuilder(op, chip, hasWholeRows, /*wantsBlocks=*/false)
-        .build();
+        .build(prediction);
   }
   finish();
   return make();
 }
 
 static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
-                                        bool wantsRows) {
-  return ScheduleBuilder(op, chip, wantsRows, /*wantsBlocks=*/true).build();
+                                        bool wantsRows,
+                                        std::string *prediction = nullptr) {
+  return ScheduleBuilder(op, chip, wantsRows, /*wantsBlocks=*/true)
+      .build(prediction);
 }
 
-ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
-                                               const Chip &chip) {
-  return makeDefaultSchedule(op, chip, op.reducesRows());
+ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
+                                               std::string *prediction) {
+  return makeDefaultSchedule(op, chip, op.reducesRows(), prediction);
 }
 
 bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {

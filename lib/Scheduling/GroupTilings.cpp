@@ -27,6 +27,8 @@
 #include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
 
+#include "llvm/Support/Format.h"
+
 #include <cmath>
 #include <numeric>
 
@@ -56,12 +58,18 @@ struct Problem {
   std::array<double, 2> loadFactors;
 };
 
+/// The estimated time of a schedule in ns, and what takes most of it.
+struct Estimate {
+  double time = 0;
+  StringRef limit;
+};
+
 class GroupTilings {
 public:
   GroupTilings(ContractOp op, const Chip &chip, const MatrixForm &form,
                const std::array<int64_t, 3> &extents);
   /// The best schedule, or null if none is legal.
-  ScheduleAttr choose();
+  ScheduleAttr choose(std::string *prediction);
 
 private:
   /// The schedule of `tiling` with the reduction split into `parts`, reduced in
@@ -80,7 +88,7 @@ private:
   /// Whether the registers of a lane have no room for the vectors along N that
   /// the epilogue reads, besides the sums.
   bool loadsVectorsLate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
-  double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
+  Estimate estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
   /// The bytes of the operands and the output in memory.
   double countBytes();
   /// Tiles along M and N, and of all matrices of the batch.
@@ -346,8 +354,8 @@ bool GroupTilings::loadsVectorsLate(const ScheduleDefaults &tiling,
          shares.taken;
 }
 
-double GroupTilings::estimate(const ScheduleDefaults &tiling,
-                              ScheduleAttr schedule) {
+Estimate GroupTilings::estimate(const ScheduleDefaults &tiling,
+                                ScheduleAttr schedule) {
   const PerformanceModel &rates = chip.model;
   double m = double(problem.extents[0]), n = double(problem.extents[1]),
          k = double(problem.extents[2]), batches = double(problem.batches),
@@ -371,8 +379,10 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                       double(schedule.getClusterN()) +
                   double(tiling.workgroup[1]) * problem.loadFactors[1] /
                       double(schedule.getClusterM())),
-         mmaTime = std::max({area * along / rate, loads * busy / rates.tiles,
-                             loads / rates.processorTiles}) +
+         products = area * along / rate,
+         copies =
+             std::max(loads * busy / rates.tiles, loads / rates.processorTiles),
+         mmaTime = std::max(products, copies) +
                    rates.step * (steps - std::min(steps, along / whole));
   // Between tiles, some subgroups continue with steps that have been loaded
   // while others store their tiles: as many as there are slots besides those in
@@ -405,6 +415,12 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   double all = waves * ofTile + hidden,
          time =
              rates.start + std::max(all, memory) + 0.02 * std::min(all, memory);
+  StringRef limit = memory > all                        ? "memory"
+                    : rates.start > all                 ? "the kernel's start"
+                    : between - hidden > mmaTime        ? "the epilogue"
+                    : copies > products                 ? "loads of tiles"
+                    : waves * processors > 1.25 * units ? "idle units"
+                                                        : "the matrix unit";
   // Those that share tiles wait for each other.
   if (schedule.getNumClustered() > 1)
     time *= 1 + rates.sharing;
@@ -413,7 +429,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   else if (parts > 1)
     // Measured on an H100: 192x80x1848 takes 6.8 us whole and 4.4 in 4 parts.
     time += rates.start * 0.6 + 2 * parts * batches * m * n * 4 / rates.memory;
-  return time;
+  return {time, limit};
 }
 
 /// The numbers of workgroups along M and N that may share tiles: if rows are
@@ -431,9 +447,9 @@ SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
   return clusters;
 }
 
-ScheduleAttr GroupTilings::choose() {
-  ScheduleAttr best;
-  double least = 0;
+ScheduleAttr GroupTilings::choose(std::string *prediction) {
+  ScheduleAttr best, second;
+  Estimate least, next;
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (!fits(tiling))
       continue;
@@ -451,24 +467,35 @@ ScheduleAttr GroupTilings::choose() {
           ScheduleAttr schedule = make(tiling, parts, kind, cluster);
           if (!schedule)
             continue;
-          double time = estimate(tiling, schedule);
-          if (!best || time < least) {
-            best = schedule;
-            least = time;
+          Estimate its = estimate(tiling, schedule);
+          if (!best || its.time < least.time) {
+            second = std::exchange(best, schedule);
+            next = std::exchange(least, its);
+          } else if (!second || its.time < next.time) {
+            second = schedule;
+            next = its;
           }
         }
       }
     }
   }
+  if (prediction && best) {
+    constexpr double nsOfUs = 1000;
+    llvm::raw_string_ostream os(*prediction);
+    os << llvm::format("%.1f us, limited by ", least.time / nsOfUs)
+       << least.limit;
+    if (second)
+      os << llvm::format("; the next best, %.1f us: ", next.time / nsOfUs)
+         << second;
+  }
   return best;
 }
 
-ScheduleAttr
-mlir::tessera::chooseGroupSchedule(ContractOp op, const Chip &chip,
-                                   const MatrixForm &form,
-                                   const std::array<int64_t, 3> &extents) {
+ScheduleAttr mlir::tessera::chooseGroupSchedule(
+    ContractOp op, const Chip &chip, const MatrixForm &form,
+    const std::array<int64_t, 3> &extents, std::string *prediction) {
   for (unsigned side : {0, 1})
     if (!hasAlignedRows(op, side, chip))
       return {};
-  return GroupTilings(op, chip, form, extents).choose();
+  return GroupTilings(op, chip, form, extents).choose(prediction);
 }

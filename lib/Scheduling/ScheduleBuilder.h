@@ -30,7 +30,8 @@ public:
   ScheduleBuilder(ContractOp op, const Chip &chip, bool wantsRows,
                   bool wantsBlocks);
 
-  ScheduleAttr build();
+  /// `prediction` is that of `getDefaultSchedule`.
+  ScheduleAttr build(std::string *prediction);
 
 private:
   //===--------------------------------------------------------------------===//

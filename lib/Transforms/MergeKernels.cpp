@@ -53,6 +53,7 @@ static ArrayRef<StringRef> getDictionaries() {
   static const StringRef names[] = {
       TesseraDialect::SchedulesAttrHelper::getNameStr(),
       TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
+      TesseraDialect::SchedulePredictionsAttrHelper::getNameStr(),
       TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
       TesseraDialect::PackingsAttrHelper::getNameStr()};
   return names;

@@ -38,7 +38,8 @@ struct NameKernelsPass
       if (auto name = launch.getFunctionAttr())
         taken.insert(name.getValue());
     });
-    SmallVector<NamedAttribute> schedules, origins, matmuls, packings;
+    SmallVector<NamedAttribute> schedules, origins, predictions, matmuls,
+        packings;
     getOperation().walk([&](gpu::LaunchOp launch) {
       nameKernel(launch, taken);
       auto keep = [&](StringRef attribute, SmallVector<NamedAttribute> &list) {
@@ -53,6 +54,8 @@ struct NameKernelsPass
            schedules);
       keep(tessera::TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
            origins);
+      keep(tessera::TesseraDialect::SchedulePredictionAttrHelper::getNameStr(),
+           predictions);
       keep(tessera::TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
            matmuls);
       keep(tessera::TesseraDialect::PackingAttrHelper::getNameStr(), packings);
@@ -66,6 +69,10 @@ struct NameKernelsPass
       getOperation()->setAttr(
           tessera::TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
           DictionaryAttr::get(&getContext(), origins));
+    if (!predictions.empty())
+      getOperation()->setAttr(
+          tessera::TesseraDialect::SchedulePredictionsAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), predictions));
     if (!matmuls.empty())
       getOperation()->setAttr(
           tessera::TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),

@@ -12,6 +12,7 @@
 // EXPLAIN:      kernel both_repack_1
 // EXPLAIN-NEXT:   copies rhs of a matmul, 4095x4093xbf16, to rows that are aligned to 16 bytes
 // EXPLAIN:      kernel both_kernel: #tessera.schedule<{{.*}} swizzle = true, {{.*}}subgroupsPerFragment = 4>
+// EXPLAIN-NEXT:   predicted: {{.+}} us, limited by
 // EXPLAIN-NEXT:   operands: bulk copies by a dedicated subgroup
 // EXPLAIN:      kernel batched_repack
 // EXPLAIN-NEXT:   copies lhs of a matmul, 4x1024x999xf16, to rows that are aligned to 16 bytes

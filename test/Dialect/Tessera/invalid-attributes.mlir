@@ -14,6 +14,11 @@ func.func private @f() attributes {tessera.schedule_origin = "x"}
 
 // -----
 
+// expected-error @+1 {{attribute_c1: 'tessera.schedule_prediction' must be on a tessera.contract, a tessera.attention or a gpu.launch}}
+func.func private @f() attributes {tessera.schedule_prediction = "x"}
+
+// -----
+
 // expected-error @+1 {{attribute_c1: 'tessera.allow_tf32' must be on a linalg op}}
 func.func private @f() attributes {tessera.allow_tf32}
 
@@ -56,6 +61,11 @@ func.func private @f() attributes {tessera.schedules = {}}
 
 // expected-error @+1 {{attribute_c1: 'tessera.schedule_origins' must be on a module}}
 func.func private @f() attributes {tessera.schedule_origins = {}}
+
+// -----
+
+// expected-error @+1 {{attribute_c1: 'tessera.schedule_predictions' must be on a module}}
+func.func private @f() attributes {tessera.schedule_predictions = {}}
 
 // -----
 
@@ -352,6 +362,12 @@ module attributes {tessera.schedules = {k = "x"}} {
 
 // expected-error @+1 {{attribute_c2: 'tessera.schedule_origins' must be a dictionary of strings}}
 module attributes {tessera.schedule_origins = {k = 1}} {
+}
+
+// -----
+
+// expected-error @+1 {{attribute_c2: 'tessera.schedule_predictions' must be a dictionary of strings}}
+module attributes {tessera.schedule_predictions = {k = 1}} {
 }
 
 // -----

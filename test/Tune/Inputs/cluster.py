@@ -74,7 +74,7 @@ def check_complete(trials):
     for schedule, outcome, error, _, median, host, device in records:
         assert outcome in ("measured", "slow"), (schedule, outcome, error)
         assert median > 0 and host == socket.gethostname() and device, (schedule, median, host, device)
-    # What takes more than twice the best time is not compared.
+    # The final comparison leaves out candidates of more than twice the best time.
     measured = sum(record[1] == "measured" for record in search)
     assert len(records) - len(search) >= min(2, measured) >= 1, records
     assert re.search(rf"^{trials + 1} candidates, {trials + 1} compiled, {trials + 1} measured, 0 failed", read_log(), re.M)

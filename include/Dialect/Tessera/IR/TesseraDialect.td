@@ -54,6 +54,7 @@ def Tessera_Dialect : Dialect {
     | `chip` | Chip: the chip that the module is compiled for | a module or `gpu.module` | `tessera-attach-chip`, the driver | passes that depend on the chip |
     | `schedule` | Schedule: a schedule | a linalg op, a `gpu.launch` or a kernel | the user, `tessera.set_schedule`, tiling | `convert-linalg-to-tessera`, the passes on tiled kernels |
     | `schedule_origin` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-use-tuned-schedules` | `tessera-choose-schedule`, `tessera-name-kernels` |
+    | `schedule_prediction` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-choose-schedule` | `tessera-name-kernels` |
     | `allow_tf32` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
     | `allow_fast_f8` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
     | `tuned` | Dictionary: dictionaries of `schedule` and `origin`, by the keys of tasks | a module | the driver | `tessera-use-tuned-schedules` |
@@ -63,6 +64,7 @@ def Tessera_Dialect : Dialect {
     | `plain_matmul` | PlainMatmul: `#tessera.plain_matmul` | `gpu.launch` | `tessera-map-matvec` | `tessera-name-kernels` |
     | `schedules` | Dictionary: schedules, by the names of kernels | a module | `tessera-name-kernels` | `tessera-legalize-fragments`, conversions, reports |
     | `schedule_origins` | Dictionary: texts, by the names of kernels | a module | `tessera-name-kernels` | reports |
+    | `schedule_predictions` | Dictionary: texts, by the names of kernels | a module | `tessera-name-kernels` | reports |
     | `plain_matmuls` | Dictionary: `#tessera.plain_matmul`, by the names of kernels | a module | `tessera-name-kernels` | reports |
     | `packings` | Dictionary: texts, by the names of kernels | a module | `tessera-name-kernels` | reports |
     | `group` | Integer: the number of subgroups that own a fragment together | a kernel | `tessera-legalize-fragments` | conversions |
@@ -121,6 +123,7 @@ def Tessera_Dialect : Dialect {
     "::mlir::tessera::ChipAttr":$chip,
     "::mlir::tessera::ScheduleAttr":$schedule,
     "::mlir::StringAttr":$schedule_origin,
+    "::mlir::StringAttr":$schedule_prediction,
     "::mlir::UnitAttr":$allow_tf32,
     "::mlir::UnitAttr":$allow_fast_f8,
     "::mlir::DictionaryAttr":$tuned,
@@ -130,6 +133,7 @@ def Tessera_Dialect : Dialect {
     "::mlir::tessera::PlainMatmulAttr":$plain_matmul,
     "::mlir::DictionaryAttr":$schedules,
     "::mlir::DictionaryAttr":$schedule_origins,
+    "::mlir::DictionaryAttr":$schedule_predictions,
     "::mlir::DictionaryAttr":$plain_matmuls,
     "::mlir::DictionaryAttr":$packings,
     "::mlir::IntegerAttr":$group,

@@ -278,13 +278,14 @@ struct Rule {
 static const Rule rules[] = {
     // Ops of the user's program, and launches.
     RULE(Schedule, scheduled, schedule), RULE(ScheduleOrigin, tuned, text),
-    RULE(AllowTf32, linalgOp, unit), RULE(AllowFastF8, linalgOp, unit),
-    RULE(Packing, copied, text), RULE(Purpose, launch, text),
-    RULE(PlainMatmul, launch, plainMatmul),
+    RULE(SchedulePrediction, tuned, text), RULE(AllowTf32, linalgOp, unit),
+    RULE(AllowFastF8, linalgOp, unit), RULE(Packing, copied, text),
+    RULE(Purpose, launch, text), RULE(PlainMatmul, launch, plainMatmul),
     // Modules, by the names of kernels or the keys of tasks.
     RULE(Chip, anyModule, chip), RULE(Tuned, moduleOp, records),
     RULE(TunedSource, moduleOp, text), RULE(Schedules, moduleOp, schedules),
     RULE(ScheduleOrigins, moduleOp, texts),
+    RULE(SchedulePredictions, moduleOp, texts),
     RULE(PlainMatmuls, moduleOp, plainMatmuls), RULE(Packings, moduleOp, texts),
     // Kernels.
     RULE(Group, kernel, count), RULE(Stages, kernel, count),

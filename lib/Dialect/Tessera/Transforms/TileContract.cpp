@@ -862,10 +862,11 @@ void Tiler::run() {
   launch = gpu::LaunchOp::create(builder, grid[0], grid[1], grid[2], threads,
                                  one, one);
   launch->setAttr(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedule);
-  if (Attribute origin =
-          op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))
-    launch->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
-                    origin);
+  for (StringRef name :
+       {TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
+        TesseraDialect::SchedulePredictionAttrHelper::getNameStr()})
+    if (Attribute text = op->getAttr(name))
+      launch->setAttr(name, text);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&launch.getBody().front());

@@ -240,24 +240,25 @@ Status CpuDevice::launch(const LaunchRequest &request) {
     return reject(request,
                   "a grid of " + formatDims(request.grid) +
                       " workgroups, but the cpu device supports at most 2^62");
-  job.workgroups = total;
 
-  auto count =
-      static_cast<unsigned>(std::min<int64_t>(pool.size(), job.workgroups));
+  auto count = static_cast<unsigned>(std::min<int64_t>(pool.size(), total));
   if (job.threads > 1)
     count = reserveFibers(count, static_cast<size_t>(job.threads));
   // Several at a time where there are many, for less contention.
-  job.chunk =
-      std::clamp<int64_t>(job.workgroups / (int64_t(count) * 32), 1, 64);
+  job.chunk = std::clamp<int64_t>(total / (int64_t(count) * 32), 1, 64);
+  for (unsigned worker = 0; worker < count; ++worker)
+    workers[worker]->share.divide(request.grid, worker, count);
   struct Launch {
     Job &job;
     CpuDevice &device;
-  } state{job, *this};
+    unsigned count;
+  } state{job, *this, count};
   pool.run(
       count,
       [](void *data, unsigned worker) {
         auto *launch = static_cast<Launch *>(data);
-        launch->device.workers[worker]->run(launch->job);
+        launch->device.workers[worker]->run(
+            launch->job, launch->device.workers, worker, launch->count);
       },
       &state);
   return job.error;
@@ -298,7 +299,7 @@ Status CpuDevice::flushCaches() {
                         worker * device->scratchShare,
                     device->scratchPattern, device->scratchShare);
       },
-      this);
+      this, ThreadPool::Attendance::Required);
   return Status::success();
 }
 

@@ -11,6 +11,8 @@
 
 #include "ThreadPool.h"
 
+#include <algorithm>
+
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -24,79 +26,138 @@ static void pauseThread() {
 #endif
 }
 
-/// A sign from one thread to another one that waits for it.
-class ThreadPool::Signal {
-public:
-  Signal() { sem_init(&semaphore, /*pshared=*/0, 0); }
-  ~Signal() { sem_destroy(&semaphore); }
-  Signal(const Signal &) = delete;
-  Signal &operator=(const Signal &) = delete;
+//===----------------------------------------------------------------------===//
+// Tickets
+//===----------------------------------------------------------------------===//
+//
+// A ticket is one word, so that a worker joins a job only while it is open:
+//
+//   number of the job | open | workers that may join, w/o 0 | that have joined
+//
+// The caller opens a ticket, works, and closes the ticket. From then on nobody
+// joins, and it waits for those that have. A worker that wakes later finds a
+// closed ticket, and touches nothing of the job.
+//
+//===----------------------------------------------------------------------===//
 
-  /// Returns whether the other thread was asleep.
-  bool give() {
-    if (state.exchange(Given, std::memory_order_acq_rel) != Asleep)
+static constexpr unsigned countBits = 12;
+static constexpr uint64_t countMask = (uint64_t(1) << countBits) - 1;
+static constexpr uint64_t openBit = uint64_t(1) << (2 * countBits);
+static constexpr unsigned numberShift = 2 * countBits + 1;
+
+static uint64_t getNumber(uint64_t ticket) { return ticket >> numberShift; }
+static uint64_t getLimit(uint64_t ticket) {
+  return (ticket >> countBits) & countMask;
+}
+static unsigned getJoined(uint64_t ticket) {
+  return static_cast<unsigned>(ticket & countMask);
+}
+
+//===----------------------------------------------------------------------===//
+// Sleep
+//===----------------------------------------------------------------------===//
+
+/// A thread that sleeps until another one has changed something.
+class ThreadPool::Sleeper {
+public:
+  Sleeper() { sem_init(&semaphore, /*pshared=*/0, 0); }
+  ~Sleeper() { sem_destroy(&semaphore); }
+  Sleeper(const Sleeper &) = delete;
+  Sleeper &operator=(const Sleeper &) = delete;
+
+  /// Sleeps unless `condition` is true. May return while it is not.
+  template <typename Condition>
+  void sleepUnless(const Condition &condition) {
+    // Either this thread sees the change, or the one that makes it sees that
+    // this thread is asleep: both are sequentially consistent.
+    isAsleep.store(true);
+    if (condition() && isAsleep.exchange(false))
+      return;
+    // A signal handler may interrupt the wait.
+    while (sem_wait(&semaphore) != 0) {
+    }
+  }
+
+  /// Called after the change. Returns whether the thread was asleep.
+  bool wake() {
+    if (!isAsleep.load() || !isAsleep.exchange(false))
       return false;
     sem_post(&semaphore);
     return true;
   }
-  /// Waits for it, at first without sleeping while the pool is held.
-  void take(const ThreadPool &pool) {
-    if (pool.isHeld.load(std::memory_order_relaxed) && spin(pool))
-      return state.store(None, std::memory_order_relaxed);
-    int expected = None;
-    if (state.compare_exchange_strong(expected, Asleep,
-                                      std::memory_order_acq_rel))
-      // A signal handler may interrupt the wait.
-      while (sem_wait(&semaphore) != 0) {
-      }
-    state.store(None, std::memory_order_relaxed);
-  }
 
 private:
-  enum : int { None, Given, Asleep };
-
-  /// Whether it was given in time.
-  bool spin(const ThreadPool &pool) const {
-    constexpr int rounds = 64;
-    auto end = std::chrono::steady_clock::now() + pool.longestSpin;
-    do {
-      for (int round = 0; round < rounds; ++round) {
-        if (state.load(std::memory_order_acquire) == Given)
-          return true;
-        pauseThread();
-      }
-    } while (pool.isHeld.load(std::memory_order_relaxed) &&
-             std::chrono::steady_clock::now() < end);
-    return false;
-  }
-
-  std::atomic<int> state = None;
+  std::atomic<bool> isAsleep = false;
   sem_t semaphore;
 };
 
-struct ThreadPool::Worker {
+template <typename Condition>
+bool ThreadPool::spinUntil(const Condition &condition) const {
+  constexpr int rounds = 64;
+  auto end = std::chrono::steady_clock::now() + longestSpin;
+  do {
+    for (int round = 0; round < rounds; ++round) {
+      if (condition())
+        return true;
+      pauseThread();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+struct alignas(cacheLineBytes) ThreadPool::Worker {
   ThreadPool *pool = nullptr;
   unsigned number = 0;
-  bool quit = false;
+  std::atomic<bool> quit = false;
   pthread_t thread;
-  Signal begin;
+  Sleeper sleeper;
 };
+
+bool ThreadPool::join(uint64_t seen, unsigned worker) {
+  uint64_t number = getNumber(seen);
+  while ((seen & openBit) != 0 && getNumber(seen) == number &&
+         worker <= getLimit(seen))
+    if (ticket.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel,
+                                     std::memory_order_acquire))
+      return true;
+  return false;
+}
 
 void *ThreadPool::threadMain(void *data) {
   auto *worker = static_cast<Worker *>(data);
   ThreadPool &pool = *worker->pool;
+  uint64_t last = 0;
   for (;;) {
-    worker->begin.take(pool);
-    if (worker->quit)
+    auto isChanged = [&] {
+      return getNumber(pool.ticket.load()) != last ||
+             worker->quit.load();
+    };
+    if (!pool.isHeld.load(std::memory_order_relaxed) ||
+        !pool.spinUntil(isChanged))
+      while (!isChanged())
+        worker->sleeper.sleepUnless(isChanged);
+    if (worker->quit.load())
       return nullptr;
+    uint64_t seen = pool.ticket.load(std::memory_order_acquire);
+    last = getNumber(seen);
+    if (!pool.join(seen, worker->number))
+      continue;
     pool.work(pool.argument, worker->number);
-    if (pool.pending.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      pool.end->give();
+    unsigned finished = pool.finished.fetch_add(1) + 1;
+    // The caller closes the ticket before it sleeps.
+    uint64_t now = pool.ticket.load();
+    if ((now & openBit) == 0 && getJoined(now) == finished)
+      pool.caller->wake();
   }
 }
 
 ThreadPool::ThreadPool(unsigned count, std::chrono::microseconds longestSpin)
-    : longestSpin(longestSpin), end(std::make_unique<Signal>()) {
+    : longestSpin(longestSpin), caller(std::make_unique<Sleeper>()) {
+  count = std::min(count, static_cast<unsigned>(countMask));
   for (unsigned number = 1; number < count; ++number) {
     auto worker = std::make_unique<Worker>();
     worker->pool = this;
@@ -109,8 +170,8 @@ ThreadPool::ThreadPool(unsigned count, std::chrono::microseconds longestSpin)
 
 ThreadPool::~ThreadPool() {
   for (auto &worker : threads) {
-    worker->quit = true;
-    worker->begin.give();
+    worker->quit.store(true);
+    worker->sleeper.wake();
   }
   for (auto &worker : threads)
     pthread_join(worker->thread, nullptr);
@@ -120,13 +181,27 @@ unsigned ThreadPool::size() const {
   return static_cast<unsigned>(threads.size()) + 1;
 }
 
-void ThreadPool::run(unsigned workers, Work theWork, void *theArgument) {
+void ThreadPool::run(unsigned workers, Work theWork, void *theArgument,
+                     Attendance attendance) {
+  if (workers == 1)
+    return theWork(theArgument, 0);
   work = theWork;
   argument = theArgument;
-  pending.store(workers - 1, std::memory_order_relaxed);
-  for (unsigned number = 1; number < workers; ++number)
-    wakes += threads[number - 1]->begin.give();
+  finished.store(0, std::memory_order_relaxed);
+  uint64_t number = getNumber(ticket.load(std::memory_order_relaxed)) + 1;
+  uint64_t limit = workers - 1;
+  ticket.store((number << numberShift) | openBit | (limit << countBits));
+  for (unsigned worker = 1; worker < workers; ++worker)
+    wakes += threads[worker - 1]->sleeper.wake();
   theWork(theArgument, 0);
-  if (workers > 1)
-    end->take(*this);
+  if (attendance == Attendance::Required)
+    while (getJoined(ticket.load(std::memory_order_relaxed)) != limit)
+      pauseThread();
+  unsigned joined = getJoined(ticket.fetch_and(~openBit));
+  auto isDone = [&] { return finished.load() == joined; };
+  if (isDone() ||
+      (isHeld.load(std::memory_order_relaxed) && spinUntil(isDone)))
+    return;
+  while (!isDone())
+    caller->sleepUnless(isDone);
 }

@@ -75,7 +75,7 @@ struct PendingCopy {
 
 } // namespace
 
-struct tessera::runtime::Thread {
+struct alignas(cacheLineBytes) tessera::runtime::Thread {
   enum State { Runs, AtBarrier, AtMeeting, Ended };
 
   Job *job;
@@ -129,6 +129,24 @@ struct tessera::runtime::Thread {
 // Workgroups
 //===----------------------------------------------------------------------===//
 
+/// Where part `number` of `count` parts of `total` begins.
+static int64_t getBegin(int64_t total, unsigned number, unsigned count) {
+  return total / count * number + std::min<int64_t>(number, total % count);
+}
+
+void Share::divide(const int64_t (&grid)[3], unsigned number, unsigned count) {
+  int64_t rows = grid[1] * grid[2];
+  bool byColumns = grid[0] >= count && grid[0] / count >= grid[1];
+  int64_t total = byColumns ? grid[0] : grid[0] * rows;
+  int64_t begin = getBegin(total, number, count),
+          after = getBegin(total, number + 1, count);
+  first = byColumns ? begin : 0;
+  width = byColumns ? after - begin : grid[0];
+  height = grid[1];
+  end = byColumns ? width * rows : after;
+  next.store(byColumns ? 0 : begin, std::memory_order_relaxed);
+}
+
 Worker::Worker() = default;
 Worker::~Worker() { std::free(arena); }
 
@@ -145,7 +163,8 @@ bool Worker::reserveArena(size_t bytes) {
   return true;
 }
 
-void Worker::run(Job &job) {
+void Worker::run(Job &job, const std::vector<std::unique_ptr<Worker>> &workers,
+                 unsigned self, unsigned count) {
   const LaunchRequest &request = *job.request;
   size_t workgroupBytes = static_cast<size_t>(request.workgroupBytes);
   if (workgroupBytes != 0 && !reserveArena(workgroupBytes + canaryBytes))
@@ -153,14 +172,14 @@ void Worker::run(Job &job) {
         StatusCode::OutOfMemory,
         format("launch of '%s': cannot allocate %zu bytes of workgroup memory",
                request.kernel, workgroupBytes));
-  auto count = static_cast<size_t>(job.threads);
-  if (count > 1 && !fibers.reserve(count))
+  auto blockThreads = static_cast<size_t>(job.threads);
+  if (blockThreads > 1 && !fibers.reserve(blockThreads))
     return job.fail(StatusCode::OutOfMemory,
                     format("launch of '%s': cannot allocate the stacks of %lld "
                            "threads; set TESSERA_CPU_THREADS to a lower number",
                            request.kernel,
                            static_cast<long long>(job.threads)));
-  while (threads.size() < count)
+  while (threads.size() < blockThreads)
     threads.push_back(std::make_unique<Thread>());
 
   tessera_workgroup workgroup = {};
@@ -169,31 +188,31 @@ void Worker::run(Job &job) {
     workgroup.blockDim[dim] = request.block[dim];
   }
   workgroup.workgroupMemory = workgroupBytes != 0 ? arena : nullptr;
+  prepareThreads(job, workgroup);
 
+  for (unsigned other = 0; other < count; ++other)
+    runShare(job, workers[(self + other) % count]->share);
+}
+
+void Worker::runShare(Job &job, Share &share) {
   for (;;) {
-    int64_t first = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
-    int64_t last = std::min(first + job.chunk, job.workgroups);
+    // A look without a write leaves the line with its owner.
+    if (share.next.load(std::memory_order_relaxed) >= share.end)
+      return;
+    int64_t first = share.next.fetch_add(job.chunk, std::memory_order_relaxed);
+    int64_t last = std::min(first + job.chunk, share.end);
     for (int64_t id = first; id < last; ++id) {
       if (job.stop.load(std::memory_order_relaxed))
         return;
-      workgroup.blockId[0] = id % request.grid[0];
-      workgroup.blockId[1] = id / request.grid[0] % request.grid[1];
-      workgroup.blockId[2] = id / request.grid[0] / request.grid[1];
-      runWorkgroup(job, workgroup);
+      runWorkgroup(job, {share.first + id % share.width,
+                         id / share.width % share.height,
+                         id / share.width / share.height});
     }
-    if (last >= job.workgroups)
-      return;
   }
 }
 
-void Worker::runWorkgroup(Job &job, const tessera_workgroup &workgroup) {
+void Worker::prepareThreads(Job &job, const tessera_workgroup &workgroup) {
   const LaunchRequest &request = *job.request;
-  size_t bytes = static_cast<size_t>(request.workgroupBytes);
-  bool watched = job.checking && bytes != 0;
-  if (watched) {
-    std::memset(arena, 0xFF, bytes);
-    std::memset(arena + bytes, canaryByte, canaryBytes);
-  }
   for (int64_t index = 0; index < job.threads; ++index) {
     Thread &thread = *threads[index];
     thread.job = &job;
@@ -203,6 +222,20 @@ void Worker::runWorkgroup(Job &job, const tessera_workgroup &workgroup) {
     thread.workgroup.threadId[2] = index / request.block[0] / request.block[1];
     thread.workgroup.thread = &thread;
     thread.fiber = nullptr;
+  }
+}
+
+void Worker::runWorkgroup(Job &job, const int64_t (&id)[3]) {
+  const LaunchRequest &request = *job.request;
+  size_t bytes = static_cast<size_t>(request.workgroupBytes);
+  bool watched = job.checking && bytes != 0;
+  if (watched) {
+    std::memset(arena, 0xFF, bytes);
+    std::memset(arena + bytes, canaryByte, canaryBytes);
+  }
+  for (int64_t index = 0; index < job.threads; ++index) {
+    Thread &thread = *threads[index];
+    std::copy_n(id, 3, thread.workgroup.blockId);
     thread.state = Thread::Runs;
     thread.copies.clear();
     thread.groups.clear();
@@ -222,9 +255,8 @@ void Worker::runWorkgroup(Job &job, const tessera_workgroup &workgroup) {
         format("kernel '%s' writes past its %zu bytes of workgroup memory: "
                "at byte %td, in workgroup (%lld, %lld, %lld)",
                request.kernel, bytes, written - arena,
-               static_cast<long long>(workgroup.blockId[0]),
-               static_cast<long long>(workgroup.blockId[1]),
-               static_cast<long long>(workgroup.blockId[2])));
+               static_cast<long long>(id[0]), static_cast<long long>(id[1]),
+               static_cast<long long>(id[2])));
 }
 
 void Worker::runThreads(Job &job) {

@@ -10,6 +10,7 @@
 #include "Fiber.h"
 #include "Runtime/CpuKernel.h"
 #include "Runtime/Device.h"
+#include "ThreadPool.h"
 
 #include <atomic>
 #include <mutex>
@@ -22,9 +23,8 @@ struct Job {
   tessera_cpu_kernel kernel = nullptr;
   bool checking = false;
   int64_t threads = 1;
-  int64_t workgroups = 0;
+  /// Workgroups that a worker takes at a time.
   int64_t chunk = 1;
-  std::atomic<int64_t> next{0};
   std::atomic<bool> stop{false};
 
   std::mutex mutex;
@@ -38,22 +38,45 @@ struct Job {
   }
 };
 
+/// The workgroups that one worker takes first, in order; later, other workers
+/// take those that are left. Numbers from `next` to `end` count the workgroups
+/// of the box whose x coordinates are from `first` to `first + width`, x
+/// fastest, then y, which is below `height`.
+struct Share {
+  int64_t first = 0, width = 1, height = 1, end = 0;
+  std::atomic<int64_t> next{0};
+
+  /// Share `number` of `count` shares of a grid. Kernels of a network read what
+  /// the kernel before wrote at the same positions, so each worker has the same
+  /// part of the x coordinates in each launch, and finds these data in its own
+  /// cache. A grid of fewer columns than rows is divided by the linear number
+  /// of its workgroups.
+  void divide(const int64_t (&grid)[3], unsigned number, unsigned count);
+};
+
 struct Thread;
 
-/// The state that one worker keeps between launches.
-class Worker {
+/// The state that one worker keeps between launches. It is written for each
+/// workgroup, so two workers do not share a cache line.
+class alignas(cacheLineBytes) Worker {
 public:
   Worker();
   ~Worker();
 
-  /// Takes workgroups of `job` until there are no more, or one has failed.
-  void run(Job &job);
+  /// Takes workgroups of `job` until there are no more, or one has failed: first
+  /// those of this worker's share, then those of the others.
+  void run(Job &job, const std::vector<std::unique_ptr<Worker>> &workers,
+           unsigned self, unsigned count);
 
   FiberSet fibers;
+  Share share;
 
 private:
   bool reserveArena(size_t bytes);
-  void runWorkgroup(Job &job, const tessera_workgroup &workgroup);
+  /// Sets the threads up to run workgroups of `job`.
+  void prepareThreads(Job &job, const tessera_workgroup &workgroup);
+  void runShare(Job &job, Share &share);
+  void runWorkgroup(Job &job, const int64_t (&id)[3]);
   /// All threads of a workgroup as fibers, from barrier to barrier.
   void runThreads(Job &job);
   /// Lets the lanes that have come to a meeting do what they met for. False,

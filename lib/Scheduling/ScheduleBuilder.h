@@ -43,6 +43,7 @@ private:
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.
   void startTile();
   /// Chooses `k` and `kFragment`.
+  bool chooseStepOfVectors();
   void chooseStep();
   /// Gives byte outputs a tile of all columns, if it is about as large.
   void fitColumns();

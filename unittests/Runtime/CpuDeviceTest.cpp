@@ -8,10 +8,12 @@
 #include "Runtime/Device.h"
 
 #include "CPU/ThreadPool.h"
+#include "CPU/Worker.h"
 #include "MemoryPool.h"
 #include "TestUtils.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -493,7 +495,7 @@ struct Sums {
         [](void *data, unsigned worker) {
           static_cast<Sums *>(data)->sums[size_t(16) * worker] += worker + 1;
         },
-        this);
+        this, ThreadPool::Attendance::Required);
   }
 };
 
@@ -528,13 +530,109 @@ TEST(ThreadPool, ThreadsStayAwakeBetweenTheKernelsOfARun) {
     EXPECT_LE(pool.countWakes() - before, 1u);
   }
   EXPECT_EQ(sums.sums[0], 3 * runs);
-  // Without a run they sleep at once.
-  uint64_t before = pool.countWakes();
-  for (int run = 0; run < 50 && pool.countWakes() == before; ++run) {
+}
+
+TEST(ThreadPool, ThreadsSleepAtOnceOutsideOfRuns) {
+  ThreadPool pool(2, std::chrono::minutes(1));
+  Sums sums;
+  for (int run = 0; run < 50 && pool.countWakes() == 0; ++run) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     sums.run(pool, 2);
   }
-  EXPECT_GT(pool.countWakes(), before);
+  EXPECT_GT(pool.countWakes(), 0u);
+}
+
+/// A signal that keeps the thread that receives it from its work.
+struct Nap {
+  static inline std::atomic<bool> begun = false, ends = false;
+
+  static void handle(int) {
+    begun = true;
+    while (!ends)
+      std::this_thread::yield();
+  }
+};
+
+TEST(ThreadPool, NobodyWaitsForAWorkerThatHasNotJoined) {
+  ThreadPool pool(2);
+  ASSERT_EQ(pool.size(), 2u);
+  // Only the pool's thread receives the signal.
+  sigset_t set, before;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &set, &before), 0);
+  struct sigaction action = {}, old = {};
+  action.sa_handler = Nap::handle;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &old), 0);
+  ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
+  while (!Nap::begun)
+    std::this_thread::yield();
+
+  std::atomic<unsigned> workers = 0;
+  auto note = [](void *data, unsigned worker) {
+    static_cast<std::atomic<unsigned> *>(data)->fetch_or(1u << worker);
+  };
+  pool.run(2, note, &workers);
+  EXPECT_EQ(workers, 1u);
+  Nap::ends = true;
+  // It takes no part in the job that has ended, and takes part in later ones.
+  pool.run(2, note, &workers, ThreadPool::Attendance::Required);
+  EXPECT_EQ(workers, 3u);
+  sigaction(SIGUSR1, &old, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Shares
+//===----------------------------------------------------------------------===//
+
+/// The numbers of the workgroups of a share, in order.
+std::vector<int64_t> list(const Share &share, const int64_t (&grid)[3]) {
+  std::vector<int64_t> ids;
+  for (int64_t at = share.next; at < share.end; ++at) {
+    auto [x, y, z] = share.getWorkgroup(at);
+    ids.push_back((z * grid[1] + y) * grid[0] + x);
+  }
+  return ids;
+}
+
+TEST(Share, EachWorkgroupIsInOneShare) {
+  const int64_t grids[][3] = {{1, 1, 1},  {7, 1, 1},   {2, 9, 1}, {25, 3, 4},
+                              {98, 2, 1}, {3, 50, 2},  {1, 1, 5}, {64, 8, 3}};
+  for (const auto &grid : grids)
+    for (unsigned count : {1u, 2u, 3u, 7u}) {
+      int64_t total = grid[0] * grid[1] * grid[2];
+      if (total < count)
+        continue;
+      std::vector<int64_t> all;
+      for (unsigned number = 0; number < count; ++number) {
+        Share share;
+        share.divide(grid, number, count);
+        std::vector<int64_t> ids = list(share, grid);
+        EXPECT_FALSE(ids.empty());
+        all.insert(all.end(), ids.begin(), ids.end());
+      }
+      std::sort(all.begin(), all.end());
+      std::vector<int64_t> expected(static_cast<size_t>(total));
+      std::iota(expected.begin(), expected.end(), 0);
+      EXPECT_EQ(all, expected);
+    }
+}
+
+TEST(Share, WideGridsAreDividedByColumns) {
+  Share share;
+  share.divide({5, 2, 1}, 1, 2);
+  EXPECT_EQ(list(share, {5, 2, 1}), (std::vector<int64_t>{3, 4, 8, 9}));
+  // Each worker has some of the rows.
+  share.divide({3, 8, 1}, 1, 2);
+  std::vector<int64_t> half(12);
+  std::iota(half.begin(), half.end(), 12);
+  EXPECT_EQ(list(share, {3, 8, 1}), half);
+}
+
+TEST(Share, WorkersDoNotShareCacheLines) {
+  EXPECT_EQ(alignof(Worker) % cacheLineBytes, 0u);
+  EXPECT_EQ(sizeof(Worker) % cacheLineBytes, 0u);
 }
 
 } // namespace

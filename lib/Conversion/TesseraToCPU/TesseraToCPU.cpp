@@ -114,15 +114,25 @@ struct GlobalIdPattern : ContextPattern<gpu::GlobalIdOp> {
   }
 };
 
-/// A barrier is a call: the runtime runs the threads as fibers.
+/// A barrier is a call: the runtime runs the threads as fibers. A lone thread
+/// needs none, and a call would write its fragments to the stack.
 struct BarrierPattern : ContextPattern<gpu::BarrierOp> {
-  using ContextPattern::ContextPattern;
+  BarrierPattern(MLIRContext *context, Value workgroup, bool isAlone)
+      : ContextPattern(context, workgroup), isAlone(isAlone) {}
+
   LogicalResult matchAndRewrite(gpu::BarrierOp op,
                                 PatternRewriter &rewriter) const override {
+    if (isAlone) {
+      rewriter.eraseOp(op);
+      return success();
+    }
     rewriter.replaceOpWithNewOp<func::CallOp>(op, barrierName, TypeRange(),
                                               ValueRange{workgroup});
     return success();
   }
+
+  /// Whether the workgroup is known to have one thread.
+  bool isAlone;
 };
 
 /// A C string in a constant of the module.
@@ -252,15 +262,15 @@ struct WorkgroupMemoryPattern : OpRewritePattern<gpu::DynamicSharedMemoryOp> {
 
 /// Converts the ops of the gpu dialect in a function with these parameters.
 static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
-                                   Value memory) {
+                                   Value memory, bool isAlone) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
   patterns.add<FieldPattern<gpu::BlockIdOp, BlockId>,
                FieldPattern<gpu::GridDimOp, GridDim>,
                FieldPattern<gpu::BlockDimOp, BlockDim>,
                FieldPattern<gpu::ThreadIdOp, ThreadId>, GlobalIdPattern,
-               AssertPattern, BarrierPattern, PrintfPattern>(context,
-                                                             workgroup);
+               AssertPattern, PrintfPattern>(context, workgroup);
+  patterns.add<BarrierPattern>(context, workgroup, isAlone);
   patterns.add<WorkgroupMemoryPattern>(context, memory);
   patterns.add<ReturnPattern>(context);
   walkAndApplyPatterns(function, std::move(patterns));
@@ -394,7 +404,10 @@ struct ConvertTesseraToCPUPass
       prints |= isa<gpu::PrintfOp>(op);
       asserts |= isa<cf::AssertOp>(op);
     });
-    if (failed(convertGpuOps(function, context, memory)))
+    std::optional<ArrayRef<int32_t>> block = kernel.getKnownBlockSize();
+    bool isAlone =
+        block && llvm::all_of(*block, [](int32_t size) { return size == 1; });
+    if (failed(convertGpuOps(function, context, memory, isAlone)))
       return failure();
     kernel.erase();
 

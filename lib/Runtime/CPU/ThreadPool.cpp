@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
 using namespace tessera::runtime;
@@ -194,9 +195,14 @@ void ThreadPool::run(unsigned workers, Work theWork, void *theArgument,
   for (unsigned worker = 1; worker < workers; ++worker)
     wakes += threads[worker - 1]->sleeper.wake();
   theWork(theArgument, 0);
-  if (attendance == Attendance::Required)
-    while (getJoined(ticket.load(std::memory_order_relaxed)) != limit)
-      pauseThread();
+  if (attendance == Attendance::Required) {
+    auto isComplete = [&] {
+      return getJoined(ticket.load(std::memory_order_relaxed)) == limit;
+    };
+    // There may be fewer processors than workers.
+    while (!spinUntil(isComplete))
+      sched_yield();
+  }
   unsigned joined = getJoined(ticket.fetch_and(~openBit));
   auto isDone = [&] { return finished.load() == joined; };
   if (isDone() ||

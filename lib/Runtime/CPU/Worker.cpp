@@ -204,9 +204,7 @@ void Worker::runShare(Job &job, Share &share) {
     for (int64_t id = first; id < last; ++id) {
       if (job.stop.load(std::memory_order_relaxed))
         return;
-      runWorkgroup(job, {share.first + id % share.width,
-                         id / share.width % share.height,
-                         id / share.width / share.height});
+      runWorkgroup(job, share.getWorkgroup(id));
     }
   }
 }
@@ -225,7 +223,7 @@ void Worker::prepareThreads(Job &job, const tessera_workgroup &workgroup) {
   }
 }
 
-void Worker::runWorkgroup(Job &job, const int64_t (&id)[3]) {
+void Worker::runWorkgroup(Job &job, std::array<int64_t, 3> id) {
   const LaunchRequest &request = *job.request;
   size_t bytes = static_cast<size_t>(request.workgroupBytes);
   bool watched = job.checking && bytes != 0;
@@ -235,7 +233,7 @@ void Worker::runWorkgroup(Job &job, const int64_t (&id)[3]) {
   }
   for (int64_t index = 0; index < job.threads; ++index) {
     Thread &thread = *threads[index];
-    std::copy_n(id, 3, thread.workgroup.blockId);
+    std::copy(id.begin(), id.end(), thread.workgroup.blockId);
     thread.state = Thread::Runs;
     thread.copies.clear();
     thread.groups.clear();

@@ -12,6 +12,7 @@
 #include "Runtime/Device.h"
 #include "ThreadPool.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -52,6 +53,12 @@ struct Share {
   /// cache. A grid of fewer columns than rows is divided by the linear number
   /// of its workgroups.
   void divide(const int64_t (&grid)[3], unsigned number, unsigned count);
+
+  /// The x, y and z of workgroup `number`.
+  std::array<int64_t, 3> getWorkgroup(int64_t number) const {
+    return {first + number % width, number / width % height,
+            number / width / height};
+  }
 };
 
 struct Thread;
@@ -76,7 +83,7 @@ private:
   /// Sets the threads up to run workgroups of `job`.
   void prepareThreads(Job &job, const tessera_workgroup &workgroup);
   void runShare(Job &job, Share &share);
-  void runWorkgroup(Job &job, const int64_t (&id)[3]);
+  void runWorkgroup(Job &job, std::array<int64_t, 3> id);
   /// All threads of a workgroup as fibers, from barrier to barrier.
   void runThreads(Job &job);
   /// Lets the lanes that have come to a meeting do what they met for. False,

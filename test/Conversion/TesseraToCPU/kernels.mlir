@@ -35,6 +35,33 @@ gpu.module @m {
 
 // -----
 
+// A lone thread waits for nobody.
+// CHECK-LABEL:   func.func @alone
+// CHECK:           memref.store
+// CHECK-NOT:       call @tessera_cpu_barrier
+// CHECK:           memref.load
+// CHECK:           return
+// CHECK-LABEL:   func.func @pair
+// CHECK:           call @tessera_cpu_barrier
+// CHECK:           return
+gpu.module @m {
+  gpu.func @alone(%m: memref<2xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    memref.store %x, %m[%c0] : memref<2xf32>
+    gpu.barrier
+    %y = memref.load %m[%c0] : memref<2xf32>
+    memref.store %y, %m[%c1] : memref<2xf32>
+    gpu.return
+  }
+  gpu.func @pair() kernel attributes {known_block_size = array<i32: 1, 2, 1>} {
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
 // Workgroup memory is an argument; spaces go.
 // CHECK:         func.func @memory(%[[X:.+]]: f32, %{{.+}}: !llvm.ptr, %[[W:.+]]: memref<?xi8>) attributes {gpu.kernel, tessera.kernel, tessera.workgroup_bytes = 128 : i64}
 // CHECK:           memref.view %[[W]][%{{.+}}][] : memref<?xi8> to memref<16xf32>

@@ -91,7 +91,9 @@ FailureOr<std::string> runPtxas(Operation *op, llvm::StringRef ptx,
 FailureOr<std::string> emitAMDGCN(ModuleOp module, const Chip &chip);
 
 /// Compiles the kernels in `module` to a code object (HSACO), which HIP loads.
-FailureOr<std::string> emitHSACO(ModuleOp module, const Chip &chip);
+/// Without a table of lines, kernels are compiled in several threads.
+FailureOr<std::string> emitHSACO(ModuleOp module, const Chip &chip,
+                                 bool hasLineTable = false);
 
 /// Links relocatable objects to a shared library (such as an AMD code object)
 /// with lld. They must not have undefined symbols.

@@ -597,8 +597,8 @@ std::vector<int64_t> list(const Share &share, const int64_t (&grid)[3]) {
 }
 
 TEST(Share, EachWorkgroupIsInOneShare) {
-  const int64_t grids[][3] = {{1, 1, 1},  {7, 1, 1},   {2, 9, 1}, {25, 3, 4},
-                              {98, 2, 1}, {3, 50, 2},  {1, 1, 5}, {64, 8, 3}};
+  const int64_t grids[][3] = {{1, 1, 1},  {7, 1, 1},  {2, 9, 1}, {25, 3, 4},
+                              {98, 2, 1}, {3, 50, 2}, {1, 1, 5}, {64, 8, 3}};
   for (const auto &grid : grids)
     for (unsigned count : {1u, 2u, 3u, 7u}) {
       int64_t total = grid[0] * grid[1] * grid[2];

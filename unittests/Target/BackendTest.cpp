@@ -15,6 +15,7 @@
 #include "Driver/Compiler.h"
 #include "Driver/DeviceChip.h"
 #include "Driver/TargetList.h"
+#include "Runtime/CodeObject.h"
 #include "Target/AMD/Chips.h"
 #include "Target/NVIDIA/Chips.h"
 #include "Target/Target.h"
@@ -28,6 +29,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "gtest/gtest.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -244,6 +246,56 @@ TEST_F(BackendTest, AChipOfAmdIsARow) {
   const Chip &chip = *findChip("hip", "gfx1152");
   EXPECT_EQ(countResidentWorkgroups(chip, 256, 32, 0), 16);
   EXPECT_EQ(countResidentWorkgroups(chip, 16, 32, 0), 64);
+}
+
+//===----------------------------------------------------------------------===//
+// Objects of several kernels
+//===----------------------------------------------------------------------===//
+
+TEST_F(BackendTest, ObjectsDoNotDependOnTheNumberOfThreads) {
+  module = parseSourceString<ModuleOp>(R"(
+func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>,
+                %c: tensor<64x64xf32>, %d: tensor<8xf32>)
+    -> (tensor<64x64xf32>, tensor<8xf32>) {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>)
+      outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %s = linalg.exp ins(%d : tensor<8xf32>) outs(%e : tensor<8xf32>)
+      -> tensor<8xf32>
+  %f = tensor.empty() : tensor<64x64xf32>
+  %t = linalg.add ins(%r, %r : tensor<64x64xf32>, tensor<64x64xf32>)
+      outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %u = linalg.matmul ins(%t, %r : tensor<64x64xf32>, tensor<64x64xf32>)
+      outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %u, %s : tensor<64x64xf32>, tensor<8xf32>
+}
+)",
+                                       &context);
+  ASSERT_TRUE(module);
+  for (const char *chip : {"gfx942", "gfx1100"}) {
+    context.enableMultithreading();
+    std::string inSeveral = emit("hip", chip, "hsaco");
+    context.disableMultithreading();
+    std::string inOne = emit("hip", chip, "hsaco");
+    context.enableMultithreading();
+    EXPECT_TRUE(inSeveral == inOne);
+    // The metadata of all kernels are one note, with the name of each once.
+    auto object =
+        ::tessera::runtime::readCodeObject({inOne.data(), inOne.size()});
+    ASSERT_TRUE(object.ok()) << object.status().message();
+    std::vector<std::string> names;
+    for (const auto &kernel : object->kernels) {
+      names.push_back(kernel.name);
+      EXPECT_GT(kernel.vectors, 0) << kernel.name;
+    }
+    ASSERT_GE(names.size(), 3u);
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(),
+              names.size());
+    EXPECT_EQ(StringRef(inOne).count("amdhsa.kernels"), 1u);
+    // The kernels' code is there: each name has a descriptor.
+    for (const std::string &name : names)
+      EXPECT_NE(inOne.find(name + ".kd"), std::string::npos) << name;
+  }
 }
 
 TEST(ChipRowsTest, TheRuntimeReadsCachesOfAmd) {

@@ -257,8 +257,8 @@ Status CpuDevice::launch(const LaunchRequest &request) {
       count,
       [](void *data, unsigned worker) {
         auto *launch = static_cast<Launch *>(data);
-        launch->device.workers[worker]->run(
-            launch->job, launch->device.workers, worker, launch->count);
+        launch->device.workers[worker]->run(launch->job, launch->device.workers,
+                                            worker, launch->count);
       },
       &state);
   return job.error;

@@ -33,11 +33,11 @@ static void pauseThread() {
 //
 // A ticket is one word, so that a worker joins a job only while it is open:
 //
-//   number of the job | open | workers that may join, w/o 0 | that have joined
+//   number of the job | open | workers that may join | workers that have
 //
-// The caller opens a ticket, works, and closes the ticket. From then on nobody
-// joins, and it waits for those that have. A worker that wakes later finds a
-// closed ticket, and touches nothing of the job.
+// The caller opens a ticket, works, and closes the ticket. From then on no
+// worker joins, and the caller waits for those that have. A worker that wakes
+// later finds a closed ticket, and touches nothing of the job.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,8 +67,7 @@ public:
   Sleeper &operator=(const Sleeper &) = delete;
 
   /// Sleeps unless `condition` is true. May return while it is not.
-  template <typename Condition>
-  void sleepUnless(const Condition &condition) {
+  template <typename Condition> void sleepUnless(const Condition &condition) {
     // Either this thread sees the change, or the one that makes it sees that
     // this thread is asleep: both are sequentially consistent.
     isAsleep.store(true);
@@ -134,8 +133,7 @@ void *ThreadPool::threadMain(void *data) {
   uint64_t last = 0;
   for (;;) {
     auto isChanged = [&] {
-      return getNumber(pool.ticket.load()) != last ||
-             worker->quit.load();
+      return getNumber(pool.ticket.load()) != last || worker->quit.load();
     };
     if (!pool.isHeld.load(std::memory_order_relaxed) ||
         !pool.spinUntil(isChanged))
@@ -205,8 +203,7 @@ void ThreadPool::run(unsigned workers, Work theWork, void *theArgument,
   }
   unsigned joined = getJoined(ticket.fetch_and(~openBit));
   auto isDone = [&] { return finished.load() == joined; };
-  if (isDone() ||
-      (isHeld.load(std::memory_order_relaxed) && spinUntil(isDone)))
+  if (isDone() || (isHeld.load(std::memory_order_relaxed) && spinUntil(isDone)))
     return;
   while (!isDone())
     caller->sleepUnless(isDone);

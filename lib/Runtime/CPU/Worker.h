@@ -70,8 +70,8 @@ public:
   Worker();
   ~Worker();
 
-  /// Takes workgroups of `job` until there are no more, or one has failed: first
-  /// those of this worker's share, then those of the others.
+  /// Takes workgroups of `job` until there are no more, or one has failed:
+  /// first those of this worker's share, then those of the others.
   void run(Job &job, const std::vector<std::unique_ptr<Worker>> &workers,
            unsigned self, unsigned count);
 

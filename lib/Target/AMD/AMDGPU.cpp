@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JoinObjects.h"
+#include "Target/SplitModule.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -151,43 +153,60 @@ static void placeVariables(llvm::Module &code) {
     }
 }
 
-/// The kernels as `machine`'s optimized LLVM IR.
-static LogicalResult makeModule(ModuleOp module, IRModule &code,
-                                llvm::TargetMachine &machine) {
-  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
-  if (failed(kernels))
+/// Emits a module of kernels, which a thread of its own may do.
+static FailureOr<std::string> emitModule(ModuleOp kernels, const Chip &chip,
+                                         llvm::CodeGenFileType type) {
+  // A machine belongs to one thread at a time.
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createAmdMachine(kernels, chip);
+  if (!machine)
     return failure();
-  if (failed(translate(**kernels, code, machine)) ||
-      failed(defineAmdFunctions(module, code.get())))
+  IRModule code(kernels);
+  if (failed(translate(kernels, code, *machine)) ||
+      failed(defineAmdFunctions(kernels, code.get())))
     return failure();
   placeVariables(code.get());
   relaxAtomics(code.get());
   code.get().addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
                            codeObjectVersion);
-  return code.optimize(machine);
-}
-
-static FailureOr<std::string> emit(ModuleOp module, const Chip &chip,
-                                   llvm::CodeGenFileType type) {
-  std::unique_ptr<llvm::TargetMachine> machine = createAmdMachine(module, chip);
-  if (!machine)
-    return failure();
-  IRModule code(module);
-  if (failed(makeModule(module, code, *machine)))
+  if (failed(code.optimize(*machine)))
     return failure();
   return code.emit(*machine, type);
 }
 
 FailureOr<std::string> mlir::tessera::emitAMDGCN(ModuleOp module,
                                                  const Chip &chip) {
-  return emit(module, chip, llvm::CodeGenFileType::AssemblyFile);
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
+  if (failed(kernels))
+    return failure();
+  return emitModule(**kernels, chip, llvm::CodeGenFileType::AssemblyFile);
 }
 
-FailureOr<std::string> mlir::tessera::emitHSACO(ModuleOp module,
-                                                const Chip &chip) {
-  FailureOr<std::string> object =
-      emit(module, chip, llvm::CodeGenFileType::ObjectFile);
-  if (failed(object))
+FailureOr<std::string>
+mlir::tessera::emitHSACO(ModuleOp module, const Chip &chip, bool hasLineTable) {
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherGpuKernels(module);
+  if (failed(kernels))
     return failure();
-  return linkShared(module, {*object});
+  auto emitPart = [&](ModuleOp part) {
+    return emitModule(part, chip, llvm::CodeGenFileType::ObjectFile);
+  };
+  // As many parts however many threads there are, so that the code does not
+  // depend on the machine. Each takes a few milliseconds, and code for
+  // prefetches beyond its end, so a long program does not have one for each
+  // kernel. The table of lines is one for all kernels.
+  constexpr size_t mostParts = 32;
+  SmallVector<OwningOpRef<ModuleOp>> parts;
+  if (!hasLineTable)
+    parts = splitModule(**kernels, mostParts, /*leastDefinitions=*/2);
+  if (parts.empty()) {
+    FailureOr<std::string> object = emitPart(**kernels);
+    if (failed(object))
+      return failure();
+    return linkShared(module, {*object});
+  }
+  FailureOr<std::vector<std::string>> objects = compileParts(parts, emitPart);
+  if (failed(objects) || failed(joinMetadata(module, *objects)))
+    return failure();
+  return linkShared(module,
+                    SmallVector<StringRef>(objects->begin(), objects->end()));
 }

@@ -79,7 +79,7 @@ public:
     if (lineTable && failed(addLineTable(module)))
       return failure();
     return stage == "amdgcn" ? emitAMDGCN(module, chip)
-                             : emitHSACO(module, chip);
+                             : emitHSACO(module, chip, lineTable);
   }
 
   LogicalResult compileKernels(ModuleOp module, const Chip &chip,

@@ -35,7 +35,7 @@ gpu.module @m {
 
 // -----
 
-// A lone thread waits for nobody.
+// A lone thread has no barriers.
 // CHECK-LABEL:   func.func @alone
 // CHECK:           memref.store
 // CHECK-NOT:       call @tessera_cpu_barrier

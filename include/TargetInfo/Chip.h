@@ -287,6 +287,9 @@ struct SchedulePolicy {
   /// FMAs where there are as many as processors; 0: there are none.
   std::array<int64_t, 2> largeScalarWorkgroup = {0, 0},
                          largeScalarSubgroup = {0, 0};
+  /// The vector registers of a subgroup of one lane, from which its default
+  /// tiles follow. 0: subgroups have lanes.
+  int64_t vectorRegisters = 0;
   /// With scalar FMAs, K is divided until a processor has so many subgroups. 0:
   /// it is divided as with a matrix unit.
   int64_t scalarSubgroups = 0;

@@ -49,25 +49,6 @@ int64_t ScheduleBuilder::chooseStepBytes() {
              : defaults->kBytes;
 }
 
-bool ScheduleBuilder::chooseStepOfVectors() {
-  constexpr int64_t most = 64;
-  instruction = select(fields.subgroup, 1);
-  if (!instruction || instruction->k != 1 || form.k.empty())
-    return false;
-  int64_t run = getStaticExtent(op, form.k.back());
-  int64_t k = 16;
-  for (int64_t length = most; length > 16; length -= 16)
-    if (ShapedType::isStatic(run) && run % length == 0) {
-      k = length;
-      break;
-    }
-  fields.kFragment = 1;
-  fields.k = k;
-  while (limit && limit % fields.k)
-    --fields.k;
-  return true;
-}
-
 void ScheduleBuilder::chooseStep() {
   // Without staging, a step is one fragment: no longer than the default.
   // Rows along K that registers hold are read in longer runs, and few
@@ -77,7 +58,7 @@ void ScheduleBuilder::chooseStep() {
                 (isHeld(1) && isStoredTransposed(op, form, 1)) ||
                 ((isHeld(0) || isHeld(1)) && workgroups &&
                  *workgroups <= chip.processors);
-  if (!chip.hasLanes() && fields.stages > 0 && chooseStepOfVectors())
+  if (chooseStepOfVectors())
     return;
   int64_t bytes = chooseStepBytes() * (isLong ? 2 : 1),
           step = std::max(8 * bytes / operandBits, int64_t(1));

@@ -31,6 +31,8 @@ void ScheduleBuilder::startTile() {
   // Operands of scalar FMAs need more registers, and so do reductions of rows.
   if (hasWholeRows && !usesMatrixUnit && chip.policy.scalarSubgroups > 0)
     subgroup[1] /= 2;
+  if (std::optional<Tile> vectors = chooseVectorTile())
+    workgroup = subgroup = *vectors;
   largestTile = subgroup[0] * subgroup[1];
   if (!hasWholeRows)
     return;

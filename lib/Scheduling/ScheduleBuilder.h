@@ -20,7 +20,7 @@ namespace mlir::tessera {
 /// A step is implemented in the file of its concern: DefaultSchedule.cpp (class
 /// and finish), DefaultTile.cpp, DefaultStep.cpp (K and stages),
 /// DefaultBatches.cpp, DefaultResources.cpp (memory and registers),
-/// DefaultParts.cpp (parts of K).
+/// DefaultParts.cpp (parts of K), DefaultVectors.cpp (subgroups of one lane).
 class ScheduleBuilder {
 public:
   using Tile = std::array<int64_t, 2>;
@@ -43,7 +43,6 @@ private:
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.
   void startTile();
   /// Chooses `k` and `kFragment`.
-  bool chooseStepOfVectors();
   void chooseStep();
   /// Gives byte outputs a tile of all columns, if it is about as large.
   void fitColumns();
@@ -80,6 +79,12 @@ private:
   /// Widens the tile of a subgroup to rows of N elements, with about the same
   /// number of elements if instructions of the same class permit.
   Tile widenToRows();
+  /// The tile of a subgroup of one lane, in its vector registers. None for other
+  /// subgroups, and where a conversion of operands needs registers too.
+  std::optional<Tile> chooseVectorTile();
+  /// Chooses `k` and `kFragment` for staged operands of a subgroup of one lane.
+  /// Returns whether it has.
+  bool chooseStepOfVectors();
   /// The bytes of a row of a staged operand.
   int64_t chooseStepBytes();
   /// Uses the shortest fragments of a small matrix.

@@ -8,8 +8,8 @@
 
 using namespace mlir::tessera;
 
-/// The tile that fills the vector registers of a chip, in vectors of f32. It
-/// depends on the number of registers: AVX-512 has 32, AVX2 16.
+/// The tile that fills the vector registers of a chip, in vectors of f32, where
+/// the extents are not known.
 static std::array<int64_t, 2> getRegisterTile(int64_t vectorBytes) {
   switch (vectorBytes) {
   case 64:
@@ -27,4 +27,5 @@ void mlir::tessera::setCpuSchedules(Chip &chip, int64_t vectorBytes) {
   std::array<int64_t, 2> tile{rows, vectors * vectorBytes / 4};
   policy.matrixDefaults = policy.scalarDefaults = {tile, tile, 4, 0};
   policy.simt = {1, 4096, 128, 4};
+  policy.vectorRegisters = vectorBytes == 64 ? 32 : 16;
 }

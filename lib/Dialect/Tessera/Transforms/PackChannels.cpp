@@ -347,6 +347,27 @@ static bool packFewInFront(ContractOp op, const MatrixForm &form,
   return false;
 }
 
+bool mlir::tessera::packFewChannels(ContractOp op, const Chip &chip) {
+  if (packImage(op, chip))
+    return true;
+  std::optional<ChannelPlan> plan =
+      makeChannelPlan(op, getMatrixForm(op), chip);
+  if (!plan || !plan->isFewInFront)
+    return false;
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  memref::ReinterpretCastOp view =
+      viewInOrder(builder, op.getLhs(), plan->image);
+  if (!view)
+    return false;
+  TentativeOperands before(op);
+  setOperand(op, 0, view, plan->image);
+  if (packImage(op, chip))
+    return true;
+  before.restore();
+  view.erase();
+  return false;
+}
+
 bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::optional<ChannelPlan> plan = makeChannelPlan(op, form, chip);

@@ -212,6 +212,19 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
     return std::nullopt;
   plan.filterAt = *at;
 
+  if (!chip.hasLanes()) {
+    // A lone thread copies runs by short vectors, which need no alignment. Other
+    // images have channels for vectors.
+    constexpr int64_t vectorBytes = 16;
+    if (count * bytes >= vectorBytes)
+      return std::nullopt;
+    plan.channels = count;
+    plan.positions = getStaticExtent(op, plan.position);
+    while (plan.run() * bytes % vectorBytes)
+      ++plan.positions;
+    plan.width = (plan.windows - 1) * plan.stride + plan.positions;
+    return plan;
+  }
   plan.channels = llvm::PowerOf2Ceil(count);
   while (plan.stride * plan.channels * bytes % chip.accessBytes)
     plan.channels *= 2;
@@ -452,12 +465,16 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
   std::optional<ImagePlan> plan = makePlan(op, form, chip);
   if (!plan)
     return false;
-  double gain = saved ? *saved : estimateSavedByRuns(op, form, chip),
-         cost = estimateCost(op, *plan, chip);
-  LDBG() << op.getLoc() << ": packing the image costs " << cost
-         << " ns and saves " << gain;
-  if (gain <= cost)
-    return false;
+  // Where a lone thread copies element by element, runs always pay.
+  double gain = 0, cost = 0;
+  if (chip.hasLanes()) {
+    gain = saved ? *saved : estimateSavedByRuns(op, form, chip);
+    cost = estimateCost(op, *plan, chip);
+    LDBG() << op.getLoc() << ": packing the image costs " << cost
+           << " ns and saves " << gain;
+    if (gain <= cost)
+      return false;
+  }
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Value image = op.getLhs(), filters = op.getRhs();
   ImageSource source(image, op);
@@ -481,7 +498,8 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
   op.setMapsAttr(makeMaps(op, *plan));
   op.getLhsMutable().assign(runs);
   op.getRhsMutable().assign(rows);
-  if (getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1 &&
+  if (chip.hasLanes() &&
+      getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1 &&
       ((!plan->isFolded &&
         plan->channels * getElementBytes(type.getElementType()) >=
             chip.accessBytes) ||
@@ -509,8 +527,11 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
            plan->columnBefore + columnOdd, plan->before + odd,
            "copies the image of a convolution, " + formatType(image) + ", to " +
                std::to_string(plan->channels) +
-               " channels and a border, so that windows are aligned to " +
-               std::to_string(chip.accessBytes) + " bytes");
+               " channels and a border, so that " +
+               (chip.hasLanes()
+                    ? "windows are aligned to " +
+                          std::to_string(chip.accessBytes) + " bytes"
+                    : "rows of windows are whole vectors"));
   source.eraseUnused();
   emitCopy(builder, *plan, ImageSource(filters),
            cast<MemRefType>(filters.getType()), newFilters, plan->filterAt,

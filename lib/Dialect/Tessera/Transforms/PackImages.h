@@ -24,6 +24,11 @@ namespace mlir::tessera {
 bool packImage(ContractOp op, const Chip &chip,
                std::optional<double> saved = std::nullopt);
 
+/// For a chip whose threads have no lanes: gives a convolution over an image of
+/// few channels, wherever these are, copies in which a row of a window is a run
+/// of whole vectors. Returns whether it did.
+bool packFewChannels(ContractOp op, const Chip &chip);
+
 /// Gives a convolution over an image whose channels are not the last dimension,
 /// or not whole rows, copies of the image and of its filters with the channels
 /// last, and if necessary an output with the channels last that is copied

@@ -364,8 +364,11 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
 
 void Packer::run(ContractOp op) {
   MatrixForm form = getMatrixForm(op);
-  if (!chip.hasLanes())
+  if (!chip.hasLanes()) {
+    if (!op.getScheduleAttr() && packFewChannels(op, chip))
+      return;
     return packRows(op, form);
+  }
   SmallVector<const MatrixInstruction *> rows =
       getGroupInstructions(op, form, chip);
   if (rows.empty()) {

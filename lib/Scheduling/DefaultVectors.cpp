@@ -69,7 +69,8 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
         continue;
       double cost =
           estimateVectorTile(extents[0], extents[1], width, rows, vectors);
-      if (cost < least) {
+      // Of equal tiles, one of many rows reads less of rhs.
+      if (cost <= least) {
         least = cost;
         best = {rows, vectors * width};
       }

@@ -69,7 +69,7 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
         continue;
       double cost =
           estimateVectorTile(extents[0], extents[1], width, rows, vectors);
-      // Of equal tiles, one of many rows reads less of rhs.
+      // A tile of many rows reads less of rhs.
       if (cost <= least) {
         least = cost;
         best = {rows, vectors * width};

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs parts of benchmarks/networks.py that need no device: check-networks.py compile TOOLS ARGUMENTS | page
+"""Runs parts of benchmarks/networks.py that need no device: check-networks.py compile TOOLS ARGUMENTS | page | rounds
 
 compile runs it with stand-ins for numpy, onnx and IREE's runtime, and the programs of the folder TOOLS ahead of others,
-or none at all if there is no such folder; page prints the page and the chart of results.
+or none at all if there is no such folder; page prints the page and the chart of results; rounds prints a row of three
+rounds.
 """
 
 import os
@@ -43,8 +44,37 @@ def print_page(networks):
     print("the line at 1 is where both begin", float(behind["x"]) + float(behind["width"]) == float(ahead["x"]))
 
 
+def print_rounds(networks):
+    """Rounds with stand-ins for gpu-runner and two peers, of which one fails."""
+    order = []
+
+    def run_ours(options, path, inputs, folder):
+        order.append("ours")
+        ms = [3.0, 1.0, 2.0][order.count("ours") - 1]
+        return {"bench": {"median_ms": ms + 10, "settled": {"ms": ms}}, "compile": [{"ms": 1000 * ms}], "chip": "c",
+                "kernels": [{"launches": 2}], "device": {"name": "d", "driver": "v"}}, []
+
+    class Peer:
+        def measure(self, path, name, inputs):
+            order.append("peer")
+            return [8.0, 9.0, 7.0][order.count("peer") - 1], None
+
+    class Missing(Peer):
+        def measure(self, path, name, inputs):
+            order.append("missing")
+            raise networks.Missing("not here")
+    networks.run_ours = run_ours
+    networks.read_inputs = lambda path: {"x": types.SimpleNamespace(shape=(1, 2), dtype="float32")}
+    row = networks.measure_network(types.SimpleNamespace(rounds=3), "n.onnx", {"peer": Peer(), "missing": Missing()})
+    print(" ".join(order))
+    print(row["ms"], row["cold"], row["compile"], row["kernels"], row["peers"])
+
+
 def main():
     networks = load()
+    if sys.argv[1] == "rounds":
+        print_rounds(networks)
+        return 0
     if sys.argv[1] == "page":
         print_page(networks)
         return 0

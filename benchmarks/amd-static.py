@@ -15,42 +15,7 @@ import re
 import shutil
 import subprocess
 
-CLASSES = [
-    ("matrix", re.compile(r"v_(s?mfma|smfmac|wmma)")),
-    ("LDS read", re.compile(r"ds_(read|load)")),
-    ("LDS write", re.compile(r"ds_(write|store)")),
-    ("lane exchange", re.compile(r"ds_(b?permute|bpermute|swizzle)")),
-    ("global load", re.compile(r"(global|buffer|flat)_load")),
-    ("global store", re.compile(r"(global|buffer|flat)_(store|atomic)")),
-    ("scratch", re.compile(r"scratch_")),
-    ("wait", re.compile(r"s_wait|s_barrier|s_nop|s_delay_alu|s_setprio|s_sleep")),
-    ("scalar", re.compile(r"s_")),
-    ("vector", re.compile(r"v_")),
-]
-
-
-def instructions(lines):
-    for line in lines:
-        text = line.split(";")[0].split("//")[0].strip()
-        if text and not text.startswith(".") and not text.endswith(":"):
-            yield text
-
-
-def find_loop(lines):
-    """The lines of the loop (from a label to a branch back to it) with the most matrix instructions;
-    of nested ones the innermost."""
-    labels, best = {}, (0, 0, [])
-    for i, line in enumerate(lines):
-        label = re.match(r"([.\w$]+):", line)
-        if label:
-            labels[label.group(1)] = i
-        branch = re.match(r"\s*s_c?branch\w*\s+([.\w$]+)", line)
-        if branch and branch.group(1) in labels:
-            body = lines[labels[branch.group(1)] : i + 1]
-            matrix = sum(bool(CLASSES[0][1].match(t)) for t in instructions(body))
-            if (matrix, -len(body)) > (best[0], -best[1]):
-                best = (matrix, len(body), body)
-    return best[2]
+from machine_code import count_classes, find_loop, instructions
 
 
 def simulate(mca, chip, body):
@@ -75,9 +40,7 @@ def main():
         with open(name) as file:
             lines = file.read().splitlines()
         body = find_loop(lines)
-        counts = dict.fromkeys((c for c, _ in CLASSES), 0)
-        for text in instructions(body):
-            counts[next((c for c, pattern in CLASSES if pattern.match(text)), "vector")] += 1
+        counts = count_classes(body)
         total = sum(counts.values())
         print(f"{name}: {total} instructions in the main loop")
         for kind, count in counts.items():

@@ -265,6 +265,16 @@ struct UnitLimits {
   int64_t memoryBytes = 0, systemBytes = 0;
 };
 
+/// A tiling for large contractions with a matrix unit. A subgroup divides its
+/// tile into virtual threads whose fragments have the extents of one matrix
+/// instruction.
+struct LargeTiling {
+  std::array<int64_t, 2> workgroup, subgroup, fragment;
+  /// The least extent of K, in bytes of the wider operand: other workgroups do
+  /// not hide the time before the first step and after the last one.
+  int64_t leastBytes;
+};
+
 /// The choices of the default schedule for a chip. They are not facts of the
 /// hardware.
 struct SchedulePolicy {
@@ -302,6 +312,9 @@ struct SchedulePolicy {
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.
   std::array<int64_t, 2> largeWorkgroup = {0, 0};
+  /// The tiling where copies of both operands run ahead, if no processor then
+  /// computes more elements of the output than with `matrixDefaults`.
+  std::optional<LargeTiling> largeTiling = std::nullopt;
   BatchDefaults batchDefaults;
   AttentionDefaults attentionDefaults;
   /// Tilings for instructions of several subgroups together, where the chip has
@@ -370,6 +383,9 @@ struct Chip {
   /// The number of SMs or compute units of the largest device of this chip; the
   /// default schedule aims to keep them busy. 0: known at run time only.
   int64_t processors = 0;
+  /// The number of dies of a device, each with a cache of its own. Consecutive
+  /// workgroups start on one die after the other.
+  int64_t dies = 1;
   /// Whether staged tiles from which lanes read runs of columns use a k-packed
   /// (VNNI) layout (lib/Conversion/FragmentToVector/KPackedTiles.cpp).
   /// Otherwise the layout is unchanged, since the chip has transposing loads,

@@ -9,6 +9,7 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Scheduling/DieOrder.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Target/Intel/BlockLoads.h"
@@ -130,13 +131,17 @@ int64_t ScheduleBuilder::chooseSplitK() {
 }
 
 /// If the workgroups of one wave would cover only a few columns of a large
-/// grid, the grid is traversed in bands.
+/// grid, the grid is traversed in bands. Bands also give each die tiles that
+/// share operands.
 int64_t ScheduleBuilder::chooseRaster() {
   constexpr int64_t band = 8;
   auto tiles = countTiles(fields.workgroup);
   if (!tiles || chip.processors == 0)
     return 0;
   auto [m, n, batch] = *tiles;
+  if (chip.dies > 1)
+    return m >= band && m * n >= chip.dies * countTilesOfDie(chip, band) ? band
+                                                                         : 0;
   return m > band && m * n >= 4 * chip.processors ? band : 0;
 }
 
@@ -148,10 +153,14 @@ static bool canSwizzleTiles(ContractOp op, const StagedTiles &tiles) {
              tiles.b, getElementTypeOrSelf(op.getRhs().getType())));
 }
 
+bool ScheduleBuilder::prefersSwizzle() {
+  return chip.policy.preferSwizzle && fields.stages > 0 &&
+         hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip) &&
+         canSwizzleTiles(op, getStagedTiles(op, form, make(), chip));
+}
+
 void ScheduleBuilder::finish() {
-  fields.swizzle = chip.policy.preferSwizzle && fields.stages > 0 &&
-                   hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip) &&
-                   canSwizzleTiles(op, getStagedTiles(op, form, make(), chip));
+  fields.swizzle = prefersSwizzle();
   if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
   holdParts();

@@ -192,8 +192,67 @@ void ScheduleBuilder::fillProcessors() {
   }
 }
 
+/// Whether the large tiling suits the operands: one instruction for each
+/// fragment, and copies of whole accesses that run ahead.
+bool ScheduleBuilder::suitsLargeTiling(const LargeTiling &large) {
+  bool isStatic = llvm::none_of(extents, ShapedType::isDynamic);
+  if (!isStatic || !usesMatrixUnit || usesBlocks || hasWholeRows ||
+      fields.stages < 2 || fields.workgroup != defaults->workgroup ||
+      fields.subgroup != defaults->subgroup ||
+      getElementBytes(op.getAccumulatorType()) != 4 ||
+      (operandBits != 8 && operandBits != 16) || op.getUnsignedA() ||
+      op.getUnsignedB() || extents[2] * operandBits / 8 < large.leastBytes)
+    return false;
+  for (unsigned side : {0, 1})
+    if (form.gather[side] || !op.getProducer(side).empty() ||
+        isPacked(op.getFactorType(side)) || isHeld(side) ||
+        !hasAlignedRows(op, side, chip))
+      return false;
+  // Loads straight to workgroup memory copy whole tiles only, and the longer
+  // steps that they permit would take too many registers.
+  return chooseStepBytes() == defaults->kBytes ||
+         (extents[0] % large.workgroup[0] == 0 &&
+          extents[1] % large.workgroup[1] == 0);
+}
+
+void ScheduleBuilder::useLargeTiling(const LargeTiling &large) {
+  if (!suitsLargeTiling(large))
+    return;
+  std::optional<int64_t> few = countWorkgroups(large.workgroup),
+                         many = countWorkgroups(fields.workgroup);
+  // The number of elements that the processor with most tiles computes.
+  auto countElements = [&](int64_t workgroups, Tile tile) {
+    return llvm::divideCeil(workgroups, chip.processors) * tile[0] * tile[1];
+  };
+  if (!few || !many || chip.processors == 0 ||
+      countElements(*few, large.workgroup) >
+          countElements(*many, fields.workgroup))
+    return;
+  ScheduleFields before = fields;
+  const MatrixInstruction *with = instruction,
+                          *row = select(large.fragment, longest);
+  fields.workgroup = large.workgroup;
+  fields.subgroup = large.subgroup;
+  // A step may be too short for the instruction of these fragments.
+  if (row && row->matrixUnit && Tile{row->m, row->n} == large.fragment &&
+      fields.k % row->k == 0) {
+    instruction = row;
+    fields.kFragment = row->k;
+    fields.vthread = {large.subgroup[0] / large.fragment[0],
+                      large.subgroup[1] / large.fragment[1]};
+  }
+  fields.swizzle = prefersSwizzle();
+  if (hasClass(large.subgroup, fields.kFragment) &&
+      getStagedTiles(op, form, make(), chip).bytes <= chip.workgroupMemoryBytes)
+    return;
+  fields = before;
+  instruction = with;
+}
+
 void ScheduleBuilder::enlargeTile() {
   const SchedulePolicy &policy = chip.policy;
+  if (policy.largeTiling)
+    useLargeTiling(*policy.largeTiling);
   Tile large =
            usesMatrixUnit ? policy.largeWorkgroup : policy.largeScalarWorkgroup,
        subgroup =

@@ -54,6 +54,10 @@ private:
   void fillProcessors();
   /// Takes the chip's large tile if all SMs have work even so.
   void enlargeTile();
+  bool suitsLargeTiling(const LargeTiling &large);
+  /// Takes `large` if it suits the contraction, and no processor then computes
+  /// more elements.
+  void useLargeTiling(const LargeTiling &large);
   /// Makes steps longer where an operand has a producer, and so few workgroups
   /// have work that the latency of each step is exposed.
   void lengthenStep();
@@ -128,6 +132,8 @@ private:
   std::optional<std::array<int64_t, 3>> countTiles(Tile workgroup);
   std::optional<int64_t> countWorkgroups(Tile workgroup);
   bool isCopiedDirectly(unsigned side);
+  /// Whether the staged tiles are swizzled rather than padded.
+  bool prefersSwizzle();
   /// Whether each matrix of a batch is one tile of one subgroup, smaller than
   /// the default one.
   bool isSmall();

@@ -515,37 +515,41 @@ private:
     return chunks.front();
   }
 
-  /// The same of bytes, four rows, where the target permutes the bytes of
-  /// words: two instructions for each word. Else null.
+  /// The same of bytes, four or eight rows, where the target permutes the bytes
+  /// of words: two instructions for each word. Else null.
   Value emitByteKPacking(OpBuilder &builder, ArrayRef<Value> chunks) {
     constexpr uint32_t lowPairs = 0x05010400, highPairs = 0x07030602,
                        lowHalves = 0x05040100, highHalves = 0x07060302;
-    if (together != 4 || width % 4 || getElementBits(element) != 8)
+    if (together % 4 || width % 4 || getElementBits(element) != 8)
       return {};
     Type i32 = builder.getI32Type();
     SmallVector<Value> rows, all;
     for (Value chunk : chunks)
       rows.push_back(vector::BitCastOp::create(
           builder, loc, VectorType::get(width / 4, i32), chunk));
-    for (int64_t i = 0; i < width / 4; ++i) {
-      auto row = [&](unsigned r) -> Value {
-        return vector::ExtractOp::create(builder, loc, rows[r], i);
-      };
-      auto permute = [&](Value low, Value high, uint32_t selector) {
-        return target.emitBytePermute(builder, loc, low, high, selector);
-      };
-      // Columns 0 and 1, and 2 and 3, of two rows each.
-      for (uint32_t pairs : {lowPairs, highPairs}) {
-        Value upper = permute(row(0), row(1), pairs);
-        if (!upper)
-          return {};
-        Value lower = permute(row(2), row(3), pairs);
-        for (uint32_t halves : {lowHalves, highHalves})
-          all.push_back(permute(upper, lower, halves));
+    int64_t ofColumn = together / 4;
+    all.resize(width * ofColumn);
+    for (int64_t i = 0; i < width / 4; ++i)
+      for (int64_t four = 0; four < ofColumn; ++four) {
+        auto row = [&](int64_t r) -> Value {
+          return vector::ExtractOp::create(builder, loc, rows[4 * four + r], i);
+        };
+        auto permute = [&](Value low, Value high, uint32_t selector) {
+          return target.emitBytePermute(builder, loc, low, high, selector);
+        };
+        // Columns 0 and 1, and 2 and 3, of two rows each.
+        int64_t column = 4 * i;
+        for (uint32_t pairs : {lowPairs, highPairs}) {
+          Value upper = permute(row(0), row(1), pairs);
+          if (!upper)
+            return {};
+          Value lower = permute(row(2), row(3), pairs);
+          for (uint32_t halves : {lowHalves, highHalves})
+            all[ofColumn * column++ + four] = permute(upper, lower, halves);
+        }
       }
-    }
     Value words = vector::FromElementsOp::create(
-        builder, loc, VectorType::get(width, i32), all);
+        builder, loc, VectorType::get(width * ofColumn, i32), all);
     return vector::BitCastOp::create(
         builder, loc, VectorType::get(width * together, element), words);
   }

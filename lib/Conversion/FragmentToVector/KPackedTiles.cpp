@@ -148,14 +148,14 @@ static std::optional<KPacking> findKPacking(Value memory, int64_t rows,
   return found;
 }
 
-/// The same in words of as many rows as the loads permit: for four elements,
-/// down to those that fill four bytes; for packed elements, eight.
+/// The same in words of as many rows as the loads permit: from those that fill
+/// eight bytes down to four bytes; for packed elements, eight.
 static std::optional<KPacking> findKPacking(Value memory, const Chip &chip) {
   int64_t bits =
       getElementBits(cast<MemRefType>(memory.getType()).getElementType());
   if (bits == chip.transposingReadBits || bits >= 32)
     return std::nullopt;
-  for (int64_t least = 32 / bits, rows = std::max<int64_t>(least, 4);
+  for (int64_t least = 32 / bits, rows = bits < 8 ? least : 64 / bits;
        rows >= least; rows /= 2)
     if (std::optional<KPacking> found = findKPacking(memory, rows, chip))
       return found;

@@ -14,7 +14,9 @@
 //
 // so that the latency of each read is hidden by a few matmuls. The first reads
 // are a third, or as many as leave one for each of three quarters of the
-// matmuls (docs/benchmarks/amd-static.md shows the resulting loops).
+// matmuls (docs/benchmarks/amd-static.md shows the resulting loops). Steps of
+// many matmuls, which are those of large tiles, have several matmuls between
+// two reads: registers could not hold all fragments of a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +38,10 @@ static constexpr int32_t matrixKind = 0x8, ldsReadKind = 0x100;
 
 /// The smallest number of matmuls for which an order is specified.
 static constexpr int64_t leastMatmuls = 4;
+
+/// The largest number of matmuls between which reads are issued as early as
+/// possible.
+static constexpr int64_t mostEarlyMatmuls = 32;
 
 /// Whether `op` ends a scheduling region.
 static bool endsRegion(Operation *op) {
@@ -76,9 +82,11 @@ static void orderRegion(Operation *lastMatmul, int64_t matmuls, int64_t reads) {
                                      /*groupId=*/0);
   };
   int64_t first = std::max({reads / 3, reads - matmuls * 3 / 4, int64_t(1)});
+  int64_t between =
+      matmuls > mostEarlyMatmuls ? std::max(matmuls / reads, int64_t(1)) : 1;
   group(ldsReadKind, first);
   for (int64_t read = first; read < reads; ++read) {
-    group(matrixKind, 1);
+    group(matrixKind, between);
     group(ldsReadKind, 1);
   }
   group(matrixKind, matmuls);

@@ -324,6 +324,7 @@ Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
       std::min<int64_t>(of.registersOfLane, rdna ? 256 : 512);
   chip.registersPerWorkgroup = 4 * of.registersOfLane * chip.subgroupSize;
   chip.processors = of.processors;
+  chip.dies = of.dies;
   // "AMD Instinct MI300 Instruction Set Architecture" and "RDNA3 Instruction
   // Set Architecture": four SIMD units keep 8 or 16 waves each. A workgroup
   // processor of RDNA has the LDS of two compute units.

@@ -16,6 +16,20 @@ void mlir::tessera::setAmdSchedules(Chip &chip, const AmdChipRow &row) {
   // two copies. With two stages, a step's loads are held ahead of the MFMAs of
   // the previous step.
   policy.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
+  if (row.bit & (Gfx942 | Gfx950))
+    // Eight waves with 128 registers of accumulators each: three quarters of
+    // the bytes that waves of 64x64 read from LDS for each MFMA. Reads that
+    // transpose b have half the width, so that it should have the shorter side.
+    // "AMD Instinct MI300X workload optimization" of ROCm's documentation
+    // prefers MFMAs of 16x16 for all GEMMs, and "FP8 GEMM optimization on AMD
+    // CDNA4-based GPUs" 256x256 by eight waves. Writing 256 KiB takes as long
+    // as 1 KiB of K.
+    policy.largeTiling = {/*workgroup=*/{256, 256},
+                          /*subgroup=*/{64, 128},
+                          /*fragment=*/{16, 16},
+                          /*leastBytes=*/4096};
+  if (row.bit & Gfx950)
+    policy.largeTiling->subgroup = {128, 64};
   policy.preferSwizzle = true;
   policy.unrollStages = true;
   if (row.bit & Gfx950)

@@ -38,6 +38,7 @@
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Scheduling/DieOrder.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/TuningTask.h"
@@ -166,6 +167,9 @@ private:
   Value getNumUnits() {
     return math.mul(math.mul(numUnits[0], numUnits[1]), numTiles[2]);
   }
+  /// The index of the tile of workgroup `linear`, such that each die of the
+  /// device computes consecutive tiles.
+  Value emitDieOrder(Value linear);
   /// Walks through the tiles that this workgroup computes.
   void emitTiles();
   /// `emit` for each from `begin` to `end` in steps of `step`.
@@ -769,6 +773,30 @@ void Tiler::forEach(Value begin, Value end, Value step,
   emit(loop.getInductionVar());
 }
 
+/// Workgroup 0 runs on the first die, 1 on the second, and so on. Within each
+/// window of `dies * run` workgroups, those of one die compute `run` tiles that
+/// follow each other, and so share operands in the die's cache. The last
+/// workgroups, of less than a window, keep their order.
+Value Tiler::emitDieOrder(Value linear) {
+  if (chip.dies <= 1 || schedule.getRaster() == 0 ||
+      schedule.getPersistent() != 0 || schedule.getNumClustered() > 1)
+    return linear;
+  int64_t run = countTilesOfDie(chip, schedule.getRaster());
+  Value dies = math.constant(chip.dies),
+        window = math.constant(chip.dies * run), units = getNumUnits(),
+        inWindow = math.rem(linear, window),
+        place = math.add(math.mul(math.rem(inWindow, dies), run),
+                         math.div(inWindow, dies)),
+        ordered = math.add(math.sub(linear, inWindow), place);
+  std::optional<int64_t> known = getConstantIntValue(units);
+  if (known && *known % (chip.dies * run) == 0)
+    return ordered;
+  Value whole = math.sub(units, math.rem(units, window));
+  Value isWhole =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, linear, whole);
+  return arith::SelectOp::create(builder, isWhole, ordered, linear);
+}
+
 void Tiler::emitTiles() {
   gpu::KernelDim3 ids = launch.getBlockIds(), grid = launch.getGridSize();
   int64_t raster = schedule.getRaster();
@@ -818,7 +846,7 @@ void Tiler::emitTiles() {
     emitWorkgroupTile(x, y, z);
   };
   if (schedule.getPersistent() == 0)
-    return emitLinear(begin);
+    return emitLinear(emitDieOrder(begin));
   forEach(begin, getNumUnits(), math.div(grid.x, parts), emitLinear);
 }
 

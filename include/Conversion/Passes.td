@@ -419,6 +419,67 @@ def ConvertXeGPUToTessera : Pass<"convert-xegpu-to-tessera", "ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// LaneMatmulToTessera
+//===----------------------------------------------------------------------===//
+
+def ConvertLaneMatmulToTessera
+    : Pass<"convert-lane-matmul-to-tessera", "ModuleOp"> {
+  let summary = "Convert vendors' matmuls on lanes to portable fragments";
+  let description = [{
+    Expects `gpu.launch` kernels with matrix instructions of a vendor on vectors
+    of lanes: `nvgpu.mma.sync`, `amdgpu.mfma` or `amdgpu.wmma`. Where the chip
+    does not have one of a kernel's instructions, and the kernel has the form
+    below, leaves fragments, and a launch with one subgroup of the chip for each
+    subgroup of the kernel. A remark at each instruction names the fragments; a
+    remark at the first one names the first condition that the kernel does not
+    meet. Such a kernel is not changed, and `tessera-raise-vendor-ops` lowers it
+    through workgroup memory.
+
+    - The block size along x is a constant multiple of the op's 32 or 64 lanes.
+    - The indices of loads and stores (of `memref` and `vector`, and
+      `nvgpu.ldmatrix`) are sums of products of values that are equal in a
+      subgroup, plus constants of the lanes, and step through rows and columns
+      as the lane map of the instruction's row does. The rows and columns are
+      the memory's last two dimensions, in either order, or the memory has
+      static strides.
+    - Vectors of lanes consist of loaded elements, of constants, of scalars that
+      are equal in a subgroup, or of results of the instructions, in the order
+      of their registers. Element-wise ops compute each register alike. Loops
+      (`scf.for`) may carry them.
+    - All registers of a result are stored, in one block, to one memory.
+    - Everything else is equal in all lanes of a subgroup, and has no effects
+      except `gpu.barrier`.
+
+    Two instructions with equal left operands and adjacent columns become one
+    `tessera.mma` of twice as many columns, if the chip's matrix unit has an
+    instruction for these and none for one of them.
+
+    Before
+
+    ```mlir
+    %a0 = vector.load %A[%group, %pair] : memref<16x8xf16>, vector<2xf16>
+    %a1 = vector.load %A[%group8, %pair] : memref<16x8xf16>, vector<2xf16>
+    %x = vector.insert %a0, %z [0] : vector<2xf16> into vector<2x2xf16>
+    %a = vector.insert %a1, %x [1] : vector<2xf16> into vector<2x2xf16>
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 8]}
+        : (vector<2x2xf16>, vector<1x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+    ```
+
+    After
+
+    ```mlir
+    %a = tessera.load %A[%c0, %c0] in_bounds : memref<16x8xf16> -> <16x8xf16, a>
+    %d = tessera.mma %a, %b, %c : !tessera.fragment<16x8xf16, a>,
+        !tessera.fragment<8x8xf16, b> -> !tessera.fragment<16x8xf32, acc>
+    ```
+  }];
+  let dependentDialects = [
+    "arith::ArithDialect", "gpu::GPUDialect", "math::MathDialect",
+    "memref::MemRefDialect", "scf::SCFDialect", "ub::UBDialect",
+    "vector::VectorDialect", "::mlir::tessera::TesseraDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // TesseraToNVVM
 //===----------------------------------------------------------------------===//
 

@@ -196,6 +196,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
         pm.addPass(createConvertXeGPUToTessera());
+        pm.addPass(createConvertLaneMatmulToTessera());
         buildLinalgToTasksPipeline(pm, options.flags);
         if (steps)
           pm.addPass(createFindSteps(*steps, options.checkpoints));

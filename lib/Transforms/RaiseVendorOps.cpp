@@ -12,7 +12,6 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "Dialect/Tessera/Utils/VendorOps.h"
-#include "TargetInfo/Emulation.h"
 #include "TargetInfo/TargetInfo.h"
 #include "Transforms/Passes.h"
 #include "VendorExpansion.h"
@@ -50,44 +49,6 @@ using namespace mlir::tessera;
 //===----------------------------------------------------------------------===//
 // Which ops
 //===----------------------------------------------------------------------===//
-
-/// The row of a matrix instruction in the tables of `target`, or null.
-static const MatrixInstruction *findInstructionOf(const TargetInfo &target,
-                                                  Operation *op) {
-  for (const Chip &chip : getAllChips())
-    if (chip.target == target.name)
-      if (const MatrixInstruction *row = findInstruction(chip, op))
-        return row;
-  return nullptr;
-}
-
-/// Whether upstream's conversion to the vendor's intrinsics has the form.
-static bool hasLowering(Operation *op) {
-  auto mma = dyn_cast<nvgpu::MmaSyncOp>(op);
-  return !mma || !getElementTypeOrSelf(mma.getMatrixA().getType()).isBF16();
-}
-
-/// Whether code for `chip` has the op itself. The vendor's target keeps forms
-/// that no table has: they are upstream's to lower or to reject. The host's own
-/// chips execute all forms that they can.
-static bool isKept(const Chip &chip, Operation *op) {
-  if (isHostTarget(chip.target))
-    return !isEmulated(chip) || hasInstruction(chip, op);
-  const TargetInfo *owner =
-      findDialectOwner(op->getName().getDialectNamespace());
-  if (!owner || owner->name != chip.target)
-    return false;
-  if (hasInstruction(chip, op))
-    return hasLowering(op);
-  return llvm::none_of(getAllChips(), [&](const Chip &other) {
-    return other.target == owner->name && hasInstruction(other, op);
-  });
-}
-
-/// The size of the subgroups that a kernel with the op is written for.
-static int64_t getNumLanes(Operation *op) {
-  return isa<amdgpu::MFMAOp>(op) ? 64 : 32;
-}
 
 /// Whether the lanes of a subgroup execute the op together.
 static bool isCollective(Operation *op) {
@@ -171,15 +132,15 @@ private:
     WalkResult result = kernel->walk([&](Operation *op) {
       if (!isVendorLaneOp(op))
         return WalkResult::advance();
-      bool isRaised = !isKept(chip, op);
+      bool isRaised = !keepsVendorOp(chip, op);
       const MatrixInstruction *row = nullptr;
       if (isRaised && failed(checkOp(op, row)))
         return WalkResult::interrupt();
       if (!first) {
         first = op;
-        lanes = getNumLanes(op);
-      } else if (lanes != getNumLanes(op)) {
-        op->emitOpError() << "is for subgroups of " << getNumLanes(op)
+        lanes = getNumVendorLanes(op);
+      } else if (lanes != getNumVendorLanes(op)) {
+        op->emitOpError() << "is for subgroups of " << getNumVendorLanes(op)
                           << " lanes, and next to " << first->getName()
                           << ", which is for subgroups of " << lanes;
         return WalkResult::interrupt();
@@ -199,9 +160,7 @@ private:
       return success();
     if (!matmul->unsupported.empty())
       return emitError(op) << "it has " << matmul->unsupported;
-    const TargetInfo *owner =
-        findDialectOwner(op->getName().getDialectNamespace());
-    row = owner ? findInstructionOf(*owner, op) : nullptr;
+    row = findOwnInstruction(op);
     if (!row)
       return emitError(op) << "no chip in the tables has an instruction of "
                               "this shape and these types";

@@ -34,12 +34,24 @@ std::optional<LaneMatmul> getLaneMatmul(Operation *op);
 /// The row of `chip` for a matrix instruction, or null.
 const MatrixInstruction *findInstruction(const Chip &chip, Operation *op);
 
+/// The row for a matrix instruction in the tables of the target that owns the
+/// op, or null.
+const MatrixInstruction *findOwnInstruction(Operation *op);
+
+/// The size of the subgroups that a kernel with the vendor's op is written for.
+int64_t getNumVendorLanes(Operation *op);
+
 /// Whether `op` is a vendor's matrix instruction, tile load or asynchronous
 /// copy that threads execute together, or a wait for such copies.
 bool isVendorLaneOp(Operation *op);
 
 /// Whether `chip` has the instruction of an `isVendorLaneOp`.
 bool hasInstruction(const Chip &chip, Operation *op);
+
+/// Whether code for `chip` has the vendor's op itself. The vendor's target
+/// keeps forms that no table has: they are upstream's to lower or to reject.
+/// The host's own chips execute all forms that they can.
+bool keepsVendorOp(const Chip &chip, Operation *op);
 
 } // namespace mlir::tessera
 

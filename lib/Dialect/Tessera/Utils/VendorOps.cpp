@@ -6,6 +6,9 @@
 
 #include "Dialect/Tessera/Utils/VendorOps.h"
 
+#include "TargetInfo/Emulation.h"
+#include "TargetInfo/TargetInfo.h"
+
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Support/DebugStringHelper.h"
@@ -75,6 +78,22 @@ const MatrixInstruction *mlir::tessera::findInstruction(const Chip &chip,
   return nullptr;
 }
 
+const MatrixInstruction *mlir::tessera::findOwnInstruction(Operation *op) {
+  const TargetInfo *owner =
+      findDialectOwner(op->getName().getDialectNamespace());
+  if (!owner)
+    return nullptr;
+  for (const Chip &chip : getAllChips())
+    if (chip.target == owner->name)
+      if (const MatrixInstruction *row = findInstruction(chip, op))
+        return row;
+  return nullptr;
+}
+
+int64_t mlir::tessera::getNumVendorLanes(Operation *op) {
+  return isa<amdgpu::MFMAOp>(op) ? 64 : 32;
+}
+
 bool mlir::tessera::isVendorLaneOp(Operation *op) {
   return getLaneMatmul(op) ||
          isa<nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp,
@@ -89,4 +108,24 @@ bool mlir::tessera::hasInstruction(const Chip &chip, Operation *op) {
       return StringRef(row.name).starts_with("mma.");
     });
   return chip.asyncCopy;
+}
+
+/// Whether upstream's conversion to the vendor's intrinsics has the form.
+static bool hasLowering(Operation *op) {
+  auto mma = dyn_cast<nvgpu::MmaSyncOp>(op);
+  return !mma || !getElementTypeOrSelf(mma.getMatrixA().getType()).isBF16();
+}
+
+bool mlir::tessera::keepsVendorOp(const Chip &chip, Operation *op) {
+  if (isHostTarget(chip.target))
+    return !isEmulated(chip) || hasInstruction(chip, op);
+  const TargetInfo *owner =
+      findDialectOwner(op->getName().getDialectNamespace());
+  if (!owner || owner->name != chip.target)
+    return false;
+  if (hasInstruction(chip, op))
+    return hasLowering(op);
+  return llvm::none_of(getAllChips(), [&](const Chip &other) {
+    return other.target == owner->name && hasInstruction(other, op);
+  });
 }

@@ -447,8 +447,17 @@ def ConvertLaneMatmulToTessera
       of their registers. Element-wise ops compute each register alike. Loops
       (`scf.for`) may carry them.
     - All registers of a result are stored, in one block, to one memory.
+    - Copies to workgroup memory, by `nvgpu.device_async_copy` or by loads and
+      stores, are of whole tiles by all threads of the workgroup, and a
+      `gpu.barrier` separates them from other accesses to that memory. They
+      become `tessera.copy`.
+    - A barrier separates stores from loads of the same memory, except those of
+      one accumulator.
     - Everything else is equal in all lanes of a subgroup, and has no effects
       except `gpu.barrier`.
+
+    Different memrefs are assumed to overlap where the order of accesses would
+    change within a subgroup, and not to overlap where lanes exchange elements.
 
     Two instructions with equal left operands and adjacent columns become one
     `tessera.mma` of twice as many columns, if the chip's matrix unit has an

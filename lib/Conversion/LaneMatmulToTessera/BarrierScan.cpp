@@ -25,9 +25,8 @@ public:
   bool run() {
     for (Operation *op = start; op != root; op = op->getParentOp()) {
       Block *block = op->getBlock();
-      Found found = isForward
-                        ? scan(std::next(op->getIterator()), block->end())
-                        : scan(block->begin(), op->getIterator());
+      Found found = isForward ? scan(std::next(op->getIterator()), block->end())
+                              : scan(block->begin(), op->getIterator());
       if (found == Found::Nothing && isa<scf::ForOp>(block->getParentOp())) {
         // The next iteration, or the previous one. The loop may end as well.
         bool isPendingAfter = isPending;

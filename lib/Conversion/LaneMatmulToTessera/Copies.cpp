@@ -30,8 +30,7 @@ using namespace mlir::tessera;
 
 static bool isInWorkgroupMemory(Value memory) {
   auto type = dyn_cast<MemRefType>(memory.getType());
-  return type && gpu::GPUDialect::isWorkgroupMemoryAddressSpace(
-                     type.getMemorySpace());
+  return type && isWorkgroupMemory(type);
 }
 
 /// Whether `op` copies: false for other ops. Fails for a copy of an unknown
@@ -53,8 +52,7 @@ FailureOr<bool> WorkgroupCopies::findAccesses(Operation *op, LaneAccess &source,
       }
       for (int64_t i = 0; i < copy.getDstElements().getSExtValue(); ++i) {
         SmallVector<LaneForm> element = first;
-        LaneForms::Form last =
-            forms->add(first.back(), forms->makeConstant(i));
+        LaneForms::Form last = forms->add(first.back(), forms->makeConstant(i));
         if (!last)
           return failure();
         element.back() = *last;
@@ -85,15 +83,19 @@ FailureOr<bool> WorkgroupCopies::findAccesses(Operation *op, LaneAccess &source,
     if (element->kind != LaneElement::Loaded || !element->inBounds ||
         element->op != load || load->getBlock() != op->getBlock())
       return false;
+  if (isInWorkgroupMemory(values->front()->value))
+    return false;
   // The copy loads where it stores.
+  auto writesWorkgroupMemory = [](Operation *other) {
+    return isa<nvgpu::DeviceAsyncCopyOp>(other) ||
+           (getStoredValue(other) &&
+            llvm::any_of(other->getOperands(), isInWorkgroupMemory));
+  };
   for (Operation *between = load->getNextNode(); between != op;
        between = between->getNextNode())
     if (!isMemoryEffectFree(between) &&
         !hasSingleEffect<MemoryEffects::Read>(between) &&
-        !(getStoredValue(between) && isInWorkgroupMemory(
-                                         between->getNumOperands() > 1
-                                             ? between->getOperand(1)
-                                             : Value())))
+        !writesWorkgroupMemory(between))
       return obstacle.set(between, "is between the load and the store of a "
                                    "copy to workgroup memory");
   target = std::move(*access);
@@ -217,7 +219,8 @@ LogicalResult WorkgroupCopies::match(Operation *op) {
 
 LogicalResult WorkgroupCopies::checkBarriers(const WorkgroupCopy &copy) {
   if (isSeparatedByBarriers(copy.op, launch, [&](Operation *op) {
-        return !isMemoryEffectFree(op) && !isCopy(op) &&
+        return op->getNumRegions() == 0 && !isMemoryEffectFree(op) &&
+               !isCopy(op) &&
                llvm::is_contained(op->getOperands(), copy.target);
       }))
     return success();
@@ -226,19 +229,37 @@ LogicalResult WorkgroupCopies::checkBarriers(const WorkgroupCopy &copy) {
                                "access to the memory");
 }
 
+bool WorkgroupCopies::mayOverlap(const WorkgroupCopy &a,
+                                 const WorkgroupCopy &b) const {
+  size_t rank = a.targetIndices.size();
+  for (size_t dim = 0; dim < rank; ++dim) {
+    LaneForms::Form difference =
+        forms->add(b.targetIndices[dim], a.targetIndices[dim], /*sign=*/-1);
+    std::optional<int64_t> distance =
+        difference ? difference->getConstant() : std::nullopt;
+    if (!distance)
+      continue;
+    auto getExtent = [&](const WorkgroupCopy &copy) {
+      return dim + 1 == rank ? copy.cols : dim + 2 == rank ? copy.rows : 1;
+    };
+    if (*distance >= getExtent(a) || -*distance >= getExtent(b))
+      return false;
+  }
+  return true;
+}
+
 LogicalResult WorkgroupCopies::run() {
   // The forms of a workgroup are large.
-  bool isUsed =
-      launch.getBody()
-          .walk([](Operation *op) {
-            Operation *store = getStoredValue(op) ? op : nullptr;
-            if (isa<nvgpu::DeviceAsyncCopyOp>(op) ||
-                (store && llvm::any_of(store->getOperands(),
-                                       isInWorkgroupMemory)))
-              return WalkResult::interrupt();
-            return WalkResult::advance();
-          })
-          .wasInterrupted();
+  bool isUsed = launch.getBody()
+                    .walk([](Operation *op) {
+                      Operation *store = getStoredValue(op) ? op : nullptr;
+                      if (isa<nvgpu::DeviceAsyncCopyOp>(op) ||
+                          (store && llvm::any_of(store->getOperands(),
+                                                 isInWorkgroupMemory)))
+                        return WalkResult::interrupt();
+                      return WalkResult::advance();
+                    })
+                    .wasInterrupted();
   if (!isUsed)
     return success();
   gpu::KernelDim3 sizes = launch.getBlockSizeOperandValues();
@@ -252,9 +273,17 @@ LogicalResult WorkgroupCopies::run() {
   });
   if (result.wasInterrupted())
     return failure();
-  for (const WorkgroupCopy &copy : copies)
+  for (const WorkgroupCopy &copy : copies) {
     if (failed(checkBarriers(copy)))
       return failure();
+    for (const WorkgroupCopy &other : copies)
+      if (&copy != &other && copy.target == other.target &&
+          mayOverlap(copy, other) &&
+          !isSeparatedByBarriers(copy.op, launch,
+                                 [&](Operation *op) { return op == other.op; }))
+        return obstacle.set(copy.op, "may copy to the elements of another copy "
+                                     "without a gpu.barrier in between");
+  }
   return success();
 }
 

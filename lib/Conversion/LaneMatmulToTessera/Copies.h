@@ -57,6 +57,7 @@ private:
   std::optional<std::vector<std::pair<int64_t, int64_t>>>
   getOffsets(const LaneAccess &access) const;
   LogicalResult checkBarriers(const WorkgroupCopy &copy);
+  bool mayOverlap(const WorkgroupCopy &a, const WorkgroupCopy &b) const;
 
   gpu::LaunchOp launch;
   int64_t subgroupSize;

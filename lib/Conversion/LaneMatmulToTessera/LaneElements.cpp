@@ -68,8 +68,7 @@ FailureOr<LaneAccess> LaneElements::getLdMatrixAccess(Operation *op) {
       SmallVector<int64_t> sources;
       LaneForm::Factors columns;
       for (int64_t lane = 0; lane < numLanes; ++lane) {
-        int64_t line = lane / rowLanes,
-                inLine = lane % rowLanes * words + word;
+        int64_t line = lane / rowLanes, inLine = lane % rowLanes * words + word;
         sources.push_back(8 * tile + (transposes ? inLine : line));
         columns.push_back(transposes ? line : inLine);
       }
@@ -145,8 +144,7 @@ FailureOr<LaneAccess> LaneElements::getAccess(Operation *op) {
   SmallVector<int64_t> strides = computeStrides(shape);
   for (int64_t i = 0; i < count; ++i) {
     SmallVector<LaneForm> element = first;
-    for (auto [dim, offset] :
-         llvm::zip_equal(dims, delinearize(i, strides))) {
+    for (auto [dim, offset] : llvm::zip_equal(dims, delinearize(i, strides))) {
       LaneForm &index = element[static_cast<size_t>(dim)];
       LaneForms::Form sum = forms.add(index, forms.makeConstant(offset));
       if (!sum)
@@ -192,9 +190,10 @@ FailureOr<LaneElements::Elements> LaneElements::evaluate(Value value) {
     Elements elements;
     SmallVector<TypedAttr> values;
     if (auto dense = dyn_cast<DenseElementsAttr>(attribute))
-      values = llvm::to_vector(llvm::map_range(
-          dense.getValues<Attribute>(),
-          [](Attribute element) { return cast<TypedAttr>(element); }));
+      values = llvm::to_vector(
+          llvm::map_range(dense.getValues<Attribute>(), [](Attribute element) {
+            return cast<TypedAttr>(element);
+          }));
     else if (auto typed = dyn_cast<TypedAttr>(attribute); typed && !vector)
       values.push_back(typed);
     for (TypedAttr constant : values) {
@@ -343,16 +342,15 @@ FailureOr<LaneElements::Elements> LaneElements::evaluateOp(Value value) {
                                         extract.getStaticPosition()));
   if (auto insert = dyn_cast<vector::InsertOp>(op);
       insert && !insert.hasDynamicPosition())
-    return overwrite(operands[1], operands[0],
-                     getSlice(insert.getDestVectorType(),
-                              insert.getStaticPosition()));
+    return overwrite(
+        operands[1], operands[0],
+        getSlice(insert.getDestVectorType(), insert.getStaticPosition()));
   if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
     auto type = cast<VectorType>(slice.getType());
     SmallVector<int64_t> offsets = getIntegers(slice.getOffsets());
     offsets.resize(static_cast<size_t>(type.getRank()), 0);
-    return select(operands[0],
-                  getSlice(slice.getSourceVectorType().getShape(), offsets,
-                           type.getShape()));
+    return select(operands[0], getSlice(slice.getSourceVectorType().getShape(),
+                                        offsets, type.getShape()));
   }
   if (auto slice = dyn_cast<vector::InsertStridedSliceOp>(op)) {
     VectorType source = slice.getSourceVectorType(),

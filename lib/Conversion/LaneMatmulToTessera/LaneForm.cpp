@@ -16,7 +16,6 @@
 #include "Dialect/Tessera/Utils/VendorOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -56,8 +55,7 @@ std::optional<int64_t> LaneForm::getConstant() const {
   return std::nullopt;
 }
 
-std::optional<LaneForm::Factors>
-LaneForm::getConstants(size_t numLanes) const {
+std::optional<LaneForm::Factors> LaneForm::getConstants(size_t numLanes) const {
   if (terms.empty())
     return Factors(numLanes, 0);
   if (terms.size() == 1 && terms.begin()->first.empty())
@@ -286,8 +284,8 @@ LaneForm LaneForms::getUnknown(Unknown::Kind kind, const LaneForm &operand,
                   static_cast<size_t>(numLanes));
 }
 
-LaneForm LaneForms::getOfLane(
-    llvm::function_ref<int64_t(int64_t)> function) const {
+LaneForm
+LaneForms::getOfLane(llvm::function_ref<int64_t(int64_t)> function) const {
   LaneForm::Factors values;
   for (int64_t lane = 0; lane < numLanes; ++lane)
     values.push_back(function(lane));
@@ -316,8 +314,8 @@ LaneForm LaneForms::getThread() {
     unknown.range = Range{0, numSubgroups - 1};
     unknowns.push_back(unknown);
   }
-  thread.addTerm({*subgroup}, LaneForm::Factors(
-                                  static_cast<size_t>(numLanes), numLanes));
+  thread.addTerm({*subgroup},
+                 LaneForm::Factors(static_cast<size_t>(numLanes), numLanes));
   return thread;
 }
 
@@ -446,10 +444,9 @@ LaneForms::Form LaneForms::evaluateArgument(BlockArgument argument) {
       if (argument == id)
         return isForWorkgroup ? getThread(dimension)
                               : getUnknown(argument, Range{0, mostThreads - 1});
-    for (Value id :
-         {launch.getBlockIds().x, launch.getBlockIds().y,
-          launch.getBlockIds().z, launch.getGridSize().x,
-          launch.getGridSize().y, launch.getGridSize().z})
+    for (Value id : {launch.getBlockIds().x, launch.getBlockIds().y,
+                     launch.getBlockIds().z, launch.getGridSize().x,
+                     launch.getGridSize().y, launch.getGridSize().z})
       if (argument == id)
         return getUnknown(argument, Range{0, mostWorkgroups});
     return getUnknown(argument, std::nullopt);
@@ -522,10 +519,14 @@ LaneForms::Form LaneForms::evaluateOp(Operation *op, unsigned number) {
         bits = std::min(bits, type.getIntOrFloatBitWidth());
     return castChecked(operands[0], bits);
   }
+  if (isa<arith::SelectOp>(op))
+    return select(operands[0], operands[1], operands[2]);
   if (op->getNumOperands() != 2 || !isa<arith::ArithDialect>(op->getDialect()))
     return std::nullopt;
   const LaneForm &a = operands[0], &b = operands[1];
   std::optional<int64_t> right = b.getConstant();
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return evaluateCompare(compare, a, b);
   if (isa<arith::AddIOp>(op))
     return add(a, b);
   if (isa<arith::SubIOp>(op))
@@ -571,6 +572,70 @@ LaneForms::Form LaneForms::evaluateBits(Operation *op, const LaneForm &a,
   return LaneForm(values);
 }
 
+/// A comparison that has the same result for all values of the unknowns: 0 or 1
+/// in each lane.
+LaneForms::Form LaneForms::evaluateCompare(arith::CmpIOp op, const LaneForm &a,
+                                           const LaneForm &b) const {
+  std::optional<Range> left = getRange(a), right = getRange(b);
+  Form difference = add(a, b, /*sign=*/-1);
+  // Neither wraps, and both have the same order signed and unsigned.
+  if (!left || !right || left->low < 0 || right->low < 0 || !difference)
+    return std::nullopt;
+  using Predicate = arith::CmpIPredicate;
+  auto compare = [&](int64_t value) {
+    switch (op.getPredicate()) {
+    case Predicate::eq:
+      return value == 0;
+    case Predicate::ne:
+      return value != 0;
+    case Predicate::slt:
+    case Predicate::ult:
+      return value < 0;
+    case Predicate::sle:
+    case Predicate::ule:
+      return value <= 0;
+    case Predicate::sgt:
+    case Predicate::ugt:
+      return value > 0;
+    case Predicate::sge:
+    case Predicate::uge:
+      return value >= 0;
+    }
+    llvm_unreachable("unknown predicate");
+  };
+  if (std::optional<LaneForm::Factors> constants =
+          difference->getConstants(static_cast<size_t>(numLanes)))
+    return getOfLane([&](int64_t lane) {
+      return compare((*constants)[static_cast<size_t>(lane)]) ? 1 : 0;
+    });
+  // The sign alone decides.
+  std::optional<Range> range = getRange(*difference);
+  bool isOrder =
+      op.getPredicate() != Predicate::eq && op.getPredicate() != Predicate::ne;
+  if (range && isOrder && (range->low > 0 || range->high < 0))
+    return makeConstant(compare(range->low));
+  if (range && isOrder && range->low == 0 && compare(0) == compare(1))
+    return makeConstant(compare(0));
+  return std::nullopt;
+}
+
+LaneForms::Form LaneForms::select(const LaneForm &condition, const LaneForm &a,
+                                  const LaneForm &b) const {
+  std::optional<LaneForm::Factors> chosen =
+      condition.getConstants(static_cast<size_t>(numLanes));
+  if (!chosen)
+    return std::nullopt;
+  // Each lane has the factors of one of them.
+  LaneForm::Factors first = *chosen, second = *chosen;
+  for (auto [l, r] : llvm::zip_equal(first, second)) {
+    l = l != 0;
+    r = !l;
+  }
+  Form left = multiply(a, LaneForm(first)),
+       right = multiply(b, LaneForm(second));
+  return left && right ? add(*left, *right) : std::nullopt;
+}
+
 LaneForms::Form LaneForms::evaluateExpr(AffineExpr expr,
                                         ArrayRef<LaneForm> dims,
                                         ArrayRef<LaneForm> symbols) {
@@ -610,8 +675,8 @@ Value LaneForms::emitUnknown(OpBuilder &builder, Location loc,
   case Unknown::Plain:
     if (unknown.value.getType().isIndex())
       return unknown.value;
-    return builder.createOrFold<arith::IndexCastOp>(
-        loc, builder.getIndexType(), unknown.value);
+    return builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(),
+                                                    unknown.value);
   case Unknown::Subgroup: {
     // Rows of threads consist of whole subgroups.
     Value id = gpu::SubgroupIdOp::create(builder, loc, builder.getIndexType(),
@@ -643,8 +708,8 @@ Value LaneForms::emit(OpBuilder &builder, Location loc, const LaneForm &form) {
     for (unsigned number : product) {
       // A copy: emission may not add unknowns, but may look at others.
       Value value = emitUnknown(builder, loc, unknowns[number]);
-      term = term ? builder.createOrFold<arith::MulIOp>(loc, term, value)
-                  : value;
+      term =
+          term ? builder.createOrFold<arith::MulIOp>(loc, term, value) : value;
     }
     if (!term)
       term = arith::ConstantIndexOp::create(builder, loc, factor);

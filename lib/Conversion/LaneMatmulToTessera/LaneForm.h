@@ -7,6 +7,7 @@
 #ifndef LIB_CONVERSION_LANEMATMULTOTESSERA_LANEFORM_H
 #define LIB_CONVERSION_LANEMATMULTOTESSERA_LANEFORM_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/DenseMap.h"
@@ -103,6 +104,10 @@ private:
   Form evaluateExpr(AffineExpr expr, llvm::ArrayRef<LaneForm> dims,
                     llvm::ArrayRef<LaneForm> symbols);
   Form evaluateBits(Operation *op, const LaneForm &a, const LaneForm &b) const;
+  Form evaluateCompare(arith::CmpIOp op, const LaneForm &a,
+                       const LaneForm &b) const;
+  Form select(const LaneForm &condition, const LaneForm &a,
+              const LaneForm &b) const;
   Form castChecked(const LaneForm &form, unsigned bits) const;
   /// The number of the thread along x; along y or z, of a workgroup's threads.
   LaneForm getThread();

@@ -100,7 +100,8 @@ public:
     if (succeeded(raise()))
       return;
     InFlightDiagnostic remark = ops.front()->emitRemark();
-    remark << "'" << ops.front()->getName() << "' op is not raised to fragments";
+    remark << "'" << ops.front()->getName()
+           << "' op is not raised to fragments";
     if (obstacle.op == ops.front()) {
       remark << ": it " << obstacle.text;
       return;
@@ -120,8 +121,8 @@ private:
     // Copies are evaluated for more threads: not where there are none.
     WorkgroupCopies copies(launch, lanes, obstacle);
     TileMatching matching(launch, *forms, elements, copies, obstacle);
-    if (failed(copies.run()) || failed(matching.run()) || failed(checkCarried(matching)) ||
-        failed(checkChip(matching)))
+    if (failed(copies.run()) || failed(matching.run()) ||
+        failed(checkCarried(matching)) || failed(checkChip(matching)))
       return failure();
     pairColumns(matching, *forms, chip);
     emit(matching, copies);
@@ -139,6 +140,17 @@ private:
                                   "constant multiple of " +
                                       Twine(lanes));
     numSubgroups = *size / lanes;
+    int64_t threads = numSubgroups * chip.subgroupSize;
+    for (Value own : {launch.getBlockSizeY(), launch.getBlockSizeZ()}) {
+      std::optional<int64_t> known = getConstantIntValue(own);
+      if (!known || *known < 1)
+        return obstacle.set(launch, "has a block size that is not constant");
+      threads *= *known;
+    }
+    if (threads > chip.maxThreads)
+      return obstacle.set(launch, "has more subgroups than fit into a "
+                                  "workgroup of " +
+                                      Twine(chip.target) + ":" + chip.name);
     if (launch.getNumPrivateAttributions() != 0)
       return obstacle.set(launch, "has private memory");
     return success();
@@ -158,9 +170,8 @@ private:
         control.push_back(branch.getCondition());
         llvm::append_range(control, branch.getResults());
       }
-      if (llvm::all_of(control, [&](Value value) {
-            return forms->isUniform(value);
-          }))
+      if (llvm::all_of(control,
+                       [&](Value value) { return forms->isUniform(value); }))
         return WalkResult::advance();
       (void)obstacle.set(op, "depends on the lane");
       return WalkResult::interrupt();
@@ -173,10 +184,10 @@ private:
       for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
         if (!forms->isUniform(argument) &&
             !isa<nvgpu::DeviceAsyncTokenType>(argument.getType()) &&
-            llvm::none_of(matching.carried, [&, number = number](
-                                                const CarriedTile &tile) {
-              return tile.loop == loop && tile.number == number;
-            })) {
+            llvm::none_of(matching.carried,
+                          [&, number = number](const CarriedTile &tile) {
+                            return tile.loop == loop && tile.number == number;
+                          })) {
           (void)obstacle.set(loop, "carries a value of each lane that is not a "
                                    "matrix");
           return WalkResult::interrupt();
@@ -231,15 +242,17 @@ private:
     const MatrixInstruction *row =
         findFragmentInstruction(chip, matmul, matmul.result->cols);
     InFlightDiagnostic remark = matmul.op->emitRemark();
-    remark << "'" << matmul.op->getName() << "' op is raised to fragments: "
-           << matmul.result->rows << "x" << matmul.result->cols << "x"
-           << matmul.a->cols << " " << matmul.a->type << " x "
-           << matmul.b->type << " -> " << matmul.result->type;
+    remark << "'" << matmul.op->getName()
+           << "' op is raised to fragments: " << matmul.result->rows << "x"
+           << matmul.result->cols << "x" << matmul.a->cols << " "
+           << matmul.a->type << " x " << matmul.b->type << " -> "
+           << matmul.result->type;
     if (matmul.result->cols != matmul.row->n)
       remark << ", with the adjacent columns";
     if (row)
-      remark << "; " << chip.target << ":" << chip.name << " multiplies them by "
-             << row->name << (row->matrixUnit ? "" : ", not a matrix unit");
+      remark << "; " << chip.target << ":" << chip.name
+             << " multiplies them by " << row->name
+             << (row->matrixUnit ? "" : ", not a matrix unit");
     for (const TileMatmul &other : matching.matmuls)
       if (other.result->merged == matmul.result)
         remark.attachNote(other.op->getLoc()) << "the adjacent columns";
@@ -261,9 +274,8 @@ private:
     }
     case Tile::Load: {
       builder.setInsertionPointAfter(tile.position);
-      auto [memory, indices] =
-          emitAddress(builder, tile.position->getLoc(), tile.address,
-                      tile.rows, tile.cols);
+      auto [memory, indices] = emitAddress(builder, tile.position->getLoc(),
+                                           tile.address, tile.rows, tile.cols);
       return tile.fragment = LoadOp::create(
                  builder, tile.position->getLoc(), getType(tile), memory,
                  indices, tile.address.transposed, tile.address.inBounds);
@@ -272,10 +284,10 @@ private:
       TileMatmul &matmul = *matmulOf[&tile];
       Value a = emit(*matmul.a), b = emit(*matmul.b), acc = emit(*matmul.acc);
       builder.setInsertionPointAfter(tile.position);
-      return tile.fragment = MmaOp::create(
-                 builder, matmul.op->getLoc(), getType(tile), a, b, acc,
-                 matmul.form.unsignedA, matmul.form.unsignedB,
-                 getPrecision(matmul));
+      return tile.fragment =
+                 MmaOp::create(builder, matmul.op->getLoc(), getType(tile), a,
+                               b, acc, matmul.form.unsignedA,
+                               matmul.form.unsignedB, getPrecision(matmul));
     }
     case Tile::Map:
       return emitMap(builder, tile);
@@ -294,8 +306,7 @@ private:
       builder.setInsertionPointToStart(&launch.getBody().front());
     if (value)
       return value;
-    return arith::ConstantOp::create(builder, launch.getLoc(),
-                                     scalar.constant);
+    return arith::ConstantOp::create(builder, launch.getLoc(), scalar.constant);
   }
 
   Value emitMap(OpBuilder &builder, Tile &tile) {
@@ -363,8 +374,7 @@ private:
     scf::ForOp loop = carried.loop;
     unsigned number = carried.number;
     OpOperand &init = loop.getInitArgsMutable()[number];
-    OpOperand &yielded =
-        loop.getBody()->getTerminator()->getOpOperand(number);
+    OpOperand &yielded = loop.getBody()->getTerminator()->getOpOperand(number);
     if (carried.argument->merged) {
       // The loop carries it for nothing, and is simplified below.
       OpBuilder builder(loop);

@@ -166,9 +166,8 @@ private:
         left->op->getName() != right->op->getName() ||
         left->op->getAttrDictionary() != right->op->getAttrDictionary())
       return false;
-    for (auto [own, other, scalar, otherScalar] :
-         llvm::zip_equal(left->operands, right->operands, left->scalars,
-                         right->scalars)) {
+    for (auto [own, other, scalar, otherScalar] : llvm::zip_equal(
+             left->operands, right->operands, left->scalars, right->scalars)) {
       if (bool(own) != bool(other))
         return false;
       if (own ? !pair(own, other)
@@ -225,8 +224,7 @@ private:
           continue;
         ++numLeft;
         auto other = llvm::find_if(matching.getTiles(), [&](Tile &candidate) {
-          return candidate.kind == Tile::Map &&
-                 candidate.operands.size() > i &&
+          return candidate.kind == Tile::Map && candidate.operands.size() > i &&
                  candidate.operands[i] == right &&
                  candidate.op->getName() == map.op->getName();
         });

@@ -42,8 +42,8 @@ bool TileMatching::mayConflict(const LaneAccess &a, const LaneAccess &b) {
     auto isAttribution = [&](Value memory) {
       return llvm::is_contained(launch.getWorkgroupAttributions(), memory);
     };
-    return cast<MemRefType>(a.memory.getType()).getMemorySpace() ==
-               cast<MemRefType>(b.memory.getType()).getMemorySpace() &&
+    return isWorkgroupMemory(cast<MemRefType>(a.memory.getType())) ==
+               isWorkgroupMemory(cast<MemRefType>(b.memory.getType())) &&
            !(isAttribution(a.memory) && isAttribution(b.memory));
   }
   // Addresses can be compared if they have the same unknowns.
@@ -123,10 +123,10 @@ static LaneForm getTilePosition(const LaneMap &map, int64_t reg, bool column) {
   return LaneForm(positions);
 }
 
-LogicalResult TileMatching::matchAddress(
-    Operation *at, ArrayRef<LaneAccess> accesses,
-    ArrayRef<const SmallVector<LaneForm> *> indices, const LaneMap &map,
-    TileAddress &address) {
+LogicalResult
+TileMatching::matchAddress(Operation *at, ArrayRef<LaneAccess> accesses,
+                           ArrayRef<const SmallVector<LaneForm> *> indices,
+                           const LaneMap &map, TileAddress &address) {
   address.memory = accesses.front().memory;
   for (const LaneAccess &access : accesses) {
     if (access.memory != address.memory)
@@ -149,10 +149,10 @@ LogicalResult TileMatching::matchAddress(
           LaneForms::Form expected =
               (*indices.front())[dim].broadcast(/*lane=*/0);
           if (d + 2 >= type.getRank())
-            expected =
-                forms.add(*expected,
-                          getTilePosition(map, reg, (d + 1 == type.getRank()) !=
-                                                        transposed));
+            expected = forms.add(
+                *expected,
+                getTilePosition(map, reg,
+                                (d + 1 == type.getRank()) != transposed));
           matches = expected && *expected == (*indices[reg])[dim];
         }
       if (!matches)
@@ -267,8 +267,9 @@ FailureOr<Tile *> TileMatching::match(Operation *user, Elements elements,
     tile.scalar = scalar;
     return make(tile);
   }
-  std::pair<std::vector<const LaneElement *>, Role> key{
-      std::vector<const LaneElement *>(elements.begin(), elements.end()), role};
+  // The maps of rows are distinct objects, also if they are equal.
+  std::pair<std::vector<const LaneElement *>, const LaneMap *> key{
+      std::vector<const LaneElement *>(elements.begin(), elements.end()), &map};
   if (auto found = matched.find(key); found != matched.end())
     return found->second;
   LaneElement::Kind kind = elements.front()->kind;
@@ -476,15 +477,13 @@ LogicalResult TileMatching::matchStores() {
     FailureOr<Elements> stored = elements.get(getStoredValue(op));
     if (failed(stored))
       return failure();
-    for (auto [element, indices] :
-         llvm::zip_equal(*stored, access->elements)) {
+    for (auto [element, indices] : llvm::zip_equal(*stored, access->elements)) {
       const LaneElement *part = findPart(element);
       auto found = part ? parts.find(part->value) : parts.end();
       if (found == parts.end())
         return obstacle.set(op, "stores a value that is not of a matrix");
       const LaneMap &map = *found->second.second;
-      Group &group =
-          groups[{{part->value, access->memory}, op->getBlock()}];
+      Group &group = groups[{{part->value, access->memory}, op->getBlock()}];
       auto numRegisters = static_cast<size_t>(map.getNumRegisters()),
            number = static_cast<size_t>(part->number);
       group.registers.resize(numRegisters);
@@ -540,16 +539,15 @@ LogicalResult TileMatching::checkExchanges() {
         return obstacle.set(store.position, "stores to a memory from which "
                                             "tiles are copied");
     for (const Tile &tile : tiles) {
-      if (tile.kind != Tile::Load ||
-          getBaseMemory(tile.address.memory) != base)
+      if (tile.kind != Tile::Load || getBaseMemory(tile.address.memory) != base)
         continue;
       // The same elements, or others, of accumulators of one shape, which have
       // one layout: a lane loads what it stores.
-      bool isSame = hasOneLayout && tile.role == Role::Acc && store.tile->role == Role::Acc &&
-                    tile.rows == store.tile->rows &&
-                    tile.cols == store.tile->cols &&
-                    tile.type == store.tile->type &&
-                    tile.address.memory == store.address.memory;
+      bool isSame =
+          hasOneLayout && tile.role == Role::Acc &&
+          store.tile->role == Role::Acc && tile.rows == store.tile->rows &&
+          tile.cols == store.tile->cols && tile.type == store.tile->type &&
+          tile.address.memory == store.address.memory;
       bool isEqual = tile.address.indices == store.address.indices &&
                      tile.address.transposed == store.address.transposed &&
                      tile.address.pitch == store.address.pitch;

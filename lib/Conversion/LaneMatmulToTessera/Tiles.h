@@ -140,7 +140,8 @@ private:
   std::deque<Tile> tiles;
   /// The tiles of results and of carried values, with their maps.
   llvm::MapVector<Value, std::pair<Tile *, const LaneMap *>> parts;
-  std::map<std::pair<std::vector<const LaneElement *>, Role>, Tile *> matched;
+  std::map<std::pair<std::vector<const LaneElement *>, const LaneMap *>, Tile *>
+      matched;
 };
 
 } // namespace mlir::tessera

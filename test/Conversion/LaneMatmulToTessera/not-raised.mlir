@@ -4,7 +4,7 @@
 // CHECK-LABEL: func @base
 // CHECK:         tessera.mma
 // CHECK-NOT:     tessera.mma
-// CHECK-COUNT-11: nvgpu.mma.sync
+// CHECK-COUNT-15: nvgpu.mma.sync
 // CHECK-NOT:     nvgpu.mma.sync
 
 // The kernel that the following ones change.
@@ -360,4 +360,102 @@ func.func @scaled(%a: memref<16x4xf64>, %b: memref<4x8xf64>, %c: memref<16x8xf64
     gpu.terminator
   }
   return
+}
+
+// -----
+
+func.func @large(%a: memref<16x4xf64>, %b: memref<4x8xf64>, %c: memref<16x8xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = arith.constant 1024 : index
+  // expected-note@+1 {{here}}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %size, %sy = %c1, %sz = %c1) {
+    %g = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%tx)
+    %t = affine.apply affine_map<(d0) -> (d0 mod 4)>(%tx)
+    %p = affine.apply affine_map<(d0) -> ((d0 mod 4) * 2)>(%tx)
+    %zero = arith.constant dense<0.0> : vector<1x2xf64>
+    %za = arith.constant dense<0.0> : vector<1x1xf64>
+    %av = memref.load %a[%g, %t] : memref<16x4xf64>
+    %x = vector.insert %av, %za [0, 0] : f64 into vector<1x1xf64>
+    %bv = memref.load %b[%t, %g] : memref<4x8xf64>
+    %y = vector.insert %bv, %za [0, 0] : f64 into vector<1x1xf64>
+    // expected-remark@+1 {{'nvgpu.mma.sync' op is not raised to fragments: 'gpu.launch' op has more subgroups than fit into a workgroup of hip:gfx942}}
+    %d = nvgpu.mma.sync(%x, %y, %zero) {mmaShape = [8, 8, 4]} : (vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>
+    %e = vector.extract %d[0] : vector<2xf64> from vector<1x2xf64>
+    vector.store %e, %c[%g, %p] : memref<16x8xf64>, vector<2xf64>
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// Other lanes store the elements than those that load them.
+func.func @exchanged(%a: memref<16x4xf64>, %b: memref<8x8xf64>, %c: memref<16x8xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %size, %sy = %c1, %sz = %c1) {
+    %g = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%tx)
+    %t = affine.apply affine_map<(d0) -> (d0 mod 4)>(%tx)
+    %p = affine.apply affine_map<(d0) -> ((d0 mod 4) * 2)>(%tx)
+    %zero = arith.constant dense<0.0> : vector<1x2xf64>
+    %za = arith.constant dense<0.0> : vector<1x1xf64>
+    %av = memref.load %a[%g, %t] : memref<16x4xf64>
+    %x = vector.insert %av, %za [0, 0] : f64 into vector<1x1xf64>
+    %bv = memref.load %b[%t, %g] : memref<8x8xf64>
+    %y = vector.insert %bv, %za [0, 0] : f64 into vector<1x1xf64>
+    // expected-remark@+1 {{'nvgpu.mma.sync' op is not raised to fragments: 'vector.store' op stores to a memory from which another matrix is loaded, without a gpu.barrier in between}}
+    %d = nvgpu.mma.sync(%x, %y, %zero) {mmaShape = [8, 8, 4]} : (vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>
+    %e = vector.extract %d[0] : vector<2xf64> from vector<1x2xf64>
+    // expected-note@+1 {{here}}
+    vector.store %e, %b[%g, %p] : memref<8x8xf64>, vector<2xf64>
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// The sum of 32 bits may wrap between lanes.
+func.func @wrapped(%a: memref<16x4xf64>, %b: memref<4x8xf64>, %c: memref<16x8xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %size, %sy = %c1, %sz = %c1) {
+    %g = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%tx)
+    %t = affine.apply affine_map<(d0) -> (d0 mod 4)>(%tx)
+    %p = affine.apply affine_map<(d0) -> ((d0 mod 4) * 2)>(%tx)
+    %zero = arith.constant dense<0.0> : vector<1x2xf64>
+    %za = arith.constant dense<0.0> : vector<1x1xf64>
+    %wide = arith.index_cast %n : index to i32
+    %narrow = arith.index_cast %t : index to i32
+    %sum = arith.addi %wide, %narrow : i32
+    %at = arith.index_cast %sum : i32 to index
+    // expected-note@+1 {{here}}
+    %av = memref.load %a[%g, %at] : memref<16x4xf64>
+    %x = vector.insert %av, %za [0, 0] : f64 into vector<1x1xf64>
+    %bv = memref.load %b[%t, %g] : memref<4x8xf64>
+    %y = vector.insert %bv, %za [0, 0] : f64 into vector<1x1xf64>
+    // expected-remark@+1 {{'nvgpu.mma.sync' op is not raised to fragments: 'memref.load' op has indices of an unknown form}}
+    %d = nvgpu.mma.sync(%x, %y, %zero) {mmaShape = [8, 8, 4]} : (vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>
+    %e = vector.extract %d[0] : vector<2xf64> from vector<1x2xf64>
+    vector.store %e, %c[%g, %p] : memref<16x8xf64>, vector<2xf64>
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @outlined(%x: vector<1x1xf64>, %c: memref<8x8xf64>) kernel {
+    %zero = arith.constant dense<0.0> : vector<1x2xf64>
+    // expected-remark@+1 {{'nvgpu.mma.sync' op is not raised to fragments: its kernel is not launched in the program, so that its block size is fixed}}
+    %d = nvgpu.mma.sync(%x, %x, %zero) {mmaShape = [8, 8, 4]} : (vector<1x1xf64>, vector<1x1xf64>, vector<1x2xf64>) -> vector<1x2xf64>
+    gpu.return
+  }
 }

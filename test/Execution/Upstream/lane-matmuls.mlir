@@ -12,6 +12,9 @@
 // RUN: gpu-runner %s --entry=staged --target=cpu:emulate=gfx1100 --verify 2>&1 | FileCheck %s --check-prefixes=PAIR,CHECK --implicit-check-not="through workgroup memory"
 // RUN: gpu-runner %s --entry=staged --target=cpu:emulate=pvc --verify 2>&1 | FileCheck %s --check-prefixes=RAISED,CHECK --implicit-check-not="through workgroup memory"
 // RUN: gpu-runner %s --entry=staged --target=hip:gfx942 --emit=amdgcn 2>&1 | FileCheck %s --check-prefix=MFMA
+// RUN: gpu-runner %s --entry=pipelined --target=cpu --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=pipelined --target=cpu:emulate=gfx942 --verify 2>&1 | FileCheck %s --check-prefixes=PAIR,CHECK --implicit-check-not="through workgroup memory"
+// RUN: gpu-runner %s --entry=pipelined --target=cpu:emulate=pvc --verify 2>&1 | FileCheck %s --check-prefixes=RAISED,CHECK --implicit-check-not="through workgroup memory"
 // RUN: gpu-runner %s --entry=mfma --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --entry=mfma --target=cpu:emulate=gfx942 --verify 2>&1 | FileCheck %s --implicit-check-not=remark:
 // RUN: gpu-runner %s --entry=mfma --target=cpu:emulate=sm_80 --verify 2>&1 | FileCheck %s --check-prefixes=SM80,CHECK --implicit-check-not="workgroup memory"
@@ -211,6 +214,86 @@ func.func @mfma(%a: memref<1024xf16>, %b: memref<1024xf16>, %c: memref<1024xf32>
     memref.store %w1, %c[%m1] : memref<1024xf32>
     memref.store %w2, %c[%m2] : memref<1024xf32>
     memref.store %w3, %c[%m3] : memref<1024xf32>
+    gpu.terminator
+  }
+  return
+}
+
+// Two rows of two subgroups, which copy the tiles of the next step while they multiply those of the
+// present one. The result is added to memory.
+func.func @pipelined(%a: memref<64x64xf16>, %b: memref<64x32xf16>, %c: memref<64x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c2, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c128, %sy = %c1, %sz = %c1)
+             workgroup(%as : memref<2x32x16xf16, #wg>, %bs : memref<2x16x32xf16, #wg>) {
+    %c32 = arith.constant 32 : index
+    %c48 = arith.constant 48 : index
+    %first = arith.muli %bx, %c32 : index
+    %ar, %a4 = affine.delinearize_index %tx into (32, 4) : index, index
+    %ac = affine.apply affine_map<(d0) -> (d0 * 4)>(%a4)
+    %br, %b4 = affine.delinearize_index %tx into (16, 8) : index, index
+    %bc = affine.apply affine_map<(d0) -> (d0 * 4)>(%b4)
+    %arow = arith.addi %first, %ar : index
+    %t0 = nvgpu.device_async_copy %a[%arow, %ac], %as[%c0, %ar, %ac], 4 : memref<64x64xf16> to memref<2x32x16xf16, #wg>
+    %t1 = nvgpu.device_async_copy %b[%br, %bc], %bs[%c0, %br, %bc], 4 : memref<64x32xf16> to memref<2x16x32xf16, #wg>
+    %g0 = nvgpu.device_async_create_group %t0, %t1
+    // The subgroup's tile.
+    %row = affine.apply affine_map<(d0) -> (d0 floordiv 64 * 16)>(%tx)
+    %col = affine.apply affine_map<(d0) -> (d0 floordiv 32 mod 2 * 16)>(%tx)
+    %lane = arith.remui %tx, %c32 : index
+    %line = affine.apply affine_map<(d0, d1) -> (d0 + d1 mod 16)>(%row, %lane)
+    %word = affine.apply affine_map<(d0) -> (d0 floordiv 16 * 8)>(%lane)
+    %bline = affine.apply affine_map<(d0) -> (d0 mod 16)>(%lane)
+    %bword = arith.addi %col, %word : index
+    %crow = affine.apply affine_map<(d0, d1, d2) -> (d0 + d1 + d2 floordiv 4)>(%first, %row, %lane)
+    %crow8 = affine.apply affine_map<(d0) -> (d0 + 8)>(%crow)
+    %ccol = affine.apply affine_map<(d0, d1) -> (d0 + d1 mod 4 * 2)>(%col, %lane)
+    %ccol8 = affine.apply affine_map<(d0) -> (d0 + 8)>(%ccol)
+    %zero = arith.constant dense<0.0> : vector<2x2xf32>
+    %i0 = vector.load %c[%crow, %ccol] : memref<64x32xf32>, vector<2xf32>
+    %i1 = vector.load %c[%crow8, %ccol] : memref<64x32xf32>, vector<2xf32>
+    %i2 = vector.load %c[%crow, %ccol8] : memref<64x32xf32>, vector<2xf32>
+    %i3 = vector.load %c[%crow8, %ccol8] : memref<64x32xf32>, vector<2xf32>
+    %x0 = vector.insert %i0, %zero [0] : vector<2xf32> into vector<2x2xf32>
+    %x1 = vector.insert %i1, %x0 [1] : vector<2xf32> into vector<2x2xf32>
+    %x2 = vector.insert %i2, %zero [0] : vector<2xf32> into vector<2x2xf32>
+    %x3 = vector.insert %i3, %x2 [1] : vector<2xf32> into vector<2x2xf32>
+    %r:3 = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc0 = %x1, %acc1 = %x3, %token = %g0)
+        -> (vector<2x2xf32>, vector<2x2xf32>, !nvgpu.device.async.token) {
+      nvgpu.device_async_wait %token {numGroups = 0 : i32}
+      gpu.barrier
+      %step = arith.divui %k, %c16 : index
+      %slot = arith.remui %step, %c2 : index
+      %next = arith.subi %c1, %slot : index
+      %after = arith.addi %k, %c16 : index
+      %to = arith.minui %after, %c48 : index
+      %na = arith.addi %to, %ac : index
+      %nb = arith.addi %to, %br : index
+      %t2 = nvgpu.device_async_copy %a[%arow, %na], %as[%next, %ar, %ac], 4 : memref<64x64xf16> to memref<2x32x16xf16, #wg>
+      %t3 = nvgpu.device_async_copy %b[%nb, %bc], %bs[%next, %br, %bc], 4 : memref<64x32xf16> to memref<2x16x32xf16, #wg>
+      %g1 = nvgpu.device_async_create_group %t2, %t3
+      %x = nvgpu.ldmatrix %as[%slot, %line, %word] {numTiles = 4 : i32, transpose = false} : memref<2x32x16xf16, #wg> -> vector<4x2xf16>
+      %y = nvgpu.ldmatrix %bs[%slot, %bline, %bword] {numTiles = 4 : i32, transpose = true} : memref<2x16x32xf16, #wg> -> vector<4x2xf16>
+      %y0 = vector.extract_strided_slice %y {offsets = [0, 0], sizes = [2, 2], strides = [1, 1]} : vector<4x2xf16> to vector<2x2xf16>
+      %y1 = vector.extract_strided_slice %y {offsets = [2, 0], sizes = [2, 2], strides = [1, 1]} : vector<4x2xf16> to vector<2x2xf16>
+      %n0 = nvgpu.mma.sync(%x, %y0, %acc0) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+      %n1 = nvgpu.mma.sync(%x, %y1, %acc1) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+      scf.yield %n0, %n1, %g1 : vector<2x2xf32>, vector<2x2xf32>, !nvgpu.device.async.token
+    }
+    nvgpu.device_async_wait %r#2 {numGroups = 0 : i32}
+    %e0 = vector.extract %r#0[0] : vector<2xf32> from vector<2x2xf32>
+    %e1 = vector.extract %r#0[1] : vector<2xf32> from vector<2x2xf32>
+    %e2 = vector.extract %r#1[0] : vector<2xf32> from vector<2x2xf32>
+    %e3 = vector.extract %r#1[1] : vector<2xf32> from vector<2x2xf32>
+    vector.store %e0, %c[%crow, %ccol] : memref<64x32xf32>, vector<2xf32>
+    vector.store %e1, %c[%crow8, %ccol] : memref<64x32xf32>, vector<2xf32>
+    vector.store %e2, %c[%crow, %ccol8] : memref<64x32xf32>, vector<2xf32>
+    vector.store %e3, %c[%crow8, %ccol8] : memref<64x32xf32>, vector<2xf32>
     gpu.terminator
   }
   return

@@ -12,8 +12,8 @@
 namespace mlir::tessera {
 
 /// Whether on all ways through a launch a `gpu.barrier` is between `op` and the
-/// ops for which `isAccess` holds, before and after it. What an asynchronous
-/// copy writes cannot be accessed until the next wait for copies.
+/// ops for which `isAccess` holds, before and after it. The target of an
+/// asynchronous copy is not accessed until the next wait for copies.
 bool isSeparatedByBarriers(Operation *op, gpu::LaunchOp launch,
                            llvm::function_ref<bool(Operation *)> isAccess);
 

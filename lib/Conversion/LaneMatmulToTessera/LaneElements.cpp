@@ -1,4 +1,4 @@
-//===- LaneElements.cpp - What each lane has in its registers -------------===//
+//===- LaneElements.cpp - The contents of lanes' registers ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

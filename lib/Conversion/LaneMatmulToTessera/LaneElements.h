@@ -1,4 +1,4 @@
-//===- LaneElements.h - What each lane has in its registers -----*- C++ -*-===//
+//===- LaneElements.h - The contents of lanes' registers --------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

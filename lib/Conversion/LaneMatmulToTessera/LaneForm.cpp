@@ -1,13 +1,13 @@
-//===- LaneForm.cpp - What each lane computes as an index -----------------===//
+//===- LaneForm.cpp - Indices of all lanes as one form --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
 // The thread's number along x is `q * lanes + lane`, where q counts subgroups
-// along x. Additions and products are exact; a quotient is known where the
-// divisor divides all unknowns, or where the constants of the lanes do not
-// change it. What lanes have alike, and has no such form, is an unknown itself.
+// along x. Additions and multiplications are exact; a quotient is known where
+// the divisor divides all unknowns, or where the constants of the lanes do not
+// change it. A value that lanes have alike, without such a form, is an unknown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -139,7 +139,7 @@ std::optional<LaneForms::Range>
 LaneForms::getRange(const LaneForm &form) const {
   Range range{0, 0};
   for (const auto &[product, factors] : form.getTerms()) {
-    // The range of a product of unknowns, none of which is negative.
+    // The range of a monomial, none of which is negative.
     Range unknown{1, 1};
     for (unsigned number : product) {
       const std::optional<Range> &own = unknowns[number].range;
@@ -706,7 +706,7 @@ Value LaneForms::emit(OpBuilder &builder, Location loc, const LaneForm &form) {
     int64_t factor = factors.front();
     Value term;
     for (unsigned number : product) {
-      // A copy: emission may not add unknowns, but may look at others.
+      // Emission adds no unknowns: the reference stays valid.
       Value value = emitUnknown(builder, loc, unknowns[number]);
       term =
           term ? builder.createOrFold<arith::MulIOp>(loc, term, value) : value;

@@ -1,4 +1,4 @@
-//===- LaneForm.h - What each lane computes as an index ---------*- C++ -*-===//
+//===- LaneForm.h - Indices of all lanes as one form ------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -18,13 +18,13 @@
 
 namespace mlir::tessera {
 
-/// An index of each lane of a subgroup: a sum of products of unknowns, which
-/// the lanes have alike, each with a factor for each lane. The empty product
+/// An index of each lane of a subgroup: a sum of monomials of unknowns, which
+/// the lanes have alike, each with a factor for each lane. The empty monomial
 /// has the constants.
 ///
 /// Example, lanes that count along rows of four, 16 rows for each subgroup q:
-/// `q * 16 + lane / 4` has the product `q` with the factor 16 in each lane, and
-/// the empty product with the factors 0, 0, 0, 0, 1, 1, ...
+/// `q * 16 + lane / 4` has the monomial `q` with the factor 16 in each lane,
+/// and the empty monomial with the factors 0, 0, 0, 0, 1, 1, ...
 class LaneForm {
 public:
   using Product = std::vector<unsigned>;

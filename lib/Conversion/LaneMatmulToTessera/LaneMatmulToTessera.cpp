@@ -401,7 +401,7 @@ private:
                     /*atomicAdd=*/false);
   }
 
-  /// What lanes have alike, although it is computed from the thread's number.
+  /// Computes values that lanes have alike from the number of the subgroup.
   void replaceUniform() {
     launch.getBody().walk([&](Operation *op) {
       bool isQuery = isa<gpu::SubgroupSizeOp>(op);

@@ -4,13 +4,15 @@
 // is one of 32 bits. The addend is the same in each row, and equal in all lanes.
 // CHECK-LABEL: func @flat
 // CHECK-SAME:    %[[A:.+]]: memref<1024xf16>, %{{.+}}: memref<16x16xf16>, %[[C:.+]]: memref<?xf32>, %[[PITCH:.+]]: index, %[[S:.+]]: memref<8xf32>
-// CHECK:         %[[V:.+]] = memref.reinterpret_cast %{{.+}} to offset: [%{{.+}}], sizes: [16, 16], strides: [32, 1] : memref<f16> to memref<16x16xf16, strided<[32, 1], offset: ?>>
-// CHECK:         tessera.load %[[V]][%c0, %c0] in_bounds
+// CHECK:         %[[V:.+]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [16, 16], strides: [32, 1]
+// CHECK:         %[[VA:.+]] = memref.cast %[[V]]
+// CHECK:         tessera.load %[[VA]][%c0, %c0] in_bounds
 // CHECK:         %[[Y:.+]] = memref.load %[[S]][%c4]
 // CHECK:         tessera.fill %[[Y]] : !tessera.fragment<16x16xf32, acc>
 // CHECK:         tessera.mma
-// CHECK:         %[[W:.+]] = memref.reinterpret_cast %{{.+}} to offset: [%{{.+}}], sizes: [16, 16], strides: [%[[PITCH]], 1]
-// CHECK:         tessera.store %{{.+}}, %[[W]][%c0, %c0] transpose in_bounds
+// CHECK:         %[[W:.+]] = memref.reinterpret_cast %[[C]] to offset: [0], sizes: [16, 16], strides: [%[[PITCH]], 1]
+// CHECK:         %[[WC:.+]] = memref.cast %[[W]]
+// CHECK:         tessera.store %{{.+}}, %[[WC]][%c0, %c0] transpose in_bounds
 func.func @flat(%a: memref<1024xf16>, %b: memref<16x16xf16>, %c: memref<?xf32>, %pitch: index, %s: memref<8xf32>) {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

@@ -2,8 +2,10 @@
 
 // RUN: gpu-runner %s --target=cpu -e main -entry-point-result=void | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 -e main -entry-point-result=void | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 -e main -entry-point-result=void 2>&1 | FileCheck %s --check-prefixes=RAISED,CHECK
 // RUN: gpu-runner %s --target=cuda:sm_80 -e main --emit=ptx | FileCheck %s --check-prefix=PTX
 
+// RAISED: remark: 'nvgpu.mma.sync' op is raised to fragments: 16x8x16 'f16' x 'f16' -> 'f16'
 // CHECK: {{^}}{{\[\[}}6.25,   6.71875,   7.1875,   7.65625,   8.125,   8.59375,   9.0625,   9.53125],
 // CHECK-NEXT: [7.5625,   8.15625,   8.75,   9.34375,   9.9375,   10.5312,   11.125,   11.7188],
 // PTX: mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16

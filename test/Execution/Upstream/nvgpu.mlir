@@ -1,5 +1,5 @@
 // nvgpu.device_async_copy, ldmatrix and mma.sync: on NVIDIA's chips as they are, on the CPU and on an
-// emulated chip lane by lane, and elsewhere through workgroup memory.
+// emulated chip lane by lane, and elsewhere as fragments.
 
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify | FileCheck %s
@@ -13,9 +13,8 @@
 // RUN: gpu-runner %s --target=hip:gfx942 --emit=amdgcn | FileCheck %s --check-prefix=HIP
 // RUN: gpu-runner %s --target=opencl:pvc --emit=spirv -o %t.spv
 
-// The remark names the ops, and what the chip has is not raised.
-// GFX942: remark: raised to portable code, through workgroup memory: 2 nvgpu.device_async_copy, 1 nvgpu.device_async_create_group, 1 nvgpu.device_async_wait, 2 nvgpu.ldmatrix, 1 nvgpu.mma.sync; cpu:emulate=gfx942 does not have such instructions
-// SM75: remark: raised to portable code, through workgroup memory: 2 nvgpu.device_async_copy, 1 nvgpu.device_async_create_group, 1 nvgpu.device_async_wait, 1 nvgpu.mma.sync; cpu:emulate=sm_75 does not have such instructions
+// GFX942: remark: 'nvgpu.mma.sync' op is raised to fragments: 16x8x16 'f16' x 'f16' -> 'f32'; cpu:emulate=gfx942 multiplies them by fma64.m8n8k1.f32.f16, not a matrix unit
+// SM75: remark: 'nvgpu.mma.sync' op is raised to fragments: 16x8x16 'f16' x 'f16' -> 'f32'; cpu:emulate=sm_75 multiplies them by mma.m16n8k8.f32.f16
 // CHECK: checksum fa1b8357
 // CHECK: {{^}}verified
 // SUM: checksum fa1b8357
@@ -25,8 +24,10 @@
 // PTX: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // PTX: ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
 // PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-// SM75PTX: ldmatrix.sync.aligned.m8n8.x4.shared.b16
-// SM75PTX-NOT: {{cp.async|mma.sync.*m16n8k16}}
+// SM75PTX-NOT: cp.async
+// SM75PTX: ldmatrix.sync.aligned.m8n8.{{x[124]}}.shared.b16
+// SM75PTX: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
+// SM75PTX-NOT: m16n8k16
 // HIP: ds_write
 // HIP: v_fma
 

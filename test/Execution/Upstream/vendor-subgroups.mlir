@@ -5,7 +5,8 @@
 
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify 2>&1 | FileCheck %s --implicit-check-not=remark:
-// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify 2>&1 | FileCheck %s --check-prefixes=GFX942,CHECK
+// RUN: gpu-runner %s --target=cpu:emulate=sm_75 --verify 2>&1 | FileCheck %s --check-prefixes=SM75,CHECK
 // RUN: gpu-runner %s --target=cpu:emulate=gfx1100 --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --verify | FileCheck %s
 // RUN: gpu-runner %s --entry=linalg --target=cpu | FileCheck %s --check-prefix=LINALG
@@ -15,6 +16,10 @@
 // RUN: gpu-runner %s --entry=lanes --target=cpu:emulate=pvc --verify | FileCheck %s --check-prefix=LANES
 // RUN: gpu-runner %s --entry=chained --target=cpu:emulate=gfx942 --verify | FileCheck %s --check-prefix=CHAINED
 // RUN: gpu-runner %s --entry=chained --target=cpu:emulate=pvc --verify | FileCheck %s --check-prefix=CHAINED
+// The remark names the ops, and what the chip has is not raised.
+// GFX942: remark: 'nvgpu.mma.sync' op is not raised to fragments: 'nvgpu.device_async_copy' op copies a number of elements that is not constant
+// GFX942: remark: raised to portable code, through workgroup memory: 4 nvgpu.device_async_copy, 2 nvgpu.device_async_create_group, 2 nvgpu.device_async_wait, 2 nvgpu.ldmatrix, 1 nvgpu.mma.sync; cpu:emulate=gfx942 does not have such instructions
+// SM75: remark: raised to portable code, through workgroup memory: 4 nvgpu.device_async_copy, 2 nvgpu.device_async_create_group, 2 nvgpu.device_async_wait, 1 nvgpu.mma.sync; cpu:emulate=sm_75 does not have such instructions
 // CHECK: checksum 4ea8e524
 // LINALG: checksum 4ea8e524
 // CHECK: {{^}}verified

@@ -73,7 +73,8 @@ void populateSplitZeroPointPatterns(RewritePatternSet &patterns);
 /// Fuses element-wise producers of the operands, on tensors, into
 /// `tessera.contract`. Must run after the epilogues: ops after a contraction
 /// are better fused there.
-void populateFuseProducerPatterns(RewritePatternSet &patterns);
+void populateFuseProducerPatterns(RewritePatternSet &patterns,
+                                  const Chip &chip);
 
 /// Emits a remark with the reason why an element-wise producer of an operand of
 /// `op` is not fused, unless it is in `reported`.

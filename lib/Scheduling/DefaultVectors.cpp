@@ -27,14 +27,12 @@ using namespace mlir::tessera;
 /// a share of the loads, which the processor executes beside FMAs, and the
 /// loop. A tile of few FMAs waits for their latency.
 static double estimateVectorTile(int64_t extentM, int64_t extentN,
-                                 int64_t width, int64_t rows,
-                                 int64_t vectors) {
+                                 int64_t width, int64_t rows, int64_t vectors) {
   constexpr int64_t latency = 8;
   constexpr double load = 0.25, loop = 1, boundsOfRows = 1.2,
                    boundsOfColumns = 1.05;
-  int64_t columns = vectors * width,
-          tiles = llvm::divideCeil(extentM, rows) *
-                  llvm::divideCeil(extentN, columns);
+  int64_t columns = vectors * width, tiles = llvm::divideCeil(extentM, rows) *
+                                             llvm::divideCeil(extentN, columns);
   double cost = double(std::max(rows * vectors, latency)) +
                 load * double(rows + vectors) + loop;
   return double(tiles) * cost * (extentM % rows == 0 ? 1 : boundsOfRows) *

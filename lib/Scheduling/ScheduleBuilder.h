@@ -83,8 +83,8 @@ private:
   /// Widens the tile of a subgroup to rows of N elements, with about the same
   /// number of elements if instructions of the same class permit.
   Tile widenToRows();
-  /// The tile of a subgroup of one lane, in its vector registers. None for other
-  /// subgroups, and where a conversion of operands needs registers too.
+  /// The tile of a subgroup of one lane, in its vector registers. None for
+  /// other subgroups, and where a conversion of operands needs registers too.
   std::optional<Tile> chooseVectorTile();
   /// Chooses `k` and `kFragment` for staged operands of a subgroup of one lane.
   /// Returns whether it has.

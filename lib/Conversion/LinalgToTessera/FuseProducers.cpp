@@ -21,6 +21,7 @@
 #include "Source.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -241,10 +242,41 @@ matchProducer(ContractOp op, unsigned side,
   return producer;
 }
 
+/// Whether tiles would compute the producer of lhs often and slowly: a thread
+/// without lanes computes it element by element for each tile of its row, where
+/// an op of its own computes vectors once. A producer that widens its operand
+/// reads less memory, and a single operation, or few rows, cost no more than a
+/// kernel.
+static bool isSlowForTiles(ContractOp op, unsigned side,
+                           const Producer &producer, const Chip &chip) {
+  constexpr int64_t fewColumns = 32, fewRows = 64;
+  auto input = dyn_cast<ShapedType>(
+      producer.op->getOperand(producer.mainOperand).getType());
+  Block &body = producer.op->getRegion(0).front();
+  if (chip.hasLanes() || side == 1 || !input ||
+      input.getElementType() != op.getFactorType(0) ||
+      llvm::hasSingleElement(body.without_terminator()))
+    return false;
+  ContractionMaps maps = getContractionMaps(op);
+  int64_t columns = 1, rows = 1;
+  for (auto [d, extent] : llvm::enumerate(maps.extents)) {
+    bool isRow = !maps.rhs.isFunctionOfDim(d);
+    if (!isRow && maps.lhs.isFunctionOfDim(d))
+      continue;
+    if (ShapedType::isDynamic(extent))
+      return false;
+    (isRow ? rows : columns) *= extent;
+  }
+  return columns > fewColumns && rows >= fewRows;
+}
+
 namespace {
 /// `contract(producer(x))` to `contract` of x with a producer.
 struct FuseProducer : public OpRewritePattern<ContractOp> {
-  using OpRewritePattern::OpRewritePattern;
+  FuseProducer(MLIRContext *context, const Chip &chip)
+      : OpRewritePattern(context), chip(chip) {}
+
+  const Chip &chip;
 
   LogicalResult matchAndRewrite(ContractOp op,
                                 PatternRewriter &rewriter) const override {
@@ -252,6 +284,11 @@ struct FuseProducer : public OpRewritePattern<ContractOp> {
       std::optional<Producer> producer = matchProducer(op, side);
       if (!producer)
         continue;
+      if (isSlowForTiles(op, side, *producer, chip)) {
+        LDBG() << op.getLoc() << ": producer " << producer->op.getLoc()
+               << " stays an op: tiles would compute it element by element";
+        continue;
+      }
       LDBG() << op.getLoc() << ": producer " << producer->op.getLoc()
              << " of operand " << side;
       ++numFusedProducers;
@@ -361,6 +398,7 @@ void mlir::tessera::remarkOnProducers(ContractOp op,
   }
 }
 
-void mlir::tessera::populateFuseProducerPatterns(RewritePatternSet &patterns) {
-  patterns.add<FuseProducer>(patterns.getContext());
+void mlir::tessera::populateFuseProducerPatterns(RewritePatternSet &patterns,
+                                                 const Chip &chip) {
+  patterns.add<FuseProducer>(patterns.getContext(), chip);
 }

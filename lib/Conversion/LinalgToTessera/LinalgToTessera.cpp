@@ -181,7 +181,7 @@ struct ConvertLinalgToTesseraPass
                                  "contractions", config)))
       return signalPassFailure();
     RewritePatternSet producerPatterns(&getContext());
-    populateFuseProducerPatterns(producerPatterns);
+    populateFuseProducerPatterns(producerPatterns, **found);
     if (failed(applyToFixedPoint(getOperation(), std::move(producerPatterns),
                                  "producers")))
       return signalPassFailure();

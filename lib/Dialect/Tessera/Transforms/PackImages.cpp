@@ -213,8 +213,8 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
   plan.filterAt = *at;
 
   if (!chip.hasLanes()) {
-    // A lone thread copies runs by short vectors, which need no alignment. Other
-    // images have channels for vectors.
+    // A lone thread copies runs by short vectors, which need no alignment.
+    // Other images have channels for vectors.
     constexpr int64_t vectorBytes = 16;
     if (count * bytes >= vectorBytes)
       return std::nullopt;
@@ -523,15 +523,14 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
   // The first window begins with the first pixel of a position.
   int64_t odd = plan->isFolded ? plan->before % 2 : 0,
           columnOdd = plan->isFolded ? plan->columnBefore % 2 : 0;
-  emitCopy(builder, *plan, source, type, newImage, at,
-           plan->columnBefore + columnOdd, plan->before + odd,
-           "copies the image of a convolution, " + formatType(image) + ", to " +
-               std::to_string(plan->channels) +
-               " channels and a border, so that " +
-               (chip.hasLanes()
-                    ? "windows are aligned to " +
-                          std::to_string(chip.accessBytes) + " bytes"
-                    : "rows of windows are whole vectors"));
+  emitCopy(
+      builder, *plan, source, type, newImage, at,
+      plan->columnBefore + columnOdd, plan->before + odd,
+      "copies the image of a convolution, " + formatType(image) + ", to " +
+          std::to_string(plan->channels) + " channels and a border, so that " +
+          (chip.hasLanes() ? "windows are aligned to " +
+                                 std::to_string(chip.accessBytes) + " bytes"
+                           : "rows of windows are whole vectors"));
   source.eraseUnused();
   emitCopy(builder, *plan, ImageSource(filters),
            cast<MemRefType>(filters.getType()), newFilters, plan->filterAt,

@@ -27,6 +27,10 @@ std::string explainSchedule(AttentionOp op, ScheduleAttr schedule,
 /// be adjacent in memory.
 unsigned countFoldedDims(AttentionOp op);
 
+/// Whether keys and values are copied to workgroup memory row by row: those of
+/// pages, and those before a bound that is a value in memory.
+bool gathersKeys(AttentionOp op);
+
 /// The number of rows of `op`: queries, times the extents of the folded
 /// dimensions; or kDynamic.
 int64_t getRowExtent(AttentionOp op);

@@ -201,6 +201,10 @@ static MatmulWork getWork(const Sizes &sizes, compiler::AttentionOp op) {
     isKnown &= own.has_value();
     bytes += own.value_or(0);
   }
+  // How many keys are read where lengths limit them is known at run time only,
+  // and a cache of pages has others as well.
+  if (op.hasLength() || op.hasPages())
+    return work;
   if (isKnown)
     work.bytes = bytes;
   std::optional<llvm::SmallVector<int64_t>> extents =
@@ -210,11 +214,17 @@ static MatmulWork getWork(const Sizes &sizes, compiler::AttentionOp op) {
   size_t batch = extents->size() - 4;
   double m = static_cast<double>((*extents)[batch + Op::M]),
          n = static_cast<double>((*extents)[batch + Op::N]);
-  double pairs = m * n;
-  if (std::optional<int64_t> causal = op.getCausal()) {
-    pairs = 0;
-    for (double query = 0; query < m; ++query)
-      pairs += std::clamp(query + static_cast<double>(*causal) + 1, 0.0, n);
+  double pairs = 0;
+  for (double query = 0; query < m; ++query) {
+    auto evaluate = [&](const Op::Bound &bound) {
+      return static_cast<double>(bound.constant) + (bound.row ? query : 0.0);
+    };
+    double begin = 0, end = n;
+    for (const Op::Bound &bound : op.getFirstKeys())
+      begin = std::max(begin, evaluate(bound));
+    for (const Op::Bound &bound : op.getLastKeys())
+      end = std::min(end, evaluate(bound) + 1);
+    pairs += std::max(end - begin, 0.0);
   }
   double operations = 2 * pairs *
                       static_cast<double>((*extents)[batch + Op::D] +

@@ -72,7 +72,22 @@ static bool areAdjacent(AttentionOp op, unsigned dim) {
   return true;
 }
 
+bool mlir::tessera::gathersKeys(AttentionOp op) {
+  return op.hasPages() ||
+         llvm::any_of(op.getLastKeys(), [](const AttentionOp::Bound &bound) {
+           return bound.length;
+         });
+}
+
 unsigned mlir::tessera::countFoldedDims(AttentionOp op) {
+  // The keys of all rows of a tile are the same.
+  auto hasOwnKeys = [&](unsigned dim) {
+    return llvm::any_of(ArrayRef<Region *>{&op.getLength(), &op.getPage()},
+                        [&](Region *region) {
+                          return !region->empty() &&
+                                 !region->getArgument(dim).use_empty();
+                        });
+  };
   // Two heads or more fit in a tile of 64 rows.
   constexpr int64_t mostQueries = 32;
   int64_t queries = op.getStaticExtent(AttentionOp::M);
@@ -82,7 +97,7 @@ unsigned mlir::tessera::countFoldedDims(AttentionOp op) {
   while (folded < numBatch) {
     unsigned dim = numBatch - 1 - folded;
     if (op.getMap(AttentionOp::Key).isFunctionOfDim(dim) ||
-        op.getMap(AttentionOp::Value).isFunctionOfDim(dim) ||
+        op.getMap(AttentionOp::Value).isFunctionOfDim(dim) || hasOwnKeys(dim) ||
         !areAdjacent(op, dim))
       break;
     ++folded;
@@ -240,6 +255,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   if (schedule.getK() != d)
     return "schedule_c24: k must be the head dimension D, " + text(d) +
            ", not " + text(schedule.getK());
+  if (gathersKeys(op) && schedule.getStages() == 0)
+    return "schedule_c24: keys of variable number or in pages require stages "
+           "of 1 or more";
   if (const ScheduleFieldInfo *field = findUnsupported(schedule))
     return "schedule_c24: " + field->name.str() +
            " is not supported for attention";
@@ -302,6 +320,12 @@ static int64_t chooseParts(AttentionOp op, const Chip &chip,
     return 1;
   if (ShapedType::isDynamic(keys))
     keys = assumedKeys;
+  // With a window, a tile sees few of them.
+  if (std::optional<int64_t> window = op.getWindow();
+      window && ShapedType::isStatic(op.getStaticExtent(AttentionOp::M)))
+    keys = std::min(
+        keys,
+        std::max<int64_t>(*window + op.getStaticExtent(AttentionOp::M) - 1, 1));
   int64_t matrices = 1;
   for (unsigned dim = 0, end = op.getNumBatchDims() - countFoldedDims(op);
        dim < end; ++dim)
@@ -378,14 +402,15 @@ static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
     return explainSchedule(op, schedule, chip).empty();
   };
 
-  // Each thread computes a tile of its own: loaded directly from memory, with
-  // half of the rows and columns of a matmul's tile, since there are two
-  // matmuls.
+  // Each thread computes a tile of its own: loaded directly from memory (unless
+  // keys are gathered), with half of the rows and columns of a matmul's tile,
+  // since there are two matmuls.
   if (!chip.hasLanes()) {
     std::array<int64_t, 2> tile = chip.policy.matrixDefaults.workgroup;
     tile = {std::max<int64_t>(tile[0] / 2, 1),
             std::max<int64_t>(tile[1] / 2, 1)};
-    return make(tile, tile, std::gcd<int64_t>(d, 16), /*stages=*/0,
+    return make(tile, tile, std::gcd<int64_t>(d, 16),
+                /*stages=*/gathersKeys(op) ? 1 : 0,
                 /*swizzle=*/false, /*group=*/1);
   }
 

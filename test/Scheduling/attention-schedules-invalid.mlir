@@ -142,3 +142,19 @@ func.func @schedule_c24_parts(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, vthread = [1, 1], splitK = 65536>
   return
 }
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c24_stages(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>, %n: memref<index>) {
+  // expected-error @+1 {{schedule_c24: keys of variable number or in pages require stages of 1 or more}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 last affine_map<(i, l) -> (l - 1)> schedule <workgroup = [64, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 0> length {
+    %l = memref.load %n[] : memref<index>
+    tessera.yield %l : index
+  }
+  return
+}

@@ -8,6 +8,7 @@
 
 #include "Source.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -27,6 +28,8 @@ AttentionViews::AttentionViews(ArrayRef<Value> operands,
         sizes[dim] = type.getDimSize(r);
     }
   }
+  for (unsigned dim = 0; dim < getNumBatch(); ++dim)
+    origins.push_back({dim});
 }
 
 void AttentionViews::run() {
@@ -75,7 +78,69 @@ bool AttentionViews::canDivide(ArrayRef<unsigned> dims,
   return fits || (dims.size() == 1 && dims[0] < getNumBatch());
 }
 
+bool AttentionViews::lookThroughMove(View &view) const {
+  auto type = cast<RankedTensorType>(view.value.getType());
+  std::optional<Source> source = lookThroughProducer(
+      {view.value,
+       AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext())},
+      /*mayWiden=*/false, /*widened=*/false, /*mayIndexZero=*/true);
+  if (!source)
+    return false;
+  SmallVector<SmallVector<unsigned>> dims;
+  for (AffineExpr expr : source->map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    dims.push_back(dim ? view.dims[dim.getPosition()]
+                       : SmallVector<unsigned>());
+  }
+  view.value = source->value;
+  view.dims = std::move(dims);
+  return true;
+}
+
+bool AttentionViews::lookThroughPages(View &view) {
+  // Keys and values only.
+  if (&view != &views[1] && &view != &views[2])
+    return false;
+  View inner = view;
+  // The dimension of keys may be pages and keys of a page.
+  if (auto op = inner.value.getDefiningOp<tensor::CollapseShapeOp>()) {
+    SmallVector<SmallVector<unsigned>> dims;
+    for (auto [r, group] : llvm::enumerate(op.getReassociationIndices())) {
+      if (group.size() == 1) {
+        dims.push_back(view.dims[r]);
+        continue;
+      }
+      if (group.size() != 2 ||
+          view.dims[r] != SmallVector<unsigned>{getKeyDim()} ||
+          op.getSrcType().isDynamicDim(group[1]))
+        return false;
+      dims.push_back({pageDim});
+      dims.push_back({keyInPageDim});
+    }
+    inner.value = op.getSrc();
+    inner.dims = std::move(dims);
+  }
+  while (lookThroughMove(inner))
+    ;
+  Value source;
+  SmallVector<SmallVector<unsigned>> dims;
+  std::optional<PagedKeys> pages =
+      matchPagedKeys(inner.value, inner.dims, getKeyDim(), source, dims);
+  if (!pages ||
+      llvm::any_of(dims, [](ArrayRef<unsigned> list) { return list.empty(); }))
+    return false;
+  view.value = source;
+  view.dims = std::move(dims);
+  view.pages = *pages;
+  foundCopies = true;
+  return true;
+}
+
 bool AttentionViews::lookThrough(View &view) {
+  if (view.pages.op)
+    return false;
+  if (lookThroughPages(view))
+    return true;
   auto type = cast<RankedTensorType>(view.value.getType());
   SmallVector<SmallVector<unsigned>> dims;
   if (auto op = view.value.getDefiningOp<tensor::CollapseShapeOp>())
@@ -95,21 +160,11 @@ bool AttentionViews::lookThrough(View &view) {
       if (merged.size() > 1 && llvm::any_of(merged, isUnknown))
         return false;
     }
-    view = {op.getSrc(), std::move(dims)};
+    view = {op.getSrc(), std::move(dims), {}};
     return true;
   }
-  std::optional<Source> source = lookThroughProducer(
-      {view.value,
-       AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext())},
-      /*mayWiden=*/false, /*widened=*/false, /*mayIndexZero=*/true);
-  if (!source)
+  if (!lookThroughMove(view))
     return false;
-  for (AffineExpr expr : source->map.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    dims.push_back(dim ? view.dims[dim.getPosition()]
-                       : SmallVector<unsigned>());
-  }
-  view = {source->value, std::move(dims)};
   foundCopies = true;
   return true;
 }
@@ -164,22 +219,29 @@ bool AttentionViews::lookThroughCollapse(View &view,
     for (unsigned dim : view.dims[r])
       dims.push_back({dim});
   }
-  view = {op.getSrc(), std::move(dims)};
+  view = {op.getSrc(), std::move(dims), {}};
   return true;
 }
 
 void AttentionViews::divide(unsigned dim, ArrayRef<int64_t> parts) {
   auto more = static_cast<unsigned>(parts.size()) - 1;
-  for (View &view : views)
-    for (SmallVector<unsigned> &list : view.dims) {
+  auto divideIn = [&](MutableArrayRef<SmallVector<unsigned>> lists) {
+    for (SmallVector<unsigned> &list : lists) {
       SmallVector<unsigned> next;
       for (unsigned old : list) {
-        next.push_back(old > dim ? old + more : old);
+        bool isLater = old > dim && old != pageDim && old != keyInPageDim;
+        next.push_back(isLater ? old + more : old);
         for (unsigned i = 1; old == dim && i <= more; ++i)
           next.push_back(dim + i);
       }
       list = std::move(next);
     }
+  };
+  for (View &view : views) {
+    divideIn(view.dims);
+    divideIn(view.pages.loops);
+  }
+  divideIn(origins);
   sizes[dim] = parts[0];
   sizes.insert(sizes.begin() + dim + 1, parts.begin() + 1, parts.end());
 }
@@ -191,7 +253,9 @@ AffineMap AttentionViews::getMap(unsigned operand) const {
     if (list.empty())
       results.push_back(getAffineConstantExpr(0, context));
     for (unsigned dim : list)
-      results.push_back(getAffineDimExpr(dim, context));
+      if (dim != pageDim)
+        results.push_back(
+            getAffineDimExpr(dim == keyInPageDim ? getKeyDim() : dim, context));
   }
   return AffineMap::get(static_cast<unsigned>(sizes.size()), 0, results,
                         context);
@@ -209,9 +273,86 @@ AttentionViews::getGroups(unsigned operand) const {
   return groups;
 }
 
+Value AttentionViews::linearize(OpBuilder &builder, Location loc,
+                                ArrayRef<unsigned> list, ValueRange batch,
+                                Value key, int64_t pageSize) const {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value result;
+  for (unsigned dim : list) {
+    Value index = dim == pageDim ? arith::DivUIOp::create(builder, loc, key,
+                                                          constant(pageSize))
+                                       .getResult()
+                  : dim == getKeyDim() ? key
+                                       : Value(batch[dim]);
+    if (result)
+      index = arith::AddIOp::create(
+          builder, loc,
+          arith::MulIOp::create(builder, loc, result, constant(sizes[dim])),
+          index);
+    result = index;
+  }
+  return result ? result : constant(0);
+}
+
+Value AttentionViews::emitPage(unsigned operand, OpBuilder &builder,
+                               Location loc, ValueRange batch,
+                               Value key) const {
+  const PagedKeys &pages = views[operand].pages;
+  return tessera::emitPage(pages, builder, loc, [&](unsigned loop) {
+    return linearize(builder, loc, pages.loops[loop], batch, key,
+                     pages.pageSize);
+  });
+}
+
+Value AttentionViews::createNumKeys(unsigned operand, OpBuilder &builder,
+                                    Location loc) const {
+  const PagedKeys &pages = views[operand].pages;
+  linalg::LinalgOp op = pages.op;
+  OpOperand *init = op.getDpsInitOperand(0);
+  for (auto [r, expr] :
+       llvm::enumerate(op.getMatchingIndexingMap(init).getResults())) {
+    ArrayRef<unsigned> list =
+        pages.loops[cast<AffineDimExpr>(expr).getPosition()];
+    bool isPage = list == ArrayRef<unsigned>{pageDim};
+    if (!isPage && list != ArrayRef<unsigned>{getKeyDim()})
+      continue;
+    OpFoldResult size = tensor::getMixedSize(builder, loc, init->get(),
+                                             static_cast<int64_t>(r));
+    std::optional<int64_t> known = getConstantIntValue(size);
+    if (known)
+      return arith::ConstantIndexOp::create(
+          builder, loc, isPage ? *known * pages.pageSize : *known);
+    Value value = cast<Value>(size);
+    return isPage ? arith::MulIOp::create(builder, loc, value,
+                                          arith::ConstantIndexOp::create(
+                                              builder, loc, pages.pageSize))
+                        .getResult()
+                  : value;
+  }
+  return {};
+}
+
 Value AttentionViews::create(unsigned operand, OpBuilder &builder,
                              Location loc) const {
-  const View &view = views[operand];
+  View view = views[operand];
+  if (view.pages.isByKey) {
+    // A page of one key.
+    SmallVector<ReassociationIndices> groups{{0, 1}};
+    auto type = cast<RankedTensorType>(view.value.getType());
+    SmallVector<int64_t> shape{type.getDimSize(0), 1};
+    SmallVector<OpFoldResult> extents =
+        tensor::getMixedSizes(builder, loc, view.value);
+    for (int64_t r = 1; r < type.getRank(); ++r) {
+      groups.push_back({r + 1});
+      shape.push_back(type.getDimSize(r));
+    }
+    extents.insert(extents.begin() + 1, builder.getIndexAttr(1));
+    view.value = tensor::ExpandShapeOp::create(
+        builder, loc, RankedTensorType::get(shape, type.getElementType()),
+        view.value, groups, extents);
+  }
   if (llvm::all_of(view.dims,
                    [](ArrayRef<unsigned> list) { return list.size() <= 1; }))
     return view.value;

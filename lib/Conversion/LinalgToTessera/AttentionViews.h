@@ -7,6 +7,8 @@
 #ifndef CONVERSION_LINALGTOTESSERA_ATTENTIONVIEWS_H
 #define CONVERSION_LINALGTOTESSERA_ATTENTIONVIEWS_H
 
+#include "PagedKeys.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -45,6 +47,21 @@ public:
   AffineMap getMap(unsigned operand) const;
   /// For each dimension of the source, the dimensions of the created operand.
   SmallVector<ReassociationIndices> getGroups(unsigned operand) const;
+  /// Whether `operand` is gathered from pages: its source has one more
+  /// dimension than its map has results, the first one.
+  bool hasPages(unsigned operand) const {
+    return views[operand].pages.op != nullptr;
+  }
+  /// The page of key `key` at a point of the batch.
+  Value emitPage(unsigned operand, OpBuilder &builder, Location loc,
+                 ValueRange batch, Value key) const;
+  /// The number of keys.
+  Value createNumKeys(unsigned operand, OpBuilder &builder, Location loc) const;
+  /// The batch dimensions that each of the original ones has become, the last
+  /// of which runs fastest.
+  ArrayRef<SmallVector<unsigned>> getOrigins() const { return origins; }
+  /// The static extent of a dimension, or kDynamic.
+  int64_t getSize(unsigned dim) const { return sizes[dim]; }
   /// The operand with a dimension for each result of its map: the source, or a
   /// reshape of it. The contents of an output are lost.
   Value create(unsigned operand, OpBuilder &builder, Location loc) const;
@@ -55,10 +72,19 @@ private:
   struct View {
     Value value;
     SmallVector<SmallVector<unsigned>> dims;
+    PagedKeys pages;
   };
 
   bool lookThrough(View &view);
   bool lookThroughCollapse(View &view, tensor::CollapseShapeOp op);
+  /// Looks through a gather of pages, and the ops that move its elements and
+  /// merge pages.
+  bool lookThroughPages(View &view);
+  bool lookThroughMove(View &view) const;
+  /// The values of a list of dimensions, as one index.
+  Value linearize(OpBuilder &builder, Location loc, ArrayRef<unsigned> list,
+                  ValueRange batch, Value key, int64_t pageSize) const;
+  unsigned getKeyDim() const { return static_cast<unsigned>(sizes.size()) - 3; }
   /// Whether `dims` have these extents, or may be divided into them.
   bool canDivide(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) const;
   void divide(unsigned dim, ArrayRef<int64_t> parts);
@@ -66,6 +92,7 @@ private:
   SmallVector<View> views;
   /// The extents of the iteration dimensions, as far as they are static.
   SmallVector<int64_t> sizes;
+  SmallVector<SmallVector<unsigned>> origins;
   bool foundCopies = false;
 };
 

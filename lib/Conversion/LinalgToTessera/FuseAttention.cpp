@@ -18,12 +18,16 @@
 //                                            |
 //                                            +--> truncf -->
 //
-// Element-wise computations may be divided among ops in any way.
+// Element-wise computations may be divided among ops in any way. If scores are
+// changed otherwise than by a scale and a causal mask, the change becomes the
+// region of the op (AttentionScores.cpp); pages of keys are looked through
+// (PagedKeys.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
 
+#include "AttentionScores.h"
 #include "AttentionViews.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "PointReader.h"
@@ -41,6 +45,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 
 #define DEBUG_TYPE "convert-linalg-to-tessera"
 
@@ -48,10 +54,6 @@ STATISTIC(numFusedAttentions, "Number of attentions fused");
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// The largest value that masks a score: minus infinity, or a number so low
-/// that its exponential is zero.
-static constexpr double lowestVisible = -1.0e9;
 
 namespace {
 /// x and its largest value along a dimension, of exp(x - max).
@@ -94,26 +96,38 @@ private:
   /// Matches the weights, operand `side` of the second matmul.
   bool matchSoftmax(unsigned side);
   bool matchScores();
+  /// Matches scores that are changed in any element-wise way.
+  bool matchAnyScores(const Point &x);
   bool addMask(Point condition, bool isSeen, double hidden, Type type);
   bool isUsedElsewhere();
   bool findDims();
   bool findOutput(RewriterBase &rewriter);
   void lookThroughCopies(RewriterBase &rewriter);
   AttentionOp create(RewriterBase &rewriter);
+  void buildRegions(AttentionOp op);
+  /// Builds the region `page`; false if keys and values have different pages.
+  bool buildPage(AttentionOp op);
 
   linalg::LinalgOp second, first;
   LinalgContraction matmul2, matmul1;
   const Chip &chip;
   PointReader reader;
   Scores scores;
+  /// The change of scores that is a region; null without one.
+  std::unique_ptr<AttentionScores> changed;
   /// The space of the weights: its rank, and the dimensions of queries and
   /// keys.
   unsigned rank = 0, queries = 0, keys = 0;
+  /// Its rank before dimensions of the batch are divided.
+  unsigned spaceRank = 0;
   /// The number of values for which a query without keys has a case of its own.
   unsigned numGuards = 0;
   unsigned weightSide = 0;
   std::array<Value, 4> operands;
   std::array<AffineMap, 4> maps;
+  /// The operands where they are before copies; absent if none are looked
+  /// through.
+  std::optional<AttentionViews> sources;
   /// The op that the result replaces, and a reshape before it.
   Operation *last = nullptr;
   tensor::ExpandShapeOp reshape;
@@ -203,7 +217,7 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
 bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
                                Type type) {
   // f16 has no lower number.
-  if (hidden * scores.factor > lowestVisible &&
+  if (hidden * scores.factor > lowestVisibleScore &&
       (!type.isF16() || hidden > getNearlyLowest(type)))
     return fail("the value of masked scores is not a large negative number");
   if (scores.causal)
@@ -246,6 +260,27 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
     return true;
   }
   return fail("the mask is not causal (keys up to the query)");
+}
+
+bool AttentionMatcher::matchAnyScores(const Point &x) {
+  auto type = cast<RankedTensorType>(
+      (weightSide ? matmul2.rhs : matmul2.lhs).getType());
+  AttentionScores::Space space = {rank, queries, keys, type.getDimSize(queries),
+                                  type.getDimSize(keys)};
+  changed = std::make_unique<AttentionScores>(reader, space, second.getLoc());
+  if (!changed->read(x)) {
+    why = changed->why;
+    changed.reset();
+    first = nullptr;
+    return false;
+  }
+  scores.contraction = *changed->contraction;
+  scores.factor = changed->factor;
+  scores.causal.reset();
+  why.clear();
+  first = scores.contraction.value.getDefiningOp<linalg::LinalgOp>();
+  matmul1 = *matchLinalgContraction(first);
+  return true;
 }
 
 bool AttentionMatcher::matchScores() {
@@ -321,6 +356,8 @@ bool AttentionMatcher::matchScores() {
                      : StringRef("an argument")) +
                 "' between the matmul and its softmax is not supported");
   }
+  if (!std::isfinite(scores.factor) || scores.factor <= 0)
+    return fail("the scale of the scores is not positive");
   scores.contraction = point;
   first = point.value.getDefiningOp<linalg::LinalgOp>();
   FailureOr<LinalgContraction> contraction = failure();
@@ -496,6 +533,9 @@ void AttentionMatcher::lookThroughCopies(RewriterBase &rewriter) {
   for (unsigned i : {0, 1, 2})
     if (!isByRows(i, views.getMap(i), views.getNumBatch()))
       return;
+  // Both keys and values have pages, or none.
+  if (views.hasPages(AttentionOp::Key) != views.hasPages(AttentionOp::Value))
+    return;
   if (transposes) {
     last = transpose;
     reshape = nullptr;
@@ -506,10 +546,13 @@ void AttentionMatcher::lookThroughCopies(RewriterBase &rewriter) {
       outputGroups = views.getGroups(i);
     operands[i] = views.create(i, rewriter, last->getLoc());
     maps[i] = views.getMap(i);
+    if (views.hasPages(i))
+      continue;
     operands[i] =
         sliceAtConstants(rewriter, last->getLoc(), operands[i], maps[i]);
   }
   rank = views.getNumBatch() + 2;
+  sources = std::move(views);
 }
 
 AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
@@ -524,14 +567,113 @@ AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
   if (output.getType() != type || !output.getDefiningOp<tensor::EmptyOp>())
     operands[AttentionOp::Output] = tensor::EmptyOp::create(
         rewriter, loc, tensor::getMixedSizes(rewriter, loc, output), element);
-  return AttentionOp::create(
+  Value numKeys;
+  if (sources && sources->hasPages(AttentionOp::Key))
+    numKeys = sources->createNumKeys(AttentionOp::Key, rewriter, loc);
+  auto getMapAttr = [](AffineMap map) {
+    return map ? AffineMapAttr::get(map) : AffineMapAttr();
+  };
+  AffineMap firstKeys = changed ? changed->getFirst() : AffineMap(),
+            lastKeys = changed ? changed->getLast() : AffineMap();
+  // A softmax without a case for queries that see no key divides zero by zero.
+  bool emptyIsNan = changed && changed->mayBeEmpty() && numGuards < 3;
+  auto op = AttentionOp::create(
       rewriter, loc, type, operands[0], operands[1], operands[2], operands[3],
-      rewriter.getAffineMapArrayAttr(maps),
+      rewriter.getAffineMapArrayAttr(maps), numKeys,
       rewriter.getF32FloatAttr(static_cast<float>(scores.factor)),
       scores.causal ? rewriter.getI64IntegerAttr(*scores.causal)
                     : IntegerAttr(),
+      getMapAttr(firstKeys), getMapAttr(lastKeys),
+      emptyIsNan ? rewriter.getUnitAttr() : UnitAttr(),
       second->getAttrOfType<ScheduleAttr>(
           TesseraDialect::ScheduleAttrHelper::getNameStr()));
+  if (changed)
+    buildRegions(op);
+  return op;
+}
+
+/// Adds a block that takes `numIndices` indices, after an f32 if `isScore`.
+static Block *addBlock(Region &region, unsigned numIndices, bool isScore,
+                       Location loc) {
+  Block *block = &region.emplaceBlock();
+  Builder builder(loc.getContext());
+  if (isScore)
+    block->addArgument(builder.getF32Type(), loc);
+  for (unsigned i = 0; i < numIndices; ++i)
+    block->addArgument(builder.getIndexType(), loc);
+  return block;
+}
+
+void AttentionMatcher::buildRegions(AttentionOp op) {
+  Location loc = op.getLoc();
+  unsigned numBatch = op.getNumBatchDims();
+  // The values of the space's dimensions, given those of the batch, the query
+  // and the key; the batch dimensions of the space may have been divided.
+  auto getDims = [&](OpBuilder &builder, ValueRange batch, Value query,
+                     Value key) {
+    SmallVector<Value> dims(spaceRank);
+    for (unsigned dim = 0, next = 0; dim < spaceRank; ++dim) {
+      if (dim == keys || dim == queries) {
+        dims[dim] = dim == keys ? key : query;
+        continue;
+      }
+      SmallVector<unsigned> list{next};
+      if (sources)
+        list = sources->getOrigins()[next];
+      ++next;
+      for (unsigned part : list) {
+        if (!dims[dim]) {
+          dims[dim] = batch[part];
+          continue;
+        }
+        Value extent = arith::ConstantIndexOp::create(builder, loc,
+                                                      sources->getSize(part));
+        dims[dim] = arith::AddIOp::create(
+            builder, loc,
+            arith::MulIOp::create(builder, loc, dims[dim], extent),
+            batch[part]);
+      }
+    }
+    return dims;
+  };
+  if (changed->hasLength()) {
+    Block *block = addBlock(op.getLength(), numBatch, /*isScore=*/false, loc);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    SmallVector<Value> dims =
+        getDims(builder, block->getArguments(), zero, zero);
+    YieldOp::create(builder, loc, changed->emitLength(builder, dims));
+  }
+  if (changed->hasRegion()) {
+    Block *block = addBlock(op.getScore(), numBatch + 2, /*isScore=*/true, loc);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    ValueRange indices = block->getArguments();
+    indices = indices.drop_front();
+    SmallVector<Value> dims = getDims(builder, indices.take_front(numBatch),
+                                      indices[numBatch], indices[numBatch + 1]);
+    YieldOp::create(builder, loc,
+                    changed->emitScore(builder, block->getArgument(0), dims));
+  }
+}
+
+bool AttentionMatcher::buildPage(AttentionOp op) {
+  if (!sources || !sources->hasPages(AttentionOp::Key))
+    return true;
+  Location loc = op.getLoc();
+  unsigned numBatch = op.getNumBatchDims();
+  auto build = [&](Region &region, unsigned operand) {
+    Block *block = addBlock(region, numBatch + 1, /*isScore=*/false, loc);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    ValueRange arguments = block->getArguments();
+    YieldOp::create(builder, loc,
+                    sources->emitPage(operand, builder, loc,
+                                      arguments.drop_back(), arguments.back()));
+  };
+  Region ofValue;
+  build(op.getPage(), AttentionOp::Key);
+  build(ofValue, AttentionOp::Value);
+  return OperationEquivalence::isRegionEquivalentTo(
+      &op.getPage(), &ofValue, OperationEquivalence::IgnoreLocations);
 }
 
 void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
@@ -552,7 +694,11 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     return {};
   // The last dimension other than the keys'.
   queries = keys == rank - 1 ? rank - 2 : rank - 1;
-  if (!matchScores() || !findDims() || !findOutput(rewriter))
+  spaceRank = rank;
+  Point x = scores.contraction;
+  if (!matchScores() && (why.empty() || !matchAnyScores(x)))
+    return {};
+  if (!findDims() || !findOutput(rewriter))
     return {};
   auto reject = [&](const Twine &reason) -> AttentionOp {
     why = reason.str();
@@ -596,6 +742,10 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     return reject("the output's element type differs from the operands'");
 
   AttentionOp op = create(rewriter);
+  if (!buildPage(op)) {
+    rewriter.eraseOp(op);
+    return reject("keys and values are gathered from different pages");
+  }
   ScheduleAttr schedule = op.getScheduleAttr() ? op.getScheduleAttr()
                                                : getDefaultSchedule(op, chip);
   std::string problem =

@@ -22,7 +22,8 @@ double mlir::tessera::getNearlyLowest(Type type) {
   return getElementTypeOrSelf(type).isF16() ? -65000.0 : -3.0e38;
 }
 
-/// An element-wise op, whose body may use the element's coordinates.
+/// An element-wise op, whose body may use the element's coordinates and read
+/// elements of other tensors.
 static bool isPointwise(linalg::LinalgOp op) {
   if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
@@ -33,7 +34,8 @@ static bool isPointwise(linalg::LinalgOp op) {
          block->getTerminator()->getNumOperands() == 1 &&
          op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
          llvm::all_of(block->without_terminator(), [](Operation &nested) {
-           return isa<linalg::IndexOp>(nested) || isScalarArithmetic(nested);
+           return isa<linalg::IndexOp, tensor::ExtractOp>(nested) ||
+                  isScalarArithmetic(nested);
          });
 }
 

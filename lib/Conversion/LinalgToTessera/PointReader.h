@@ -39,6 +39,10 @@ struct Point {
   }
 };
 
+/// The largest score that hides a key: a number so low that its exponential is
+/// zero.
+inline constexpr double lowestVisibleScore = -1.0e9;
+
 /// Near the lowest finite number of a floating-point type.
 double getNearlyLowest(Type type);
 

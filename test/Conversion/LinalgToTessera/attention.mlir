@@ -17,6 +17,8 @@
 // CHECK-DAG: #[[K:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d3)>
 // CHECK-DAG: #[[V:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d4)>
 // CHECK-DAG: #[[O:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d4)>
+// CHECK-DAG: #[[FROM_QUERY:.+]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[BEFORE_QUERY:.+]] = affine_map<(d0, d1) -> (d0 - 1)>
 
 // CHECK-LABEL: func @scaled
 // CHECK-SAME:    %[[A:.+]]: tensor<2x64x32xf16>, %[[B:.+]]: tensor<2x96x32xf16>, %[[C:.+]]: tensor<2x96x48xf16>
@@ -259,14 +261,16 @@ func.func @single(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2
   return %r : tensor<2x64x48xf16>
 }
 
-// A number that is not low enough to be sure.
+// A number that is not low enough to be sure: a change of scores, not a bound.
 
 // CHECK-LABEL: func @visible(
-// CHECK-NOT:     tessera.attention
-// CHECK:         tessera.contract
-// CHECK:         tessera.contract
-// CHECK-NOT:     tessera.attention
-// WHY: remark: not fused with the preceding softmax into one kernel: the value of masked scores is not a large negative number
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention {{.*}} scale 1.000000e+00 empty_is_nan score {
+// CHECK-NEXT:    ^bb0(%[[X:.+]]: f32, %{{.+}}: index, %[[I:.+]]: index, %[[J:.+]]: index):
+// CHECK:           %[[Z:.+]] = arith.mulf %[[X]]
+// CHECK:           %[[SEEN:.+]] = arith.cmpi sle, %[[J]], %[[I]]
+// CHECK:           %[[Y:.+]] = arith.select %[[SEEN]], %[[Z]]
+// CHECK:           tessera.yield %[[Y]]
 func.func @visible(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -300,11 +304,8 @@ func.func @visible(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<
 // Keys from the query on.
 
 // CHECK-LABEL: func @later_keys(
-// CHECK-NOT:     tessera.attention
-// CHECK:         tessera.contract
-// CHECK:         tessera.contract
-// CHECK-NOT:     tessera.attention
-// WHY: remark: not fused with the preceding softmax into one kernel: the mask is not causal (keys up to the query)
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention {{.*}} scale 1.250000e-01 first #[[FROM_QUERY]] empty_is_nan ->
 func.func @later_keys(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -334,14 +335,11 @@ func.func @later_keys(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tens
   return %r : tensor<2x64x48xf16>
 }
 
-// The first query sees none.
+// The first query sees none, and its result is NaN.
 
 // CHECK-LABEL: func @no_key(
-// CHECK-NOT:     tessera.attention
-// CHECK:         tessera.contract
-// CHECK:         tessera.contract
-// CHECK-NOT:     tessera.attention
-// WHY: remark: not fused with the preceding softmax into one kernel: the mask hides all keys from the first queries
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention {{.*}} scale 1.250000e-01 last #[[BEFORE_QUERY]] empty_is_nan ->
 func.func @no_key(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -374,11 +372,10 @@ func.func @no_key(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2
 // Another function of the scores.
 
 // CHECK-LABEL: func @capped(
-// CHECK-NOT:     tessera.attention
-// CHECK:         tessera.contract
-// CHECK:         tessera.contract
-// CHECK-NOT:     tessera.attention
-// WHY: remark: not fused with the preceding softmax into one kernel: 'math.tanh' between the matmul and its softmax is not supported
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention {{.*}} scale 1.000000e+00 empty_is_nan score {
+// CHECK:           %[[Y:.+]] = math.tanh
+// CHECK-NEXT:      tessera.yield %[[Y]]
 func.func @capped(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -407,11 +404,10 @@ func.func @capped(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2
 // A negative factor.
 
 // CHECK-LABEL: func @negative(
-// CHECK-NOT:     tessera.attention
-// CHECK:         tessera.contract
-// CHECK:         tessera.contract
-// CHECK-NOT:     tessera.attention
-// WHY: remark: not fused with the preceding softmax into one kernel: the scale of the scores is not positive
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention {{.*}} scale 1.000000e+00 empty_is_nan score {
+// CHECK:           %[[Y:.+]] = arith.mulf
+// CHECK-NEXT:      tessera.yield %[[Y]]
 func.func @negative(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32

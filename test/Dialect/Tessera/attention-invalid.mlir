@@ -153,3 +153,120 @@ func.func @attention_c4_result(%q: tensor<64x32xf16>, %k: tensor<96x32xf16>, %v:
   tessera.attention ins(%q, %k, %v : tensor<64x32xf16>, tensor<96x32xf16>, tensor<96x48xf16>) outs(%o : tensor<64x48xf16>) maps [#q, #k, #v, #o] scale 1.0
   return
 }
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c5_space(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
+  // expected-error @+1 {{attention_c5: first must be a map of (i, l), not affine_map<(d0) -> (d0)>}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 first affine_map<(i) -> (i)>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c5_sum(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
+  // expected-error @+1 {{attention_c5: each result of last must be a sum of i, l and a constant of a magnitude of at most 2^30, each at most once}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 last affine_map<(i, l) -> (2 * i)>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c5_constant(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
+  // expected-error @+1 {{attention_c5: each result of last must be a sum}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 last affine_map<(i, l) -> (i + 1073741825)>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c5_length(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
+  // expected-error @+1 {{attention_c5: last uses l, but there is no length}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 last affine_map<(i, l) -> (l - 1)>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c6_arguments(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
+  // expected-error @+1 {{attention_c6: score must take an f32 and 2 index values, and yield one 'f32'}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 score {
+  ^bb0(%x: f32, %i: index):
+    tessera.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c6_effects(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>, %l: memref<index>) {
+  %c3 = arith.constant 3 : index
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 last affine_map<(i, l) -> (l)> length {
+    %n = memref.load %l[] : memref<index>
+    // expected-error @+1 {{attention_c6: length must not have side effects other than reading memory}}
+    memref.store %c3, %l[] : memref<index>
+    tessera.yield %n : index
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c7_keys(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
+  %c3 = arith.constant 3 : index
+  // expected-error @+1 {{attention_c7: a page requires keys, and keys a page}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 keys %c3
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+
+func.func @attention_c7_page(%q: memref<64x32xf16>, %k: memref<9x?x32xf16>, %o: memref<64x32xf16>) {
+  %c3 = arith.constant 3 : index
+  // expected-error @+1 {{attention_c7: the number of keys of a page must be static and not zero, but key is 'memref<9x?x32xf16>'}}
+  tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<9x?x32xf16>, memref<9x?x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 keys %c3 page {
+  ^bb0(%j: index):
+    tessera.yield %j : index
+  }
+  return
+}

@@ -58,6 +58,9 @@ int64_t getSwizzlePhases(MemRefType type);
 bool isProvablyInBounds(MemRefType type, ValueRange indices,
                         ArrayRef<int64_t> shape);
 
+/// Whether `op` and the ops in it have no side effects besides reading memory.
+bool hasNoEffectsButReads(Operation *op);
+
 } // namespace mlir::tessera
 
 #endif // DIALECT_TESSERA_IR_TESSERA_H

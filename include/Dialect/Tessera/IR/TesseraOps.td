@@ -221,22 +221,23 @@ def Tessera_MmaOp : Tessera_Op<"mma",
 }
 
 def Tessera_MapOp : Tessera_Op<"map",
-    [Pure, Tessera_NamesResult, SingleBlock]> {
+    [RecursivelySpeculatable, RecursiveMemoryEffects, Tessera_NamesResult,
+     SingleBlock]> {
   let summary = "an element-wise function of fragments";
   let description = [{
     `result[i, j] = region(inputs[0][i, j], inputs[1][i, j], ...)`
 
     The region's arguments are the inputs' elements and, if the region has two
     more arguments of type index, the element's coordinates `i, j` in the
-    fragment. The region may use values defined outside of it, and must not have
-    side effects.
+    fragment. The region may use values defined outside of it. It must not have
+    side effects, but may read memory that the kernel does not write.
 
     Constraints
     - `map_c1`: inputs and result have the same shape and the same role.
     - `map_c2`: the region's arguments are the inputs' element types in order,
       optionally followed by two index values.
     - `map_c3`: the region yields one value, of the result's element type.
-    - `map_c4`: the region's ops have no side effects.
+    - `map_c4`: the region's ops have no side effects other than reading memory.
 
     Example:
 
@@ -565,7 +566,8 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     - `copy_c3`: `shape` has two positive entries.
     - `copy_c4`: `alignment` is a power of two, at least the element's size.
     - `copy_c6`: `gather` takes two index values, yields an index for each
-      dimension of the source and an i1, and has no side effects; `contiguous`
+      dimension of the source and an i1, and has no side effects other than
+      reading memory that the kernel does not write; `contiguous`
       is a positive power of two that divides the row length of `shape`, and
       requires `gather`. `window` requires `gather` as well, and its map has a
       result for each dimension of the source.

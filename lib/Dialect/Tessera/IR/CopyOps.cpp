@@ -83,7 +83,7 @@ static LogicalResult verifySource(OpTy op, StringRef indexLabel,
            << gather << ": the region must take two index values, and yield "
            << rank << " index values and an i1 for " << type;
   for (Operation &inner : block)
-    if (!isMemoryEffectFree(&inner))
+    if (!hasNoEffectsButReads(&inner))
       return inner.emitError()
              << gather << ": the region of a gather must not have side effects";
   if (contiguous && (*contiguous <= 0 || !llvm::isPowerOf2_64(*contiguous) ||

@@ -52,6 +52,16 @@ static void addWrite(Effects &effects, OpOperand &operand) {
                        SideEffects::DefaultResource::get());
 }
 
+bool mlir::tessera::hasNoEffectsButReads(Operation *op) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(op);
+  return effects &&
+         llvm::all_of(*effects,
+                      [](const MemoryEffects::EffectInstance &effect) {
+                        return isa<MemoryEffects::Read>(effect.getEffect());
+                      });
+}
+
 //===----------------------------------------------------------------------===//
 // FillOp
 //===----------------------------------------------------------------------===//
@@ -244,7 +254,7 @@ LogicalResult MapOp::verify() {
     return emitOpError() << "map_c3: the region must yield one "
                          << type.getElementType();
   for (Operation &op : block.without_terminator())
-    if (!isMemoryEffectFree(&op)) {
+    if (!hasNoEffectsButReads(&op)) {
       InFlightDiagnostic diag =
           emitOpError()
           << "map_c4: the ops of the region must not have side effects";

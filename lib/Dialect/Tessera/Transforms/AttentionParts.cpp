@@ -195,7 +195,10 @@ Value ElementEmitter::run() {
   Value isEmpty = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ,
                                         totals[1], zero);
   Value quotient = arith::DivFOp::create(builder, totals[0], totals[1]);
-  return arith::SelectOp::create(builder, isEmpty, zero, quotient);
+  Value empty = op.getEmptyIsNan()
+                    ? number(std::numeric_limits<float>::quiet_NaN())
+                    : zero;
+  return arith::SelectOp::create(builder, isEmpty, empty, quotient);
 }
 
 void mlir::tessera::emitAttentionReduction(AttentionOp op,

@@ -108,9 +108,12 @@ struct AttentionOpInterface
         getOperands(op, rewriter, options, state);
     if (failed(operands))
       return failure();
-    AttentionOp::create(rewriter, op->getLoc(), TypeRange(), *operands,
-                        attention.getProperties(),
-                        llvm::to_vector(op->getDiscardableAttrs()));
+    auto bufferized = AttentionOp::create(
+        rewriter, op->getLoc(), TypeRange(), *operands,
+        attention.getProperties(), llvm::to_vector(op->getDiscardableAttrs()));
+    for (auto [from, to] :
+         llvm::zip(attention->getRegions(), bufferized->getRegions()))
+      to.takeBody(from);
     replaceOpWithBufferizedValues(rewriter, op,
                                   (*operands)[AttentionOp::Output]);
     return success();

@@ -17,6 +17,11 @@
 //
 // The two matmuls of an iteration are independent.
 //
+// Blocks that lie outside of the bounds of the keys (a causal mask, a window, a
+// length) are not visited. Where a bound is a value in memory, or the keys are
+// in pages, each row of a tile is gathered: from its page, and only if it is
+// within the bound.
+//
 // If few queries see many keys, the keys are divided into parts (`splitK`),
 // each with workgroups of its own, and a second kernel combines the results of
 // the parts: AttentionParts.cpp. Batch dimensions that share keys and values
@@ -44,6 +49,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/Statistic.h"
@@ -51,6 +57,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
+#include <numeric>
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILEATTENTION
@@ -76,7 +83,9 @@ public:
         d(getTileWidth(op, AttentionOp::D, schedule)),
         e(getTileWidth(op, AttentionOp::E, schedule)),
         parts(schedule.getSplitK()), folded(countFoldedDims(op)),
-        element(op.getOperandType()), f32(builder.getF32Type()) {}
+        gathers(gathersKeys(op)), firsts(op.getFirstKeys()),
+        lasts(op.getLastKeys()), element(op.getOperandType()),
+        f32(builder.getF32Type()) {}
 
   void run();
 
@@ -169,12 +178,38 @@ private:
   /// Whether a part may have no block of keys; it then has one that is hidden.
   bool mayBeEmpty() {
     int64_t extent = op.getStaticExtent(AttentionOp::N);
-    return parts > 1 && (op.getCausal() || ShapedType::isDynamic(extent) ||
-                         extent <= (parts - 1) * keys);
+    return parts > 1 &&
+           (!firsts.empty() || !lasts.empty() ||
+            ShapedType::isDynamic(extent) || extent <= (parts - 1) * keys);
   }
-  bool needsMask() {
-    return op.getCausal() || !divides(AttentionOp::N, keys) || mayBeEmpty();
+  /// Whether bounds that are the same for all queries of a tile, or parts, hide
+  /// the end of a block.
+  bool hidesEnd() {
+    return !divides(AttentionOp::N, keys) || mayBeEmpty() ||
+           llvm::any_of(lasts,
+                        [](const AttentionOp::Bound &b) { return !b.row; });
   }
+  bool needsMask() { return !firsts.empty() || !lasts.empty() || hidesEnd(); }
+  /// The sum of a bound's terms, for a number that takes the query's place.
+  Value emitBound(const AttentionOp::Bound &bound, Value query);
+  /// The first, and one more than the last, query of the tile or, with
+  /// `inSubgroup`, of the subgroup.
+  Value getFirstQuery(bool inSubgroup);
+  Value getQueryEnd(bool inSubgroup);
+  /// The value of `region` for `arguments`.
+  Value emitRegion(OpBuilder &at, Region &region, ValueRange arguments);
+  /// The arguments of a region for the batch; those of folded dimensions are
+  /// `ofFolded`, or not used.
+  SmallVector<Value> getBatchArguments(ArrayRef<Value> ofFolded);
+  /// The value of `emit` for key `n`, or `otherwise` if there is no such key,
+  /// for which `emit` would read out of bounds. `mayExceed`: even if blocks divide
+  /// the keys.
+  Value emitForKey(OpBuilder &at, Value n, Value otherwise, bool mayExceed,
+                   function_ref<Value(OpBuilder &, Value)> emit);
+  /// Builds the region of a copy of keys or values from row `row` on.
+  void buildGather(CopyOp copy, unsigned operand, Value row);
+  /// The scores as the region `score` computes them.
+  Value applyScore(Value scores, Value at);
   /// Masks the `scores` of the block of keys at `at`: hidden ones become -inf.
   Value mask(Value scores, Value at);
   /// The same where the block may have such a key.
@@ -201,6 +236,9 @@ private:
   /// The number of parts of the keys, and of batch dimensions that are rows.
   int64_t parts;
   unsigned folded;
+  /// Whether keys and values are gathered.
+  bool gathers;
+  SmallVector<AttentionOp::Bound> firsts, lasts;
   Type element, f32;
 
   gpu::LaunchOp launch;
@@ -215,6 +253,12 @@ private:
   AttentionParts partMemory;
   /// The part of the workgroup, and the number of keys up to its end.
   Value part, keyEnd;
+  /// The value of the region `length`, and the number of keys that some query
+  /// of the tile sees or may read.
+  Value length, numVisible;
+  /// The first key that all queries of the tile see, as far as bounds are the
+  /// same for them; null without such a bound.
+  Value keyBegin;
   Value numTiles, numBatches;
   Value queryTile, keyTile, valueTile, firstKeyTile, lastValueTile;
   /// The first query of the workgroup, and of the subgroup in its tile.
@@ -235,26 +279,30 @@ void AttentionTiler::viewOperands() {
     Value operand = op->getOperand(i);
     unsigned row = op.getPosition(AttentionOp::getRows(i)),
              col = op.getPosition(AttentionOp::getCols(i));
-    SmallVector<unsigned> order, last(2);
+    unsigned page = op.getNumPageDims(i);
+    SmallVector<unsigned> order(page), last(2);
     for (auto [r, expr] : llvm::enumerate(map.getResults())) {
       unsigned dim = cast<AffineDimExpr>(expr).getPosition();
       if (dim == row || dim == col)
-        last[dim == col] = r;
+        last[dim == col] = page + r;
       else
         batchDims[i].push_back(dim);
       if (!sizes[dim]) {
         int64_t known = op.getStaticExtent(dim);
-        sizes[dim] =
-            ShapedType::isStatic(known)
-                ? math.constant(known)
-                : memref::DimOp::create(builder, operand, r).getResult();
+        if (ShapedType::isStatic(known))
+          sizes[dim] = math.constant(known);
+        else if (op.hasPages() && dim == op.getPosition(AttentionOp::N))
+          sizes[dim] = op.getNumKeys();
+        else
+          sizes[dim] = memref::DimOp::create(builder, operand, page + r);
       }
     }
     bool foldsRows = folded > 0 && AttentionOp::getRows(i) == AttentionOp::M;
     if (foldsRows)
       llvm::sort(batchDims[i]);
     for (unsigned dim : batchDims[i])
-      order.push_back(*map.getResultPosition(builder.getAffineDimExpr(dim)));
+      order.push_back(page +
+                      *map.getResultPosition(builder.getAffineDimExpr(dim)));
     llvm::append_range(order, last);
     memory[i] = operand;
     if (!llvm::is_sorted(order))
@@ -309,10 +357,31 @@ void AttentionTiler::stage(ArrayRef<Copy> copies) {
   SmallVector<Value> to{zero, zero};
   for (const Copy &copy : copies) {
     SmallVector<Value> from = getIndices(copy.operand, copy.row);
+    int64_t width = copy.operand == AttentionOp::Value ? e : d;
+    if (gathers && AttentionOp::getRows(copy.operand) == AttentionOp::N) {
+      int64_t extent = op.getStaticExtent(AttentionOp::getCols(copy.operand));
+      // The largest power of two that divides a row.
+      int64_t run = std::gcd(extent & -extent, width);
+      // The first element of a page, which may be any page.
+      if (op.hasPages())
+        from.insert(from.begin(), math.constant(1));
+      int64_t alignment =
+          std::min({getKnownTileAlignment(memory[copy.operand], from),
+                    getKnownTileAlignment(copy.tile, to),
+                    run * getElementBits(element) / 8});
+      auto gathered = CopyOp::create(
+          builder, memory[copy.operand], ValueRange(), copy.tile, to,
+          builder.getDenseI64ArrayAttr({copy.height, width}),
+          /*inBounds=*/false,
+          alignment ? builder.getI64IntegerAttr(alignment) : IntegerAttr(),
+          builder.getI64IntegerAttr(run), /*window=*/nullptr,
+          schedule.getSwizzle(), /*fromSwizzled=*/false);
+      buildGather(gathered, copy.operand, copy.row);
+      continue;
+    }
     int64_t alignment =
         std::min(getKnownTileAlignment(memory[copy.operand], from),
                  getKnownTileAlignment(copy.tile, to));
-    int64_t width = copy.operand == AttentionOp::Value ? e : d;
     bool inBounds = divides(AttentionOp::getRows(copy.operand), copy.height) &&
                     divides(AttentionOp::getCols(copy.operand), width);
     CopyOp::create(
@@ -323,6 +392,91 @@ void AttentionTiler::stage(ArrayRef<Copy> copies) {
         /*fromSwizzled=*/false);
   }
   gpu::BarrierOp::create(builder);
+}
+
+SmallVector<Value> AttentionTiler::getBatchArguments(ArrayRef<Value> ofFolded) {
+  SmallVector<Value> arguments;
+  unsigned kept = op.getNumBatchDims() - folded;
+  for (unsigned dim = 0, end = op.getNumBatchDims(); dim < end; ++dim)
+    arguments.push_back(dim < kept         ? index[dim]
+                        : ofFolded.empty() ? math.constant(0)
+                                           : ofFolded[dim - kept]);
+  return arguments;
+}
+
+Value AttentionTiler::emitRegion(OpBuilder &at, Region &region,
+                                 ValueRange arguments) {
+  Block &body = region.front();
+  IRMapping mapping;
+  mapping.map(body.getArguments(), arguments);
+  for (Operation &inner : body.without_terminator())
+    at.clone(inner, mapping);
+  return mapping.lookupOrDefault(
+      cast<YieldOp>(body.getTerminator()).getValues()[0]);
+}
+
+Value AttentionTiler::emitForKey(OpBuilder &at, Value n, Value otherwise,
+                                 bool mayExceed,
+                                 function_ref<Value(OpBuilder &, Value)> emit) {
+  Location loc = op.getLoc();
+  IndexMath indices(at, loc);
+  Value numKeys = sizes[op.getPosition(AttentionOp::N)];
+  // If there is a key, the last one takes the place of those after it.
+  if (int64_t known = op.getStaticExtent(AttentionOp::N);
+      ShapedType::isStatic(known) && known > 0)
+    return emit(at, !mayExceed && divides(AttentionOp::N, keys)
+                        ? n
+                        : indices.min(n, indices.constant(known - 1)));
+  Value exists =
+      arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult, n, numKeys);
+  auto branch = scf::IfOp::create(at, loc, otherwise.getType(), exists,
+                                  /*withElseRegion=*/true);
+  OpBuilder inner = branch.getThenBodyBuilder();
+  scf::YieldOp::create(inner, loc, emit(inner, n));
+  OpBuilder other = branch.getElseBodyBuilder();
+  scf::YieldOp::create(other, loc, otherwise);
+  return branch.getResult(0);
+}
+
+void AttentionTiler::buildGather(CopyOp copy, unsigned operand, Value row) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = op.getLoc();
+  Type indexType = builder.getIndexType();
+  Region &region = copy.getGather();
+  Block *body = builder.createBlock(&region, region.end(),
+                                    {indexType, indexType}, {loc, loc});
+  Value n = math.add(row, body->getArgument(0)), j = body->getArgument(1);
+  auto isBelow = [&](Value value, Value limit) -> Value {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, value,
+                                 limit);
+  };
+  auto require = [&](Value &inside, Value condition) {
+    inside = arith::AndIOp::create(builder, inside, condition);
+  };
+  Value inside = isBelow(n, numVisible);
+  int64_t width = operand == AttentionOp::Value ? e : d,
+          extent = op.getStaticExtent(AttentionOp::getCols(operand));
+  if (width > extent)
+    require(inside, isBelow(j, math.constant(extent)));
+  SmallVector<Value> results;
+  Value inPage = n;
+  if (op.hasPages()) {
+    SmallVector<Value> arguments = getBatchArguments({});
+    Value page = emitForKey(builder, n, math.constant(0), /*mayExceed=*/true,
+                            [&](OpBuilder &at, Value key) {
+                              SmallVector<Value> all(arguments);
+                              all.push_back(key);
+                              return emitRegion(at, op.getPage(), all);
+                            });
+    Value numPages = memref::DimOp::create(builder, memory[operand], 0);
+    require(inside, isBelow(page, numPages));
+    results.push_back(page);
+    inPage = math.rem(n, math.constant(op.getPageSize()));
+  }
+  llvm::append_range(results,
+                     ArrayRef(getIndices(operand, inPage)).drop_back());
+  results.append({j, inside});
+  YieldOp::create(builder, results);
 }
 
 Value AttentionTiler::load(unsigned operand, Value tile, Value tileRow,
@@ -352,14 +506,44 @@ Value AttentionTiler::map(ValueRange inputs, Scalars body) {
   return result;
 }
 
+Value AttentionTiler::emitBound(const AttentionOp::Bound &bound, Value query) {
+  Value value = math.constant(bound.constant);
+  auto add = [&](Value other) {
+    value = arith::AddIOp::create(builder, other, value);
+  };
+  if (bound.row)
+    add(query);
+  if (bound.length)
+    add(length);
+  return value;
+}
+
+Value AttentionTiler::getFirstQuery(bool inSubgroup) {
+  if (folded > 0)
+    return math.constant(0);
+  return inSubgroup ? math.add(blockRow, subRow) : blockRow;
+}
+
+Value AttentionTiler::getQueryEnd(bool inSubgroup) {
+  if (folded > 0)
+    return sizes[op.getPosition(AttentionOp::M)];
+  return math.add(getFirstQuery(inSubgroup), inSubgroup ? subRows : rows);
+}
+
 int64_t AttentionTiler::countMasked() {
-  std::optional<int64_t> offset = op.getCausal();
-  if (!offset)
+  bool isUniform = llvm::none_of(
+      lasts, [](const AttentionOp::Bound &bound) { return bound.row; });
+  if (isUniform)
     return 1;
+  // Where a bound depends on the length, its offset is not known.
+  std::optional<int64_t> offset;
+  if (lasts.size() == 1 && !lasts[0].length)
+    offset = lasts[0].constant;
   // The first query that a block can hide keys from is at a multiple of `rows`,
   // or the first one of all.
   int64_t queries = folded > 0 ? op.getStaticExtent(AttentionOp::M) : rows;
-  if (queries == 1 || (folded == 0 && keys % rows == 0 && *offset % rows == 0))
+  if (queries == 1 ||
+      (folded == 0 && keys % rows == 0 && offset && *offset % rows == 0))
     return 1;
   return llvm::divideCeil(queries - 1, keys) + 1;
 }
@@ -372,21 +556,34 @@ Value AttentionTiler::mask(Value scores, Value at) {
   auto narrow = [&](Value value) -> Value {
     return arith::IndexCastOp::create(builder, i32, value);
   };
-  Value numKeys, numSeen, firstRow;
+  Value numKeys, numHidden, firstRow;
+  // The keys of query 0 from and up to, relative to the block.
+  SmallVector<Value> from, upTo;
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(result);
-    if (!divides(AttentionOp::N, keys) || mayBeEmpty())
-      numKeys = narrow(arith::SubIOp::create(builder, keyEnd, at));
-    if (op.getCausal()) {
-      firstRow = math.add(blockRow, subRow);
-      Value seen = math.constant(*op.getCausal());
-      if (folded == 0)
-        seen = arith::AddIOp::create(builder, firstRow, seen);
-      else
-        firstRow = narrow(firstRow);
-      numSeen = narrow(arith::SubIOp::create(builder, seen, at));
-    }
+    auto relative = [&](Value key) -> Value {
+      return narrow(arith::SubIOp::create(builder, key, at));
+    };
+    if (hidesEnd())
+      numKeys = relative(keyEnd);
+    if (keyBegin)
+      numHidden = relative(keyBegin);
+    auto addRows = [&](ArrayRef<AttentionOp::Bound> bounds,
+                       SmallVectorImpl<Value> &list) {
+      for (const AttentionOp::Bound &bound : bounds) {
+        if (!bound.row)
+          continue;
+        if (!firstRow)
+          firstRow = math.add(blockRow, subRow);
+        Value query = folded == 0 ? firstRow : Value(math.constant(0));
+        list.push_back(relative(emitBound(bound, query)));
+      }
+    };
+    addRows(lasts, upTo);
+    addRows(firsts, from);
+    if (firstRow && folded > 0)
+      firstRow = narrow(firstRow);
   }
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&result.getBody());
@@ -395,23 +592,28 @@ Value AttentionTiler::mask(Value scores, Value at) {
   Value i = narrow(block->addArgument(indexType, op.getLoc())),
         j = narrow(block->addArgument(indexType, op.getLoc()));
   Value seen;
+  auto require = [&](arith::CmpIPredicate predicate, Value limit) {
+    Value condition = arith::CmpIOp::create(builder, predicate, j, limit);
+    seen = seen ? arith::AndIOp::create(builder, seen, condition).getResult()
+                : condition;
+  };
   if (numKeys)
-    seen =
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, j, numKeys);
-  if (numSeen) {
-    // Rows of several heads: the query of each.
-    if (folded > 0)
-      i = arith::RemUIOp::create(
-          builder, arith::AddIOp::create(builder, firstRow, i),
-          arith::ConstantOp::create(
-              builder, builder.getI32IntegerAttr(static_cast<int32_t>(
-                           op.getStaticExtent(AttentionOp::M)))));
-    Value above =
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, j,
-                              arith::AddIOp::create(builder, i, numSeen));
-    seen =
-        seen ? arith::AndIOp::create(builder, seen, above).getResult() : above;
-  }
+    require(arith::CmpIPredicate::slt, numKeys);
+  if (numHidden)
+    require(arith::CmpIPredicate::sge, numHidden);
+  // Rows of several heads: the query of each.
+  if (folded > 0 && firstRow)
+    i = arith::RemUIOp::create(
+        builder, arith::AddIOp::create(builder, firstRow, i),
+        arith::ConstantOp::create(
+            builder, builder.getI32IntegerAttr(static_cast<int32_t>(
+                         op.getStaticExtent(AttentionOp::M)))));
+  for (Value limit : upTo)
+    require(arith::CmpIPredicate::sle,
+            arith::AddIOp::create(builder, i, limit));
+  for (Value limit : from)
+    require(arith::CmpIPredicate::sge,
+            arith::AddIOp::create(builder, i, limit));
   Value hidden = number(-std::numeric_limits<float>::infinity());
   YieldOp::create(builder, ValueRange{arith::SelectOp::create(builder, seen,
                                                               score, hidden)});
@@ -419,18 +621,29 @@ Value AttentionTiler::mask(Value scores, Value at) {
 }
 
 Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
-  if (countMasked() <= 1)
+  if (countMasked() <= 1 && firsts.empty())
     return scores;
   // A branch would end the overlap of the softmax with an asynchronous matmul.
   if (schedule.getSubgroupsPerFragment() > 1)
     return mask(scores, at);
-  // The block's last key, and the last key that the subgroup's first query
-  // sees.
-  Value lastKey = math.add(at, keys - 1), seen = math.constant(*op.getCausal());
-  if (folded == 0)
-    seen = arith::AddIOp::create(builder, math.add(blockRow, subRow), seen);
-  Value hides =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, lastKey, seen);
+  // The block's last key, and the last keys that the subgroup's first query
+  // sees; its first key, and the first ones that its last query sees.
+  Value hides;
+  auto add = [&](arith::CmpIPredicate predicate, Value key, Value bound) {
+    Value own = arith::CmpIOp::create(builder, predicate, key, bound);
+    hides = hides ? arith::OrIOp::create(builder, hides, own).getResult() : own;
+  };
+  if (countMasked() > 1) {
+    Value lastKey = math.add(at, keys - 1);
+    for (const AttentionOp::Bound &bound : lasts)
+      if (bound.row)
+        add(arith::CmpIPredicate::sgt, lastKey,
+            emitBound(bound, getFirstQuery(/*inSubgroup=*/true)));
+  }
+  for (const AttentionOp::Bound &bound : firsts)
+    add(arith::CmpIPredicate::slt, at,
+        emitBound(bound, math.sub(getQueryEnd(/*inSubgroup=*/true),
+                                  math.constant(1))));
   auto branch = scf::IfOp::create(builder, scores.getType(), hides,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -439,6 +652,60 @@ Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
   builder.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(builder, scores);
   return branch.getResult(0);
+}
+
+Value AttentionTiler::applyScore(Value scores, Value at) {
+  if (!op.hasScore())
+    return scores;
+  auto result = MapOp::create(builder, scores.getType(), scores);
+  Value firstRow;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(result);
+    firstRow = math.add(blockRow, subRow);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&result.getBody());
+  Type indexType = builder.getIndexType();
+  Value score = block->addArgument(f32, op.getLoc()),
+        row = math.add(firstRow, block->addArgument(indexType, op.getLoc())),
+        n = math.add(at, block->addArgument(indexType, op.getLoc()));
+  bool reads = op.getScore()
+                   .walk([](Operation *inner) {
+                     return isMemoryEffectFree(inner) ? WalkResult::advance()
+                                                      : WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+  // A tile may have more rows than there are.
+  if (reads && !divides(AttentionOp::M, rows))
+    row = math.min(row, math.sub(numRows, math.constant(1)));
+  Value query = row;
+  SmallVector<Value> ofFolded(folded);
+  if (folded > 0) {
+    Value rest = row;
+    for (unsigned dim = op.getPosition(AttentionOp::M), i = folded;; --dim) {
+      Value extent = sizes[dim];
+      // The first of these dimensions has what is left.
+      bool isFirst = i == 0;
+      (dim == op.getPosition(AttentionOp::M) ? query : ofFolded[i]) =
+          isFirst ? rest : math.rem(rest, extent);
+      if (isFirst)
+        break;
+      rest = math.div(rest, extent);
+      --i;
+    }
+  }
+  SmallVector<Value> batch = getBatchArguments(ofFolded);
+  auto emit = [&](OpBuilder &inner, Value key) {
+    SmallVector<Value> arguments{score};
+    llvm::append_range(arguments, batch);
+    arguments.append({query, key});
+    return emitRegion(inner, op.getScore(), arguments);
+  };
+  YieldOp::create(
+      builder, reads ? emitForKey(builder, n, score, /*mayExceed=*/false, emit)
+                     : emit(builder, n));
+  return result;
 }
 
 AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
@@ -516,29 +783,66 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
   math.delinearize(y, sizes, getBatchDims(), index);
   Value zero = math.constant(0), one = math.constant(1);
   // The last causal tiles have the most keys: they are started first.
-  if (op.getCausal())
+  bool isCausal = llvm::any_of(
+      lasts, [](const AttentionOp::Bound &bound) { return bound.row; });
+  if (isCausal)
     x = math.sub(math.sub(numTiles, one), x);
   blockRow = math.mul(x, rows);
+  if (op.hasLength()) {
+    // Such that distances fit into 32 bits.
+    constexpr int64_t farthest = int64_t(1) << 30;
+    length = emitRegion(builder, op.getLength(), getBatchArguments({}));
+    length = arith::MaxSIOp::create(builder, length, math.constant(-farthest));
+    length = arith::MinSIOp::create(builder, length, math.constant(farthest));
+  }
   Value numKeys = sizes[op.getPosition(AttentionOp::N)];
-  if (op.getCausal()) {
+  keyEnd = numKeys;
+  Value queryEnd;
+  if (isCausal) {
+    queryEnd = getQueryEnd(/*inSubgroup=*/false);
+    // Keys that no query sees are not read.
+    if (gathers && !divides(AttentionOp::M, rows) && folded == 0)
+      queryEnd = math.min(queryEnd, numRows);
+  }
+  for (const AttentionOp::Bound &bound : lasts) {
     // One more than the last key that the tile's last query sees.
-    Value queries = folded > 0 ? sizes[op.getPosition(AttentionOp::M)]
-                               : math.add(blockRow, rows);
-    Value seen =
-        arith::AddIOp::create(builder, queries, math.constant(*op.getCausal()));
+    AttentionOp::Bound end = bound;
+    if (!bound.row)
+      ++end.constant;
+    Value seen = emitBound(end, queryEnd);
     seen = arith::MaxSIOp::create(builder, seen, zero);
     numKeys = math.min(numKeys, seen);
+    if (!bound.row)
+      keyEnd = math.min(keyEnd, seen);
   }
+  numVisible = numKeys;
   // If there are no keys, all of one block is masked.
   Value numBlocks = math.max(math.ceilDiv(numKeys, keys), one);
   Value first = zero, end = numBlocks;
-  keyEnd = sizes[op.getPosition(AttentionOp::N)];
+  Value firstKey;
+  keyBegin = {};
+  for (const AttentionOp::Bound &bound : firsts) {
+    Value seen = emitBound(bound, getFirstQuery(/*inSubgroup=*/false));
+    seen = arith::MaxSIOp::create(builder, seen, zero);
+    firstKey = firstKey ? math.max(firstKey, seen) : seen;
+    if (!bound.row)
+      keyBegin = keyBegin ? math.max(keyBegin, seen) : seen;
+  }
+  if (firstKey) {
+    first = math.min(math.div(firstKey, math.constant(keys)),
+                     math.sub(numBlocks, one));
+    numBlocks = math.sub(numBlocks, first);
+  }
   if (parts > 1) {
     // Parts differ by one block at most; an empty one has the block after it.
     part = z;
-    Value count = math.constant(parts);
+    Value count = math.constant(parts), before = first;
     first = math.div(math.mul(part, numBlocks), count);
     end = math.div(math.mul(math.add(part, 1), numBlocks), count);
+    if (firstKey) {
+      first = math.add(before, first);
+      end = math.add(before, end);
+    }
     keyEnd = math.min(keyEnd, math.mul(end, keys));
     end = math.max(end, math.add(first, 1));
   }
@@ -549,6 +853,7 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
   stage({{AttentionOp::Key, last, firstKeyTile, keys}});
   Value none = fill(fragment(subRows, keys, Role::Acc), 0);
   Value scores = multiply(0, loadQuery(), loadKey(firstKeyTile, last), none);
+  scores = applyScore(scores, last);
   if (needsMask())
     scores = mask(scores, last);
   Softmax softmax = step(scores, Value(), Value());
@@ -580,6 +885,7 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
       scores = multiply(0, query, key, none);
       next = multiply(1, old[3], value, old[0]);
     }
+    scores = applyScore(scores, keyAt);
     if (needsMask())
       scores = maskIfNeeded(scores, keyAt);
     softmax = step(scores, old[1], old[2]);
@@ -589,9 +895,9 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
     scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
                                              makeOperand(softmax.weights)});
   }
-  Value firstKey = math.mul(first, keys);
-  stage({{AttentionOp::Value, firstKey, lastValueTile, keys}});
-  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, firstKey),
+  Value firstValue = math.mul(first, keys);
+  stage({{AttentionOp::Value, firstValue, lastValueTile, keys}});
+  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, firstValue),
                   loop.getResult(0));
   if (parts > 1)
     emitPart(sums, loop.getResult(1), loop.getResult(2));
@@ -617,12 +923,14 @@ void AttentionTiler::emitPart(Value sums, Value largest, Value total) {
 }
 
 void AttentionTiler::emitResult(Value sums, Value total) {
-  // A query that sees no key: 0 instead of 0 / 0.
+  // A query that sees no key: 0 or NaN instead of 0 / 0.
+  float empty =
+      op.getEmptyIsNan() ? std::numeric_limits<float>::quiet_NaN() : 0;
   Value factors = map(total, [&](ValueRange x) -> Value {
     Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, x[0],
                                        number(0));
     return arith::SelectOp::create(
-        builder, none, number(0),
+        builder, none, number(empty),
         arith::DivFOp::create(builder, number(1), x[0]));
   });
   Value result = scaleRows(sums, factors);

@@ -576,6 +576,10 @@ LaneForms::Form LaneForms::evaluateBits(Operation *op, const LaneForm &a,
 /// in each lane.
 LaneForms::Form LaneForms::evaluateCompare(arith::CmpIOp op, const LaneForm &a,
                                            const LaneForm &b) const {
+  Type type = op.getLhs().getType();
+  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  if (!castChecked(a, bits) || !castChecked(b, bits))
+    return std::nullopt;
   std::optional<Range> left = getRange(a), right = getRange(b);
   Form difference = add(a, b, /*sign=*/-1);
   // Neither wraps, and both have the same order signed and unsigned.

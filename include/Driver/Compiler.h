@@ -133,6 +133,8 @@ struct MatmulReport {
 /// One kernel of a program.
 struct KernelReport {
   std::string name;
+  /// "file:line:column" of the op that the kernel computes; may be empty.
+  std::string location;
   /// The schedule used for tiling, as text; empty for a hand-written kernel.
   std::string schedule;
   /// The origin of the schedule, if tuned schedules were looked up.

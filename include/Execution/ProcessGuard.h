@@ -41,7 +41,7 @@ public:
   void beginRun() override;
   void endRun() override;
   bool watchesLaunches() override;
-  void noteLaunch(const char *kernel) override;
+  void noteLaunch(const char *kernel, const char *op) override;
 
 private:
   class FaultHandler;

@@ -28,8 +28,9 @@ public:
   /// Whether `noteLaunch` must be called in each run, and not only in the
   /// first.
   virtual bool watchesLaunches() { return false; }
-  /// The kernel that is launched now.
-  virtual void noteLaunch(const char *kernel) {}
+  /// The kernel that is launched now, and the op that it computes: its name and
+  /// location, or an empty string.
+  virtual void noteLaunch(const char *kernel, const char *op) {}
 };
 
 } // namespace tessera::execution

@@ -590,6 +590,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (auto packing =
             packings ? packings.getAs<StringAttr>(report.name) : StringAttr())
       report.purpose = packing.getValue().str();
+    report.location = describeLocation(launch.getLoc());
     if (auto function = launch->getParentOfType<func::FuncOp>();
         function && function.getName() == loaderName)
       report.purpose += (report.purpose.empty() ? "" : "; ") +

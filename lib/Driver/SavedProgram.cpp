@@ -31,10 +31,10 @@ template <typename Archive> void visit(Archive &archive, CodeReport &report) {
 }
 
 template <typename Archive> void visit(Archive &archive, KernelReport &report) {
-  auto &[name, schedule, scheduleOrigin, prediction, addsAtomically,
+  auto &[name, location, schedule, scheduleOrigin, prediction, addsAtomically,
          workgroupBytes, purpose, copies, code] = report;
-  visitAll(archive, name, schedule, scheduleOrigin, prediction, addsAtomically,
-           workgroupBytes, purpose, copies, code);
+  visitAll(archive, name, location, schedule, scheduleOrigin, prediction,
+           addsAtomically, workgroupBytes, purpose, copies, code);
 }
 
 template <typename Archive> void visit(Archive &archive, MatmulReport &report) {

@@ -173,19 +173,41 @@ void Execution::layOut() {
 // Running
 //===----------------------------------------------------------------------===//
 
+/// The ops that the kernels compute: their names and locations, by the name of
+/// the kernel.
+static llvm::StringMap<std::string>
+describeKernels(const compiler::CompiledProgram &program, const Entry &entry) {
+  llvm::StringMap<std::string> names, result;
+  mlir::func::FuncOp function = entry.function;
+  if (auto module = function->getParentOfType<mlir::ModuleOp>())
+    module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
+      names.try_emplace(compiler::describeLocation(op->getLoc()),
+                        op->getName().getStringRef());
+    });
+  for (const compiler::KernelReport &kernel : program.kernels)
+    if (auto found = names.find(kernel.location);
+        found != names.end() && !kernel.location.empty())
+      result[kernel.name] = "'" + found->second + "' (" + kernel.location + ")";
+  return result;
+}
+
 void Execution::call() {
   runtime::NvtxRange range(name.c_str());
   std::fill(results.begin(), results.end(), 0);
   GuardScope scope(guard);
   runtime::SessionScope current(session);
   // Later runs are to cost no more than what is asked for.
-  bool hooks = !hasRun || (guard && guard->watchesLaunches());
+  bool watches = guard && guard->watchesLaunches();
+  bool hooks = !hasRun || watches;
+  llvm::StringMap<std::string> ops;
+  if (watches)
+    ops = describeKernels(program, entry);
   if (hooks)
     session.setLaunchHook([&](const runtime::LaunchRequest &request) {
       if (!firstLaunch)
         firstLaunch = std::chrono::steady_clock::now();
       if (guard)
-        guard->noteLaunch(request.kernel);
+        guard->noteLaunch(request.kernel, ops.lookup(request.kernel).c_str());
       return runtime::Status::success();
     });
   if (guard)

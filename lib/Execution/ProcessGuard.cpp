@@ -117,6 +117,8 @@ public:
     if (!limit)
       return;
     kernel.clear();
+    op.clear();
+    launches = 0;
     deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(*limit));
     changed.notify_one();
@@ -126,10 +128,13 @@ public:
     deadline.reset();
     changed.notify_one();
   }
-  void launch(const char *name) {
+  void launch(const char *name, const char *computed) {
     std::lock_guard<std::mutex> lock(mutex);
-    if (limit)
-      kernel = name;
+    if (!limit)
+      return;
+    kernel = name;
+    op = computed;
+    ++launches;
   }
 
 private:
@@ -152,11 +157,18 @@ private:
   [[noreturn]] void giveUp() {
     runtime::removeUnfinishedFiles();
     std::string text;
-    llvm::raw_string_ostream(text)
-        << "the program has not returned after " << llvm::format("%g", *limit)
-        << " s (--timeout); "
-        << (kernel.empty() ? std::string("it has not launched a kernel")
-                           : "the last kernel launched is '" + kernel + "'");
+    llvm::raw_string_ostream os(text);
+    os << "the program has not returned after " << llvm::format("%g", *limit)
+       << " s (--timeout); ";
+    if (kernel.empty())
+      os << "it has not launched a kernel";
+    else
+      os << "the last kernel launched is '" << kernel << "'";
+    if (!op.empty())
+      os << " of " << op;
+    if (launches > 1)
+      os << ", after " << launches - 1
+         << (launches == 2 ? " other launch" : " other launches");
     std::string line = "error: " + text + "\n";
     writeText(STDERR_FILENO, line.c_str());
     if (json) {
@@ -175,7 +187,9 @@ private:
   std::optional<double> limit;
   bool json = false, isWatching = false;
   std::optional<Clock::time_point> deadline;
-  std::string kernel;
+  /// The last kernel and its op, and the launches of this run.
+  std::string kernel, op;
+  int64_t launches = 0;
 };
 } // namespace
 
@@ -242,4 +256,6 @@ void ProcessGuard::beginRun() {
 void ProcessGuard::endRun() { getWatch().end(); }
 
 bool ProcessGuard::watchesLaunches() { return getWatch().hasLimit(); }
-void ProcessGuard::noteLaunch(const char *kernel) { getWatch().launch(kernel); }
+void ProcessGuard::noteLaunch(const char *kernel, const char *op) {
+  getWatch().launch(kernel, op);
+}

@@ -79,7 +79,7 @@ TEST_F(ProcessGuardTest, EndsARunThatTakesTooLong) {
     guard.setTimeLimit(0.25);
     guard.beginRun();
     if (kernel && guard.watchesLaunches())
-      guard.noteLaunch(kernel);
+      guard.noteLaunch(kernel, "");
     waitForever();
   };
   EXPECT_EXIT(hang("kernel_7"), testing::ExitedWithCode(1),
@@ -87,6 +87,24 @@ TEST_F(ProcessGuardTest, EndsARunThatTakesTooLong) {
               "\\(--timeout\\); the last kernel launched is 'kernel_7'");
   EXPECT_EXIT(hang(nullptr), testing::ExitedWithCode(1),
               "it has not launched a kernel");
+}
+
+TEST_F(ProcessGuardTest, NamesTheOpAndTheLaunches) {
+  auto hang = [] {
+    ProcessGuard guard(/*json=*/false);
+    guard.setTimeLimit(0.25);
+    guard.beginRun();
+    guard.noteLaunch("kernel_1", "'linalg.fill' (p.mlir:2:3)");
+    // A run that begins anew counts anew.
+    guard.beginRun();
+    guard.noteLaunch("kernel_1", "'linalg.fill' (p.mlir:2:3)");
+    guard.noteLaunch("kernel_1", "'linalg.fill' (p.mlir:2:3)");
+    guard.noteLaunch("kernel_2", "'linalg.matmul' (p.mlir:4:3)");
+    waitForever();
+  };
+  EXPECT_EXIT(hang(), testing::ExitedWithCode(1),
+              "the last kernel launched is 'kernel_2' of 'linalg.matmul' "
+              "\\(p.mlir:4:3\\), after 2 other launches");
 }
 
 TEST_F(ProcessGuardTest, LimitsOnlyRuns) {

@@ -996,21 +996,26 @@ static ViewRef makeResource(DenseResourceElementsAttr resource) {
   return view;
 }
 
-static InstrPtr compileConstant(arith::ConstantOp op, Scope &scope) {
-  Slot result = scope.define(op.getResult());
+static InstrPtr makeConstant(Operation *op, Attribute attribute, Scope &scope) {
+  Value constant = op->getResult(0);
+  Slot result = scope.define(constant);
   if (!result.isView) {
-    const Format *format = getFormat(op.getType());
+    const Format *format = getFormat(constant.getType());
     if (!format)
       return nullptr;
-    Number value = getConstant(op.getValue(), *format);
+    Number value = getConstant(attribute, *format);
     return makeInstr([=](Frame &frame) {
       frame.number(result) = value;
       return true;
     });
   }
-  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  auto elements = dyn_cast<DenseElementsAttr>(attribute);
+  // Zeros between the elements that are listed.
+  if (auto sparse = dyn_cast<SparseElementsAttr>(attribute))
+    elements = DenseElementsAttr::get(
+        sparse.getType(), llvm::to_vector(sparse.getValues<Attribute>()));
   ViewRef view = elements ? makeDense(elements) : nullptr;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue()))
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute))
     view = makeResource(resource);
   if (!view)
     return nullptr;
@@ -1018,6 +1023,15 @@ static InstrPtr compileConstant(arith::ConstantOp op, Scope &scope) {
     frame.view(result) = view;
     return true;
   });
+}
+
+/// A scalar or a vector of LLVM's dialect.
+static InstrPtr compileLLVMConstant(Operation *op, Scope &scope) {
+  Attribute value = op->getAttr("value");
+  if (!isa_and_present<IntegerAttr, FloatAttr, DenseElementsAttr>(value) ||
+      (!isNumber(op->getResult(0).getType()) && !isa<DenseElementsAttr>(value)))
+    return nullptr;
+  return makeConstant(op, value, scope);
 }
 
 /// select with one condition for whole tensors and memrefs, too.
@@ -1041,7 +1055,9 @@ void tessera::reference::addArithHandlers(Registry &registry) {
       return makeElementwise(op, scope, function);
     });
   };
-  registry.add<arith::ConstantOp>(compileConstant);
+  registry.add<arith::ConstantOp>([](arith::ConstantOp op, Scope &scope) {
+    return makeConstant(op, op.getValue(), scope);
+  });
   registry.add<arith::AddUIExtendedOp>(
       [](arith::AddUIExtendedOp op, Scope &scope) {
         return compileExtended(op, scope, addIntegers, getCarry);
@@ -1097,6 +1113,20 @@ void tessera::reference::addArithHandlers(Registry &registry) {
   add("arith.maxui", maximumUnsigned);
   add("arith.minsi", minimumSigned);
   add("arith.minui", minimumUnsigned);
+
+  // Next to ops of other dialects, functions may use these of LLVM's.
+  registry.addNamed("llvm.mlir.constant", compileLLVMConstant);
+  add("llvm.fadd", addFloats);
+  add("llvm.fsub", subtractFloats);
+  add("llvm.fmul", multiplyFloats);
+  add("llvm.fdiv", divideFloats);
+  add("llvm.fneg", negateFloat);
+  add("llvm.add", addIntegers);
+  add("llvm.sub", subtractIntegers);
+  add("llvm.mul", multiplyIntegers);
+  add("llvm.and", andIntegers);
+  add("llvm.or", orIntegers);
+  add("llvm.xor", xorIntegers);
 
   // The lowering of some TOSA ops computes with these.
   add("index.add", addIntegers);

@@ -37,7 +37,9 @@ static BlockArgument traceFactor(Value value, Conversion &conversion) {
       conversion.rounded = Format::get(to);
     }
     if (isa<arith::ExtUIOp, arith::UIToFPOp>(cast)) {
-      if (conversion.unsignedWidth || from.isIndex())
+      // Factors are masked to fewer than 64 bits.
+      if (conversion.unsignedWidth || from.isIndex() ||
+          from.getIntOrFloatBitWidth() >= 64)
         return {};
       conversion.unsignedWidth = from.getIntOrFloatBitWidth();
     }

@@ -106,6 +106,7 @@ static InstrPtr compilePad(tensor::PadOp op, Scope &scope) {
   auto body = std::make_shared<Code>(scope.compile(op.getRegion().front()));
   bool isConstant = op.getConstantPaddingValue() != nullptr;
   const Format *format = getFormat(op.getType());
+  SmallVector<int64_t> stated(op.getType().getShape());
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
@@ -116,6 +117,12 @@ static InstrPtr compilePad(tensor::PadOp op, Scope &scope) {
       extents.push_back(before[i] + from.sizes[i] + after[i]);
     if (!checkSizes(*frame.run, operation, extents))
       return false;
+    for (auto [dim, size] : llvm::enumerate(stated))
+      if (!ShapedType::isDynamic(size) && size != extents[dim])
+        return frame.run->error(operation,
+                                "the padded size of dimension " + Twine(dim) +
+                                    " is " + Twine(extents[dim]) +
+                                    ", and the type states " + Twine(size));
     ViewRef view = View::make(*format, extents);
     if (isConstant) {
       if (!frame.run->spend(view->getNumElements(), operation) ||

@@ -41,6 +41,15 @@ LogicalResult parseRepeat(StringRef value, ProgramOptions &options,
 LogicalResult parseCacheLimit(StringRef value, ProgramOptions &options,
                               Report &report);
 
+/// Accepts the options of mlir-runner that select how LLVM optimizes host code,
+/// such as -O2, and notes that they have no effect. Returns false for any other
+/// option.
+bool ignoreRunnerOption(StringRef option, const Report &report);
+
+/// The name here of an option that mlir-runner has with one dash, such as
+/// -shared-libs; any other name is unchanged.
+std::string translateRunnerOption(StringRef name);
+
 /// Parses a time limit in seconds, the value of `option`: more than 0, and at
 /// most a day, because larger values are taken for mistakes.
 FailureOr<double> parseTimeLimit(StringRef option, StringRef value,

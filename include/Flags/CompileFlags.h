@@ -39,6 +39,12 @@ enum class LdsCopies {
 /// The name of `use` in options.
 llvm::StringRef getName(LdsCopies use);
 
+/// How the vectors of LLVM's operations on matrices hold a matrix.
+enum class MatrixLayout { ColumnMajor, RowMajor };
+
+/// The name of `layout` in options.
+llvm::StringRef getName(MatrixLayout layout);
+
 /// The interleaving order of all vthread ops: "breadth_first", "depth_first" or
 /// "groups(N)"; empty keeps the order of each op.
 struct VThreadOrder {
@@ -61,6 +67,13 @@ template <> struct FlagTraits<LdsCopies> {
                                        expected = "auto, always or never";
   static std::string print(LdsCopies value) { return getName(value).str(); }
   static bool parse(llvm::StringRef value, LdsCopies &result);
+};
+
+template <> struct FlagTraits<MatrixLayout> {
+  static constexpr llvm::StringLiteral placeholder = "LAYOUT",
+                                       expected = "column-major or row-major";
+  static std::string print(MatrixLayout value) { return getName(value).str(); }
+  static bool parse(llvm::StringRef value, MatrixLayout &result);
 };
 
 template <> struct FlagTraits<VThreadOrder> {

@@ -315,6 +315,35 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
                            "tensor::TensorDialect"];
 }
 
+def TesseraUseRowMajorMatrices : Pass<"tessera-use-row-major-matrices"> {
+  let summary = "Store the matrices of LLVM's intrinsics by rows";
+  let description = [{
+    Expects `llvm.intr.matrix.*` on vectors that hold matrices by rows. Leaves
+    the same ops on matrices by columns, which LLVM computes by default: the
+    matrix by columns that a vector holds is the transpose of the one by rows, and
+    the transpose of A * B is that of B times that of A. A matrix that is loaded
+    or stored by columns is transposed on the way. The flag
+    `matrix-default-layout=row-major` adds this pass.
+
+    Before
+
+    ```mlir
+    %c = llvm.intr.matrix.multiply %a, %b
+        {lhs_rows = 2 : i32, lhs_columns = 3 : i32, rhs_columns = 4 : i32}
+        : (vector<6xf32>, vector<12xf32>) -> vector<8xf32>
+    ```
+
+    After
+
+    ```mlir
+    %c = llvm.intr.matrix.multiply %b, %a
+        {lhs_rows = 4 : i32, lhs_columns = 3 : i32, rhs_columns = 2 : i32}
+        : (vector<12xf32>, vector<6xf32>) -> vector<8xf32>
+    ```
+  }];
+  let dependentDialects = ["LLVM::LLVMDialect"];
+}
+
 def TesseraLowerWarpRegions
     : Pass<"tessera-lower-warp-regions", "::mlir::ModuleOp"> {
   let summary = "Turn regions that one lane executes into conditions";

@@ -192,6 +192,8 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   LogicalResult result =
       runPipeline(module, options, times, "schedule", [&](OpPassManager &pm) {
         pm.addPass(createTesseraSerializeAsync());
+        if (options.flags.matrixLayout == MatrixLayout::RowMajor)
+          pm.addPass(createTesseraUseRowMajorMatrices());
         pm.addPass(createTesseraInlineKernels());
         pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
@@ -574,6 +576,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
+    report.location = describeLocation(launch.getLoc());
     if (auto schedule = schedules ? dyn_cast_or_null<ScheduleAttr>(
                                         schedules.get(report.name))
                                   : ScheduleAttr()) {
@@ -590,7 +593,6 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (auto packing =
             packings ? packings.getAs<StringAttr>(report.name) : StringAttr())
       report.purpose = packing.getValue().str();
-    report.location = describeLocation(launch.getLoc());
     if (auto function = launch->getParentOfType<func::FuncOp>();
         function && function.getName() == loaderName)
       report.purpose += (report.purpose.empty() ? "" : "; ") +

@@ -134,6 +134,27 @@ LogicalResult tessera::execution::parseCacheLimit(StringRef value,
   return success();
 }
 
+bool tessera::execution::ignoreRunnerOption(StringRef option,
+                                            const Report &report) {
+  for (StringRef known :
+       {"-O0", "-O1", "-O2", "-O3", "-enable-matrix", "-matrix-allow-contract"})
+    if (option == known) {
+      report.noteOnce("-O0 to -O3, -enable-matrix and -matrix-allow-contract "
+                      "of mlir-runner have no effect: host code is optimized, "
+                      "and its matrix operations are lowered");
+      return true;
+    }
+  return false;
+}
+
+std::string tessera::execution::translateRunnerOption(StringRef name) {
+  for (StringRef known :
+       {"-entry-point-result", "-shared-libs", "-matrix-default-layout"})
+    if (name == known)
+      return ("-" + name).str();
+  return name.str();
+}
+
 FailureOr<double> tessera::execution::parseTimeLimit(StringRef option,
                                                      StringRef value,
                                                      Report &report) {

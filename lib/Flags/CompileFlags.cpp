@@ -39,6 +39,26 @@ bool FlagTraits<LdsCopies>::parse(StringRef value, LdsCopies &result) {
   return false;
 }
 
+StringRef mlir::tessera::getName(MatrixLayout layout) {
+  switch (layout) {
+  case MatrixLayout::ColumnMajor:
+    return "column-major";
+  case MatrixLayout::RowMajor:
+    return "row-major";
+  }
+  return "";
+}
+
+bool FlagTraits<MatrixLayout>::parse(StringRef value, MatrixLayout &result) {
+  for (MatrixLayout layout :
+       {MatrixLayout::ColumnMajor, MatrixLayout::RowMajor})
+    if (value == getName(layout)) {
+      result = layout;
+      return true;
+    }
+  return false;
+}
+
 bool FlagTraits<VThreadOrder>::parse(StringRef value, VThreadOrder &result) {
   StringRef size = value;
   unsigned number;

@@ -293,11 +293,10 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
   bool hasValue = name.size() != text.size();
   if (name == "-h" || name == "-help")
     name = "--help";
-  // As mlir-runner has them.
-  if (name == "-entry-point-result")
-    name = "--entry-point-result";
-  if (name == "-shared-libs")
-    name = "--shared-libs";
+  if (ignoreRunnerOption(text, report))
+    return success();
+  std::string spelled = translateRunnerOption(name);
+  name = spelled;
   const OptionInfo *info =
       llvm::find_if(infos, [&](const OptionInfo &i) { return i.name == name; });
   const compiler::FlagInfo *flag =

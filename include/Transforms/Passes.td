@@ -286,7 +286,9 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
       of that slice.
     - `linalg.winograd_filter_transform`, `winograd_input_transform` and
       `winograd_output_transform` become loops, as upstream decomposes them.
-    - `tosa.custom` is an error that names the operator.
+    - `tosa.custom` is an error that names the operator. So are TOSA ops without a
+      lowering: block-scaled types, shifts of floats, and zero points, multipliers
+      and shifts that are not constants.
 
     Before
 
@@ -313,6 +315,42 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "linalg::LinalgDialect", "scf::SCFDialect",
                            "tensor::TensorDialect"];
+}
+
+def TesseraNormalizeTosa : Pass<"tessera-normalize-tosa", "ModuleOp"> {
+  let summary = "Write TOSA in the forms that upstream's lowering accepts";
+  let description = [{
+    Expects a program with ops of `tosa`. Leaves one of the same meaning:
+
+    - Quantized types (`!quant.uniform` and others) become the integer types that
+      store them, if no op of the dialect `quant` computes with them. TOSA's ops
+      state zero points and scales as operands.
+    - A zero point of floats that is not a constant becomes the constant zero: the
+      specification permits no other value.
+    - The shift of a `tosa.mul` of other types than i32 becomes the constant zero,
+      since the specification shifts i32 alone.
+
+    Ops without uses that this leaves are erased.
+
+    Before
+
+    ```mlir
+    %0 = tosa.matmul %a, %b, %za, %zb
+        : (tensor<1x2x3xf32>, tensor<1x3x4xf32>, tensor<1xf32>, tensor<1xf32>)
+        -> tensor<1x2x4xf32>
+    ```
+
+    After
+
+    ```mlir
+    %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}>
+        : () -> tensor<1xf32>
+    %0 = tosa.matmul %a, %b, %z, %z
+        : (tensor<1x2x3xf32>, tensor<1x3x4xf32>, tensor<1xf32>, tensor<1xf32>)
+        -> tensor<1x2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["tosa::TosaDialect"];
 }
 
 def TesseraUseRowMajorMatrices : Pass<"tessera-use-row-major-matrices"> {

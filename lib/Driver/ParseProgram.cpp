@@ -415,6 +415,8 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
     pm.addPass(createTesseraInlineIndirectCalls());
   if (contains<gpu::WarpExecuteOnLane0Op>(ops))
     pm.addPass(createTesseraLowerWarpRegions());
+  if (context.getLoadedDialect("tosa"))
+    pm.addPass(createTesseraNormalizeTosa());
   if (contains<memref::ReallocOp>(ops))
     pm.addPass(memref::createExpandReallocPass());
   if (contains<bufferization::DeallocOp>(ops))

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TosaForms.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -269,6 +270,11 @@ struct ExpandTensorOpsPass
                      << "' is not supported: TOSA does not define it";
       return WalkResult::interrupt();
     });
+    if (!result.wasInterrupted())
+      result = getOperation()->walk([](Operation *op) {
+        return succeeded(checkTosaForm(op)) ? WalkResult::advance()
+                                            : WalkResult::interrupt();
+      });
     if (result.wasInterrupted())
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());

@@ -25,6 +25,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::tessera::reference;
@@ -74,6 +75,18 @@ static void expandScatter(tosa::ScatterOp op) {
   op.erase();
 }
 
+/// Erases the functions that `entry` does not reach: upstream's passes may
+/// reject them.
+static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    function.setVisibility(function.getName() == entry
+                               ? SymbolTable::Visibility::Public
+                               : SymbolTable::Visibility::Private);
+  PassManager pm(module.getContext());
+  pm.addPass(createSymbolDCEPass());
+  return pm.run(module);
+}
+
 Source::Source(func::FuncOp original) : entry(original) {
   if (!needsLowering(original))
     return;
@@ -82,6 +95,8 @@ Source::Source(func::FuncOp original) : entry(original) {
   if (!module || module->getParentOp())
     return;
   copy = module.clone();
+  if (failed(keepReachable(*copy, original.getName())))
+    return;
   copy->walk(expandScatter);
   RewritePatternSet winograd(module.getContext());
   linalg::populateDecomposeWinogradOpsPatterns(winograd);

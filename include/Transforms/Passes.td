@@ -317,6 +317,57 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
                            "tensor::TensorDialect"];
 }
 
+def TesseraDropGlobalSpace : Pass<"tessera-drop-global-space", "ModuleOp"> {
+  let summary = "Replace the memory space 1 by the default one";
+  let description = [{
+    Expects memrefs whose memory space may be the integer 1, which is global
+    memory in the LLVM back ends of all GPUs. Leaves memrefs without a memory
+    space, which is global memory as well, and no attribute `memory_space` of that
+    value. Host code then allocates and accesses such buffers.
+
+    Before
+
+    ```mlir
+    %0 = memref.alloc() : memref<4xf32, 1>
+    ```
+
+    After
+
+    ```mlir
+    %0 = memref.alloc() : memref<4xf32>
+    ```
+  }];
+}
+
+def TesseraFlattenAllocations
+    : Pass<"tessera-flatten-allocations", "ModuleOp"> {
+  let summary = "Allocate buffers with a layout as dense ones";
+  let description = [{
+    Expects `memref.alloc`, `memref.alloca` and `memref.global` of types with
+    constant sizes whose layout has constant strides and a constant offset.
+    Leaves a dense allocation of one dimension that ends with the last element,
+    and a `memref.reinterpret_cast` to the layout. Upstream's lowering has
+    allocations of the identity layout only. An argument of such a type, of a
+    public function that is not called and returns no buffer, becomes a dense one:
+    its elements are copied to a buffer of the layout, and back before the return.
+
+    Before
+
+    ```mlir
+    %0 = memref.alloc() : memref<4xf32, strided<[2], offset: 3>>
+    ```
+
+    After
+
+    ```mlir
+    %1 = memref.alloc() : memref<10xf32>
+    %0 = memref.reinterpret_cast %1 to offset: [3], sizes: [4], strides: [2]
+        : memref<10xf32> to memref<4xf32, strided<[2], offset: 3>>
+    ```
+  }];
+  let dependentDialects = ["memref::MemRefDialect"];
+}
+
 def TesseraNormalizeTosa : Pass<"tessera-normalize-tosa", "ModuleOp"> {
   let summary = "Write TOSA in the forms that upstream's lowering accepts";
   let description = [{

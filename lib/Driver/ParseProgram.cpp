@@ -377,6 +377,25 @@ static bool contains(const llvm::DenseSet<TypeID> &ops) {
   return (ops.contains(TypeID::get<Ops>()) || ...);
 }
 
+/// Whether a value or an attribute of the program has a memory space that is an
+/// integer.
+static bool hasIntegerSpaces(ModuleOp module) {
+  auto hasInteger = [](Type type) {
+    auto memref = dyn_cast<BaseMemRefType>(type);
+    return memref && isa_and_present<IntegerAttr>(memref.getMemorySpace());
+  };
+  return module
+      .walk([&](Operation *op) {
+        bool hasOne = llvm::any_of(op->getResultTypes(), hasInteger) ||
+                      op->getAttrOfType<IntegerAttr>("memory_space");
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            hasOne |= llvm::any_of(block.getArgumentTypes(), hasInteger);
+        return hasOne ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
                                                   MLIRContext &context) {
   const llvm::MemoryBuffer &buffer =
@@ -415,8 +434,13 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
     pm.addPass(createTesseraInlineIndirectCalls());
   if (contains<gpu::WarpExecuteOnLane0Op>(ops))
     pm.addPass(createTesseraLowerWarpRegions());
+  if (hasIntegerSpaces(*module))
+    pm.addPass(createTesseraDropGlobalSpace());
   if (context.getLoadedDialect("tosa"))
     pm.addPass(createTesseraNormalizeTosa());
+  if (contains<memref::AllocOp, memref::AllocaOp, memref::GlobalOp,
+               func::FuncOp>(ops))
+    pm.addPass(createTesseraFlattenAllocations());
   if (contains<memref::ReallocOp>(ops))
     pm.addPass(memref::createExpandReallocPass());
   if (contains<bufferization::DeallocOp>(ops))

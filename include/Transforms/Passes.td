@@ -317,6 +317,32 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
                            "tensor::TensorDialect"];
 }
 
+def TesseraCheckMemory : Pass<"tessera-check-memory", "ModuleOp"> {
+  let summary = "Warn about unwritten memory, racing writes and endless waits";
+  let description = [{
+    Expects a program as it was written, on tensors or on memrefs. Changes
+    nothing. Warns at
+
+    - an op that reads the elements of a `tensor.empty`, of a
+      `bufferization.alloc_tensor` without a copy, or of a slice, a cast or a
+      reshape of one: nothing has written them;
+    - the first op that reads a buffer of `memref.alloc`, `memref.alloca` or
+      `gpu.alloc` that no op writes;
+    - a store in an `scf.parallel` or `scf.forall` whose address does not depend
+      on one of the induction variables while the value does: several iterations
+      write one element;
+    - a linalg op with a parallel dimension that the map of an output does not
+      contain, for the same reason;
+    - an `scf.while` of a kernel that only ends when another thread writes the
+      memory that it reads, in a program with several launches.
+
+    A warning is given only where this follows from the program's text: the
+    buffer is not passed on, no condition guards the store, and the dimension
+    has a constant size above one. `--verify` finds other reads of unwritten
+    memory when it evaluates the program.
+  }];
+}
+
 def TesseraDropGlobalSpace : Pass<"tessera-drop-global-space", "ModuleOp"> {
   let summary = "Replace the memory space 1 by the default one";
   let description = [{

@@ -487,6 +487,14 @@ static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
   return pm.run(module);
 }
 
+/// Warns about memory that the program uses in ways that are not defined. The
+/// passes that follow change where it is used.
+static LogicalResult checkMemory(ModuleOp module) {
+  PassManager pm(module.getContext());
+  pm.addPass(createTesseraCheckMemory());
+  return pm.run(module);
+}
+
 /// Generates the kernels' code of `module` as `program`'s image. Gives the
 /// names of the functions that are the host's.
 static FailureOr<std::vector<std::string>>
@@ -550,7 +558,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
   OwningOpRef<ModuleOp> module(source.clone());
   attachChip(*module, chip);
-  if (!options.entry.empty() && failed(keepReachable(*module, options.entry)))
+  if ((!options.entry.empty() &&
+       failed(keepReachable(*module, options.entry))) ||
+      failed(checkMemory(*module)))
     return nullptr;
   ProgramSteps steps;
   if (failed(lowerToSchedule(*module, options, times, /*tasksOnly=*/false,

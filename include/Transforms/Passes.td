@@ -561,7 +561,8 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
 
     On a chip with subgroups of one thread, such as the host's own, a kernel with
     `gpu.shuffle`, or with `gpu.subgroup_reduce` of clusters of lanes, has
-    subgroups of 32 threads. Matrices of a subgroup, and ops of vendors' dialects
+    subgroups of 32 threads. So has one with `gpu.lane_id` in a program without
+    `gpu.subgroup_size`, which assumes a size. Matrices of a subgroup, and ops of vendors' dialects
     for lanes, are an error in such a kernel.
 
     Before (for a chip with 32 lanes)

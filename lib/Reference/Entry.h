@@ -32,6 +32,10 @@ Outcome failAt(Operation *op, std::string message);
 /// An error, emitted already, if these cannot be the arguments of `entry`.
 std::optional<Outcome> checkEntry(func::FuncOp entry,
                                   ArrayRef<Array> arguments);
+/// Whether `code`, a kernel or a program, uses the number of a lane while the
+/// program does not ask for the number of lanes. Kernels with fragments are
+/// written for any number.
+bool assumesLanes(Operation *code);
 /// Whether there are operations of single lanes.
 bool hasLaneOps(Operation *root);
 /// Sets what depends on the program.

@@ -6,6 +6,7 @@
 
 #include "Reference/Interpreter.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Entry.h"
 #include "Kernels/RoundedSums.h"
 
@@ -80,7 +81,29 @@ static std::string findMismatch(func::FuncOp entry, ArrayRef<Array> arguments) {
   return {};
 }
 
+/// The outermost op around.
+static Operation *getRoot(Operation *op) {
+  while (Operation *parent = op->getParentOp())
+    op = parent;
+  return op;
+}
+
+bool tessera::reference::assumesLanes(Operation *code) {
+  bool hasLane = false, hasFragment = false, hasSize = false;
+  code->walk([&](Operation *op) {
+    hasLane |= isa<gpu::LaneIdOp>(op);
+    hasFragment |=
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<FragmentType>);
+  });
+  if (!hasLane || hasFragment)
+    return false;
+  getRoot(code)->walk([&](gpu::SubgroupSizeOp) { hasSize = true; });
+  return !hasSize;
+}
+
 bool tessera::reference::hasLaneOps(Operation *root) {
+  if (assumesLanes(root))
+    return true;
   return root
       ->walk([](Operation *op) {
         bool isLaneOp =
@@ -91,13 +114,6 @@ bool tessera::reference::hasLaneOps(Operation *root) {
         return isLaneOp ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
-}
-
-/// The outermost op around.
-static Operation *getRoot(Operation *op) {
-  while (Operation *parent = op->getParentOp())
-    op = parent;
-  return op;
 }
 
 Outcome tessera::reference::failAt(Operation *op, std::string message) {

@@ -57,6 +57,12 @@ struct ResolveSubgroupsPass
     llvm::SmallPtrSet<Operation *, 4> exchanging;
     for (Operation *op : exchanges)
       exchanging.insert(getKernel(op));
+    // A program that does not ask for the size assumes one.
+    if (chipLanes == 1 && sizes.empty())
+      for (Operation *op : queries)
+        if (Operation *kernel = getKernel(op);
+            kernel && isa<gpu::LaneIdOp>(op) && !findFragment(kernel))
+          exchanging.insert(kernel);
     auto getLanes = [&](Operation *op) {
       return exchanging.contains(getKernel(op)) ? exchangeLanes : chipLanes;
     };
@@ -114,20 +120,26 @@ struct ResolveSubgroupsPass
     return isa<gpu::ShuffleOp>(op);
   }
 
+  /// The first op of a kernel that computes with fragments; null for none.
+  static Operation *findFragment(Operation *kernel) {
+    Operation *fragment = nullptr;
+    kernel->walk([&](Operation *inner) {
+      if (!fragment && isa_and_present<TesseraDialect>(inner->getDialect()) &&
+          llvm::any_of(llvm::concat<const Type>(
+                           SmallVector<Type>(inner->getOperandTypes()),
+                           SmallVector<Type>(inner->getResultTypes())),
+                       llvm::IsaPred<FragmentType>))
+        fragment = inner;
+    });
+    return fragment;
+  }
+
   /// Rejects exchanges beside fragments: a fragment is held by a subgroup of
   /// one thread then.
   static LogicalResult checkExchanges(ArrayRef<Operation *> exchanges) {
     for (Operation *op : exchanges) {
-      Operation *fragment = nullptr;
-      if (Operation *kernel = getKernel(op))
-        kernel->walk([&](Operation *inner) {
-          if (!fragment && isa<TesseraDialect>(inner->getDialect()) &&
-              llvm::any_of(llvm::concat<const Type>(
-                               SmallVector<Type>(inner->getOperandTypes()),
-                               SmallVector<Type>(inner->getResultTypes())),
-                           llvm::IsaPred<FragmentType>))
-            fragment = inner;
-        });
+      Operation *kernel = getKernel(op);
+      Operation *fragment = kernel ? findFragment(kernel) : nullptr;
       if (!fragment)
         continue;
       InFlightDiagnostic diag = op->emitError();

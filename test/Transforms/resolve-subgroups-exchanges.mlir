@@ -10,8 +10,10 @@
 // CHECK-NOT:       gpu.lane_id
 // CHECK:           %[[LANE:.+]] = arith.remui %[[X]], %c32{{.*}} : index
 // CHECK:           memref.store %{{.+}}, %{{.+}}[%[[LANE]]]
-// CHECK:           %[[ZERO:.+]] = arith.constant 0 : index
-// CHECK:           memref.store %{{.+}}, %{{.+}}[%[[ZERO]]]
+// CHECK:         gpu.launch {{.*}} threads(%[[Y:[^,]+]],
+// CHECK-NEXT:      %[[VALUE:.+]] = memref.load
+// CHECK-NOT:       gpu.shuffle
+// CHECK:           memref.store %[[VALUE]], %{{.+}}[%[[Y]]]
 func.func @exchange(%m: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -27,8 +29,8 @@ func.func @exchange(%m: memref<64xf32>) {
              threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
     %x = memref.load %m[%tx] : memref<64xf32>
     %s = gpu.subgroup_reduce add %x : (f32) -> (f32)
-    %lane = gpu.lane_id
-    memref.store %s, %m[%lane] : memref<64xf32>
+    %id = gpu.subgroup_id : index
+    memref.store %s, %m[%id] : memref<64xf32>
     gpu.terminator
   }
   return

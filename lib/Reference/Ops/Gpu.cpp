@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Entry.h"
 #include "../RandomChoice.h"
 #include "Control.h"
 #include "Shapes.h"
@@ -101,14 +102,17 @@ static constexpr int64_t exchangeLanes = 32;
 
 /// Whether lanes receive values of other lanes somewhere in `kernel`.
 static bool hasExchanges(Operation *kernel) {
-  return kernel
-      ->walk([](Operation *op) {
-        auto reduce = dyn_cast<gpu::SubgroupReduceOp>(op);
-        bool isExchange = reduce ? reduce.getClusterSize().value_or(1) > 1
-                                 : isa<gpu::ShuffleOp>(op);
-        return isExchange ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return assumesLanes(kernel) ||
+         kernel
+             ->walk([](Operation *op) {
+               auto reduce = dyn_cast<gpu::SubgroupReduceOp>(op);
+               bool isExchange = reduce
+                                     ? reduce.getClusterSize().value_or(1) > 1
+                                     : isa<gpu::ShuffleOp>(op);
+               return isExchange ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+             })
+             .wasInterrupted();
 }
 
 bool Launch::run(Frame &frame) const {

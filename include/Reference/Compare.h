@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir::tessera::reference {
 
@@ -43,6 +44,9 @@ struct CompareOptions {
   /// The contents before the program ran, of the same type and shape: wrong
   /// elements that still have their old value are counted.
   const Array *before = nullptr;
+  /// 1 for each element that is not compared, since it may be anything; null if
+  /// there is none.
+  const std::vector<uint8_t> *ignored = nullptr;
   /// The program has coarse sums: blocks of elements are compared, too. Null if
   /// it has none.
   const CoarseLosses *losses = nullptr;

@@ -35,7 +35,9 @@
 // `Options::subgroupSize`, and in a kernel with a vendor's ops on lanes that of
 // these ops.
 //
-// Memory that was never written holds NaN, or an odd integer pattern.
+// Memory that was never written holds NaN, or an odd integer pattern; so does
+// `ub.poison`. With `Options::unspecified` they hold other numbers: an element
+// of a result that differs then is one that may be anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,6 +103,12 @@ struct Options {
   /// 8-bit floats in as few as 14 bits.
   std::vector<CompiledSum> sums;
   CoarseSums coarseSums = CoarseSums::Bounded;
+  /// Memory that was never written, and `ub.poison`, hold other numbers than
+  /// usual. Results that differ depend on them.
+  enum class Unspecified { Usual, OtherAtOneOp, OtherEverywhere };
+  Unspecified unspecified = Unspecified::Usual;
+  /// For `OtherAtOneOp`: the op that allocates, or the `ub.poison`.
+  Operation *otherAt = nullptr;
   /// The flags that the program was compiled with.
   CompileFlags flags;
   /// Whether f32 matmuls may have rounded their operands to tf32, even if the
@@ -138,6 +146,9 @@ struct Outcome {
   int coarseBits = 0;
   /// Whether terms were left out of a sum (`CoarseSums::WithoutStep`).
   bool leftOutStep = false;
+  /// The ops that made values which nothing specifies: those that allocate
+  /// memory, and each `ub.poison`. In the order of their first evaluation.
+  SmallVector<Operation *> unspecified;
 
   bool succeeded() const { return status == Status::Done; }
 };

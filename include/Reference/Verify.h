@@ -42,6 +42,17 @@ struct VerifyOptions {
   bool forbidSampling = false;
 };
 
+/// Elements of an output that depend on values which nothing specifies.
+struct UnspecifiedElements {
+  unsigned output = 0;
+  /// The op that made the values: an allocation, or a `ub.poison`.
+  Location loc;
+  std::string op;
+  /// A `ub.poison`: the program states that the value may be anything.
+  bool isPoison = false;
+  int64_t count = 0;
+};
+
 /// Something that the program computed.
 struct ComputedOutput {
   /// A result of the entry function, or a memref argument.
@@ -68,6 +79,11 @@ struct Verification {
   /// Elements among those checked about which the reference knows nothing, of
   /// all outputs: see `Comparison::unverifiedCount`.
   int64_t unverifiedCount = 0;
+  /// The elements that are not compared, since they may be anything. Found only
+  /// where a comparison fails, the reference has NaNs, or `ub.poison` is used.
+  std::vector<UnspecifiedElements> unspecified;
+  /// Per output, 1 for each such element; empty for an output without any.
+  std::vector<std::vector<uint8_t>> unspecifiedMasks;
 };
 
 /// Checks `outputs`, which the program computed from `arguments` (as they were

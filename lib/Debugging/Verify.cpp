@@ -36,7 +36,8 @@ static void print(const Twine &title, const Output &output,
   os << title << ": "
      << (!comparison.ok               ? "FAILED"
          : comparison.unverifiedCount ? "not fully verified"
-                                      : "verified")
+         : comparison.count == 0 && output.array.size() > 0 ? "not compared"
+                                                            : "verified")
      << " (max abs err " << llvm::format("%.3g", comparison.maxAbs)
      << ", max rel err " << llvm::format("%.3g", comparison.maxRel)
      << ", checked " << comparison.count - comparison.unverifiedCount << ", "
@@ -146,9 +147,14 @@ compare(const ProgramOptions &options, const compiler::Chip &chip,
   if (result.status == reference::Status::Failed)
     return report.failDiagnosed("the reference");
   if (result.status == reference::Status::TooLarge && !isDeep)
-    return report.fail(Exit::Failed,
-                       "the reference would take too long: " + result.message +
-                           "; verify with smaller sizes");
+    return report.fail(
+        Exit::Failed,
+        "the reference would take too long: " + result.message +
+            (options.verifySample
+                 ? "; use --verify without =sample, which evaluates all of "
+                   "the program, or smaller sizes"
+                 : "; use smaller sizes, or compare with another target by "
+                   "--diff=TARGET"));
   return result;
 }
 
@@ -313,6 +319,58 @@ static void judgeNorm(reference::Comparison &comparison, double limit) {
 }
 
 //===----------------------------------------------------------------------===//
+// Elements that may be anything
+//===----------------------------------------------------------------------===//
+
+/// Whether the reference has a value for an element that was never written.
+static bool hasValue(const std::vector<uint8_t> &unwritten,
+                     const reference::Verification &result, size_t output) {
+  if (output >= result.unspecifiedMasks.size() ||
+      result.unspecifiedMasks[output].empty())
+    return true;
+  for (auto [isUnwritten, isUnspecified] :
+       llvm::zip_equal(unwritten, result.unspecifiedMasks[output]))
+    if (isUnwritten && !isUnspecified)
+      return true;
+  return false;
+}
+
+/// Reports the elements that depend on values which nothing specifies, at the
+/// ops that these come from. Fails if the program computes with memory that
+/// nothing has written. It may return such memory: `unwritten` marks elements
+/// that the device has not written either.
+static LogicalResult
+reportUnspecified(const reference::Verification &result,
+                  const std::vector<std::vector<uint8_t>> &unwritten) {
+  LogicalResult status = success();
+  for (const reference::UnspecifiedElements &found : result.unspecified) {
+    const std::vector<uint8_t> &mask = result.unspecifiedMasks[found.output];
+    const std::vector<uint8_t> &kept = unwritten[found.output];
+    bool isComputed = false;
+    for (auto [i, marked] : llvm::enumerate(mask))
+      isComputed |= marked && !(i < kept.size() && kept[i]);
+    std::string elements = std::to_string(found.count) +
+                           (found.count == 1 ? " element" : " elements") +
+                           " of out " + std::to_string(found.output);
+    const char *verb = found.count == 1 ? " depends" : " depend";
+    if (found.isPoison) {
+      mlir::emitRemark(found.loc) << elements << verb << " on '" << found.op
+                                  << "', which may be any value: not compared";
+    } else if (isComputed) {
+      mlir::emitError(found.loc)
+          << elements << verb << " on memory of '" << found.op
+          << "' that nothing has written; write it before it is read";
+      status = failure();
+    } else {
+      mlir::emitWarning(found.loc)
+          << elements << (found.count == 1 ? " is" : " are") << " memory of '"
+          << found.op << "' that nothing has written: not compared";
+    }
+  }
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
 
@@ -356,7 +414,8 @@ LogicalResult tessera::execution::verify(
     reference::Comparison &comparison = result.comparisons[i];
     int64_t neverWritten = llvm::count(unwritten[i], 1);
     // An integer may be right by what its memory happened to hold.
-    if (neverWritten && !runtime::isFloat(outputs[i].array.type))
+    if (neverWritten && !runtime::isFloat(outputs[i].array.type) &&
+        hasValue(unwritten[i], result, i))
       comparison.ok = false;
     if (isDeep)
       judgeNorm(comparison, limit);
@@ -374,16 +433,23 @@ LogicalResult tessera::execution::verify(
     report.text() << "end to end: not compared: " << notCompared << "\n";
   if (!result.isComplete)
     report.text() << "checked: " << result.checked << "\n";
-  bool isRight = result.ok && kernels.wrong == 0;
+  bool isSpecified = succeeded(reportUnspecified(result, unwritten));
+  bool isRight = result.ok && kernels.wrong == 0 && isSpecified;
   unverified += kernels.unverified;
-  bool isVerified =
-      isRight && unverified == 0 && kernels.unchecked == 0 && !outputs.empty();
+  // Each element may be anything.
+  bool isOpen = !result.unspecified.empty() &&
+                llvm::all_of(result.comparisons,
+                             [](const reference::Comparison &comparison) {
+                               return comparison.count == 0;
+                             });
+  bool isVerified = isRight && unverified == 0 && kernels.unchecked == 0 &&
+                    !outputs.empty() && !isOpen;
   bool isComplete = result.isComplete && notCompared.empty() &&
                     kernels.compared == kernels.elements;
   report.root["verify"] = llvm::json::Object{
       {"passed", isRight && (isVerified || options.acceptUnverified)},
       {"complete", isComplete && unverified == 0 && kernels.unchecked == 0 &&
-                       !outputs.empty()},
+                       !outputs.empty() && !isOpen},
       {"checked", result.checked},
       {"unverified", unverified},
       {"outputs", std::move(list)}};
@@ -404,15 +470,21 @@ LogicalResult tessera::execution::verify(
                  "does: the fault is in the ops before they become kernels "
                  "(import, fusion, assignment of memory)"
                : "the outputs do not match the reference");
+  if (!isSpecified)
+    return report.fail(Exit::WrongNumbers,
+                       "the outputs depend on memory that nothing has written");
   if (isVerified) {
     report.text() << "verified\n";
     return success();
   }
-  report.text() << (outputs.empty() ? "not verified\n"
-                                    : "not fully verified\n");
+  report.text() << (outputs.empty() || isOpen ? "not verified\n"
+                                              : "not fully verified\n");
   std::string what;
   if (outputs.empty())
     what = "the program has no outputs: nothing was compared";
+  else if (isOpen)
+    what = "nothing was compared: every element depends on '" +
+           result.unspecified.front().op + "', and may be anything";
   else if (unverified)
     what = std::to_string(unverified) +
            (unverified == 1 ? " element differs from the reference and has"

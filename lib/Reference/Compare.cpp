@@ -67,7 +67,7 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
   double worstRatio = 0, largestAllowed = 0;
   SmallVector<int64_t> strides = computeSuffixProduct(reference.shape);
   for (int64_t i = 0, e = reference.getNumElements(); i < e; ++i) {
-    if (written && !written[i])
+    if ((written && !written[i]) || (options.ignored && (*options.ignored)[i]))
       continue;
     ++result.count;
     double got = gotElement(i), wanted = reference.getDouble(i);

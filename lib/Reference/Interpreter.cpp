@@ -154,6 +154,7 @@ Outcome tessera::reference::finishRun(const Run &run) {
   outcome.allWorkgroups = run.allWorkgroups;
   outcome.coarseBits = run.coarseBits;
   outcome.leftOutStep = run.leftOutStep;
+  outcome.unspecified = run.listUnspecified();
   if (!run.failed())
     return outcome;
   outcome.message = run.message;

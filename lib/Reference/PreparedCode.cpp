@@ -90,15 +90,18 @@ ViewRef View::alias() const {
   return view;
 }
 
-ViewRef View::makePoison(const Format &format, ArrayRef<int64_t> sizes) {
-  ViewRef view = make(format, sizes);
-  int64_t count = view->storage->size();
+Number tessera::reference::getUnspecified(const Format &format, bool isOther) {
+  constexpr int64_t pattern = 0x5a5a5a5a5a5a5a5a;
   if (format.isFloat)
-    std::fill_n(view->storage->floats(), count,
-                std::numeric_limits<double>::quiet_NaN());
-  else
-    std::fill_n(view->storage->integers(), count,
-                format.wrap(0x5a5a5a5a5a5a5a5a));
+    return Number::ofFloat(isOther ? 0.1875
+                                   : std::numeric_limits<double>::quiet_NaN());
+  return Number::ofInt(format.wrap(isOther ? ~pattern : pattern));
+}
+
+ViewRef View::makePoison(const Format &format, ArrayRef<int64_t> sizes,
+                         bool isOther) {
+  ViewRef view = make(format, sizes);
+  view->fill(getUnspecified(format, isOther));
   return view;
 }
 
@@ -178,6 +181,22 @@ void Run::noteCoarseSum(int bits) {
          !coarseBits.compare_exchange_weak(known, bits,
                                            std::memory_order_relaxed)) {
   }
+}
+
+bool Run::noteUnspecified(Operation *op) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    unspecified.insert(op);
+  }
+  switch (options.unspecified) {
+  case Options::Unspecified::Usual:
+    break;
+  case Options::Unspecified::OtherAtOneOp:
+    return op == options.otherAt;
+  case Options::Unspecified::OtherEverywhere:
+    return true;
+  }
+  return false;
 }
 
 bool Run::error(Operation *op, const Twine &text) {
@@ -314,6 +333,7 @@ const Registry &Registry::get() {
     addSoftmaxHandlers(*all);
     addAttentionHandlers(*all);
     addPackHandlers(*all);
+    addPoisonHandlers(*all);
     return all;
   }();
   return *registry;

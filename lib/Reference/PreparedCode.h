@@ -20,6 +20,7 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
 
@@ -49,9 +50,10 @@ struct View : llvm::ThreadSafeRefCountedBase<View> {
   /// Dense, not initialized.
   static llvm::IntrusiveRefCntPtr<View> make(const Format &format,
                                              ArrayRef<int64_t> sizes);
-  /// Dense, with unwritten elements.
+  /// Dense, with unwritten elements: one number, or another one.
   static llvm::IntrusiveRefCntPtr<View> makePoison(const Format &format,
-                                                   ArrayRef<int64_t> sizes);
+                                                   ArrayRef<int64_t> sizes,
+                                                   bool isOther = false);
 
   /// Another window on the same storage, as yet without dimensions.
   llvm::IntrusiveRefCntPtr<View> alias() const;
@@ -130,6 +132,13 @@ public:
   std::atomic<bool> leftOutStep{false};
   /// Notes a sum that is rounded to so few bits.
   void noteCoarseSum(int bits);
+  /// Notes that `op` makes values which nothing specifies. Returns whether they
+  /// are the other ones of `Options::unspecified`.
+  bool noteUnspecified(Operation *op);
+  /// The ops that did so, in order.
+  SmallVector<Operation *> listUnspecified() const {
+    return llvm::to_vector(unspecified);
+  }
   /// Whether coarse sums are rounded as a device rounds them.
   bool emulates() const { return options.coarseSums != CoarseSums::Bounded; }
 
@@ -154,6 +163,7 @@ private:
   /// When to read the clock again.
   std::atomic<int64_t> nextCheck{0};
   DenseMap<Operation *, ViewRef> globals;
+  llvm::SetVector<Operation *> unspecified;
 };
 
 /// The state that the threads of a workgroup share.
@@ -371,6 +381,7 @@ void addLinalgHandlers(Registry &registry);
 void addSoftmaxHandlers(Registry &registry);
 void addAttentionHandlers(Registry &registry);
 void addPackHandlers(Registry &registry);
+void addPoisonHandlers(Registry &registry);
 /// For every structured op.
 InstrPtr compileLinalg(Operation *op, Scope &scope);
 
@@ -430,6 +441,9 @@ ViewRef takeForUpdate(const Frame &frame, Code::Use use);
 inline bool isNumber(Type type) { return type.isIntOrIndexOrFloat(); }
 /// The format of a type or of its elements; null where the reference has none.
 const Format *getFormat(Type type);
+
+/// The number in unwritten memory of that format, or another one.
+Number getUnspecified(const Format &format, bool isOther);
 
 /// The value of an attribute as a number of that format.
 Number getConstant(Attribute attribute, const Format &format);

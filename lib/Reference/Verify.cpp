@@ -12,6 +12,7 @@
 #include "Reference/Evaluation.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -34,6 +35,110 @@ static void add(Verification &verification, Comparison comparison) {
   verification.ok &= comparison.ok;
   verification.unverifiedCount += comparison.unverifiedCount;
   verification.comparisons.push_back(std::move(comparison));
+}
+
+//===----------------------------------------------------------------------===//
+// Unspecified values
+//===----------------------------------------------------------------------===//
+
+/// The ops that are named; each takes an evaluation.
+static constexpr size_t maxOrigins = 32;
+
+static bool isPoison(Operation *op) {
+  return op->getName().getStringRef() == "ub.poison";
+}
+
+/// Whether some elements of a correct program's outputs may be anything.
+static bool mayBeUnspecified(const Verification &verification,
+                             const Outcome &outcome) {
+  return !outcome.unspecified.empty() &&
+         (!verification.ok || verification.unverifiedCount != 0 ||
+          llvm::any_of(outcome.unspecified, isPoison) ||
+          llvm::any_of(verification.comparisons, [](const Comparison &c) {
+            return c.expectedNaNs != 0;
+          }));
+}
+
+/// Evaluates the program with other numbers in place of those that nothing
+/// specifies; false if that fails.
+static bool evaluateOther(func::FuncOp entry, ArrayRef<Array> arguments,
+                          Options options, Operation *at,
+                          Evaluation::Arrays &arrays) {
+  options.unspecified = at ? Options::Unspecified::OtherAtOneOp
+                           : Options::Unspecified::OtherEverywhere;
+  options.otherAt = at;
+  arrays.arguments.assign(arguments.begin(), arguments.end());
+  for (auto [array, type] :
+       llvm::zip(arrays.arguments, entry.getArgumentTypes()))
+    if (isa<BaseMemRefType>(type) && array.storage)
+      array = array.clone();
+  Outcome outcome = run(entry, arrays.arguments, options);
+  arrays.results = outcome.results;
+  return outcome.succeeded();
+}
+
+/// Marks the elements that differ, and returns their number.
+static int64_t markDifferences(const Array &a, const Array &b,
+                               std::vector<uint8_t> &mask) {
+  int64_t count = 0;
+  if (a.shape != b.shape)
+    return 0;
+  for (int64_t i = 0, e = a.getNumElements(); i < e; ++i) {
+    double x = a.getDouble(i), y = b.getDouble(i);
+    if (x == y || (std::isnan(x) && std::isnan(y)))
+      continue;
+    mask.resize(static_cast<size_t>(e));
+    mask[static_cast<size_t>(i)] = 1;
+    ++count;
+  }
+  return count;
+}
+
+/// Finds the elements that depend on memory that nothing has written, or on
+/// `ub.poison`, and the ops that these come from.
+static void findUnspecified(func::FuncOp entry, ArrayRef<Array> arguments,
+                            ArrayRef<ComputedOutput> outputs,
+                            const Evaluation &evaluation,
+                            const Options &options, Verification &result) {
+  Evaluation::Arrays others;
+  {
+    // Other contents may be indices out of bounds.
+    ScopedDiagnosticHandler silent(entry.getContext(),
+                                   [](Diagnostic &) { return success(); });
+    if (!evaluateOther(entry, arguments, options, /*at=*/nullptr, others))
+      return;
+  }
+  result.unspecifiedMasks.resize(outputs.size());
+  bool isFound = false;
+  for (auto [output, mask] : llvm::zip_equal(outputs, result.unspecifiedMasks))
+    isFound |=
+        markDifferences(evaluation.arrays.get(output.isResult, output.index),
+                        others.get(output.isResult, output.index), mask) != 0;
+  if (!isFound)
+    return;
+  ArrayRef<Operation *> origins = evaluation.outcome.unspecified;
+  for (Operation *origin : origins.take_front(maxOrigins)) {
+    Evaluation::Arrays one;
+    ScopedDiagnosticHandler silent(entry.getContext(),
+                                   [](Diagnostic &) { return success(); });
+    if (origins.size() > 1 &&
+        !evaluateOther(entry, arguments, options, origin, one))
+      continue;
+    Evaluation::Arrays &changed = origins.size() > 1 ? one : others;
+    for (auto [i, output] : llvm::enumerate(outputs)) {
+      std::vector<uint8_t> mask;
+      int64_t count =
+          markDifferences(evaluation.arrays.get(output.isResult, output.index),
+                          changed.get(output.isResult, output.index), mask);
+      if (count)
+        result.unspecified.push_back(
+            {static_cast<unsigned>(i), origin->getLoc(),
+             origin->getName().getStringRef().str(), isPoison(origin), count});
+    }
+  }
+  // Elements without an explanation are compared.
+  if (result.unspecified.empty())
+    result.unspecifiedMasks.clear();
 }
 
 //===----------------------------------------------------------------------===//
@@ -415,17 +520,36 @@ Verification tessera::reference::verify(func::FuncOp original,
       return result;
     }
     if (outcome.succeeded()) {
-      for (const ComputedOutput &output : outputs) {
-        CompareOptions comparison = options.comparison;
-        if (!output.isResult)
-          comparison.before = &arguments[output.index];
-        std::optional<CoarseLosses> losses =
-            evaluation.getLosses(output.isResult, output.index);
-        comparison.losses = losses ? &*losses : nullptr;
-        add(result,
-            compare(output.array,
-                    evaluation.arrays.get(output.isResult, output.index),
-                    comparison));
+      auto compareAll = [&] {
+        for (auto [i, output] : llvm::enumerate(outputs)) {
+          CompareOptions comparison = options.comparison;
+          if (!output.isResult)
+            comparison.before = &arguments[output.index];
+          std::optional<CoarseLosses> losses =
+              evaluation.getLosses(output.isResult, output.index);
+          comparison.losses = losses ? &*losses : nullptr;
+          if (i < result.unspecifiedMasks.size() &&
+              !result.unspecifiedMasks[i].empty()) {
+            comparison.ignored = &result.unspecifiedMasks[i];
+            // Blocks would contain them.
+            comparison.losses = nullptr;
+          }
+          add(result,
+              compare(output.array,
+                      evaluation.arrays.get(output.isResult, output.index),
+                      comparison));
+        }
+      };
+      compareAll();
+      if (mayBeUnspecified(result, outcome)) {
+        findUnspecified(entry, arguments, outputs, evaluation,
+                        options.evaluation, result);
+        if (!result.unspecified.empty()) {
+          result.ok = true;
+          result.unverifiedCount = 0;
+          result.comparisons.clear();
+          compareAll();
+        }
       }
       result.checked = "every element";
       return result;

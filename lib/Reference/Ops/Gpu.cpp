@@ -57,7 +57,8 @@ struct Launch {
 bool Launch::runGroup(Frame &host, const Workgroup &group) const {
   SmallVector<ViewRef> shared;
   for (const Memory &memory : workgroupMemory)
-    shared.push_back(View::makePoison(*memory.format, memory.shape));
+    shared.push_back(View::makePoison(*memory.format, memory.shape,
+                                      host.run->noteUnspecified(op)));
   std::vector<FrameOwner> owners;
   SmallVector<Frame *> frames;
   owners.reserve(group.numThreads);
@@ -87,7 +88,8 @@ bool Launch::runGroup(Frame &host, const Workgroup &group) const {
     for (auto [memory, view] : llvm::zip_equal(workgroupMemory, shared))
       frame.view(memory.slot) = view;
     for (const Memory &memory : privateMemory)
-      frame.view(memory.slot) = View::makePoison(*memory.format, memory.shape);
+      frame.view(memory.slot) = View::makePoison(*memory.format, memory.shape,
+                                                 host.run->noteUnspecified(op));
     frames.push_back(&frame);
   }
   if (!host.run->spend(kernel->code.cost() * group.numThreads, op))
@@ -360,7 +362,8 @@ static ViewRef getDynamicMemory(const Frame &frame, Operation *op,
     group.dynamicParts.push_back({&format, begin, end});
   ViewRef &memory = group.dynamicMemory[&format];
   if (!memory)
-    memory = View::makePoison(format, {group.dynamicBytes / bytes});
+    memory = View::makePoison(format, {group.dynamicBytes / bytes},
+                              frame.run->noteUnspecified(op));
   ViewRef view = memory->alias();
   view->offset = begin / bytes;
   view->sizes.assign(sizes.begin(), sizes.end());

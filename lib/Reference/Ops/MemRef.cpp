@@ -99,7 +99,8 @@ InstrPtr tessera::reference::makeAllocation(Operation *op,
       count *= extent;
     if (!frame.run->spend(count, op))
       return false;
-    frame.view(result) = View::makePoison(*format, extents);
+    frame.view(result) =
+        View::makePoison(*format, extents, frame.run->noteUnspecified(op));
     return true;
   };
   if (!isWorkgroupAllocation(op))
@@ -355,13 +356,16 @@ static InstrPtr compileGlobal(memref::GetGlobalOp op, Scope &scope) {
         return frame.run->error(operation, "must be inside a kernel");
       ViewRef &memory = frame.group->globals[symbol];
       if (!memory)
-        memory = View::makePoison(*format, shape);
+        memory = View::makePoison(*format, shape,
+                                  frame.run->noteUnspecified(symbol));
       frame.view(result) = memory;
       return true;
     });
   return makeInstr([=](Frame &frame) {
+    bool isOther = !elements && frame.run->noteUnspecified(symbol);
     frame.view(result) = frame.run->getGlobal(symbol, [&] {
-      return elements ? makeDense(elements) : View::makePoison(*format, shape);
+      return elements ? makeDense(elements)
+                      : View::makePoison(*format, shape, isOther);
     });
     return true;
   });

@@ -39,14 +39,19 @@ static double estimateVectorTile(int64_t extentM, int64_t extentN,
          (extentN % columns == 0 ? 1 : boundsOfColumns);
 }
 
+bool ScheduleBuilder::usesPlainVectors() {
+  int64_t bytes = getElementBytes(op.getAccumulatorType());
+  auto isWhole = [&](Type type) { return getElementBytes(type) == bytes; };
+  return chip.policy.vectorRegisters > 0 && !usesMatrixUnit && bytes >= 4 &&
+         isWhole(op.getFactorType(0)) && isWhole(op.getFactorType(1)) &&
+         8 * bytes == operandBits;
+}
+
 std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
   int64_t registers = chip.policy.vectorRegisters,
           bytes = getElementBytes(op.getAccumulatorType());
-  auto isWhole = [&](Type type) { return getElementBytes(type) == bytes; };
-  if (registers == 0 || usesMatrixUnit || hasWholeRows || bytes < 4 ||
-      !isWhole(op.getFactorType(0)) || !isWhole(op.getFactorType(1)) ||
-      8 * bytes != operandBits || ShapedType::isDynamic(extents[0]) ||
-      ShapedType::isDynamic(extents[1]))
+  if (!usesPlainVectors() || hasWholeRows ||
+      ShapedType::isDynamic(extents[0]) || ShapedType::isDynamic(extents[1]))
     return std::nullopt;
   // Where elements are gathered one by one, these take most of the time, in
   // loops over as many elements as vectors have.
@@ -77,15 +82,17 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
 }
 
 bool ScheduleBuilder::chooseStepOfVectors() {
+  constexpr int64_t wordBits = 32, narrowest = 16;
   if (chip.policy.vectorRegisters == 0 || usesMatrixUnit ||
-      fields.stages == 0 || form.k.empty())
+      operandBits < narrowest || fields.stages == 0 || form.k.empty())
     return false;
-  // A loop with one element of K: more of them need registers for all their
-  // rows of rhs.
-  instruction = select(fields.subgroup, 1);
-  if (!instruction || instruction->k != 1)
+  // A loop with a word of each row: more elements of K need registers for all
+  // their rows of rhs.
+  int64_t length = std::max<int64_t>(wordBits / operandBits, 1);
+  instruction = select(fields.subgroup, length);
+  if (!instruction || instruction->k != length)
     return false;
-  fields.kFragment = 1;
+  fields.kFragment = length;
   // The innermost dimension of K is contiguous in a gathered operand, whose
   // indices are computed once for each part of it.
   constexpr int64_t most = 64, least = 12, vector = 4;
@@ -97,6 +104,6 @@ bool ScheduleBuilder::chooseStepOfVectors() {
       break;
     }
   while (limit && limit % fields.k)
-    --fields.k;
+    fields.k -= length;
   return true;
 }

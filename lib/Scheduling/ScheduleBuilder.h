@@ -83,8 +83,11 @@ private:
   /// Widens the tile of a subgroup to rows of N elements, with about the same
   /// number of elements if instructions of the same class permit.
   Tile widenToRows();
-  /// The tile of a subgroup of one lane, in its vector registers. None for
-  /// other subgroups, and where a conversion of operands needs registers too.
+  /// Whether the subgroup has one lane, and operands are as wide as
+  /// accumulators. Narrower ones are extended, as vectors along K.
+  bool usesPlainVectors();
+  /// The tile of such a subgroup, in its vector registers. None for others, and
+  /// where extents are not known.
   std::optional<Tile> chooseVectorTile();
   /// Chooses `k` and `kFragment` for staged operands of a subgroup of one lane.
   /// Returns whether it has.

@@ -68,3 +68,18 @@ func.func @channels(%a: memref<1x16x16x96xf32>, %b: memref<3x3x96x64xf32>, %c: m
   }
   return
 }
+
+// A fragment has a word of narrower operands, which are extended in the tile of
+// the chip.
+
+// CHECK-LABEL: func @narrow
+// AVX512:      schedule <workgroup = [8, 32], subgroup = [8, 32], k = 48, kFragment = 2, stages = 1,
+// AVX2:        schedule <workgroup = [6, 16], subgroup = [6, 16], k = 48, kFragment = 2, stages = 1,
+func.func @narrow(%a: memref<1x16x16x96xf16>, %b: memref<3x3x96x64xf16>, %c: memref<1x14x14x64xf32>) {
+  tessera.contract ins(%a, %b : memref<1x16x16x96xf16>, memref<3x3x96x64xf16>) outs(%c : memref<1x14x14x64xf32>)
+      maps [#image, #hwcf, #pixels] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

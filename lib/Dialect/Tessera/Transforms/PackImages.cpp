@@ -214,9 +214,10 @@ static std::optional<ImagePlan> makePlan(ContractOp op, const MatrixForm &form,
 
   if (!chip.hasLanes()) {
     // A lone thread copies runs by short vectors, which need no alignment.
-    // Other images have channels for vectors.
-    constexpr int64_t vectorBytes = 16;
-    if (count * bytes >= vectorBytes)
+    // Other images have channels for vectors. Runs of narrow elements would
+    // have many zeros.
+    constexpr int64_t vectorBytes = 16, narrow = 4;
+    if (count * bytes >= vectorBytes || bytes < narrow)
       return std::nullopt;
     plan.channels = count;
     plan.positions = getStaticExtent(op, plan.position);

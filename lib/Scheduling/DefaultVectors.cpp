@@ -89,6 +89,8 @@ bool ScheduleBuilder::chooseStepOfVectors() {
   // A loop with a word of each row: more elements of K need registers for all
   // their rows of rhs.
   int64_t length = std::max<int64_t>(wordBits / operandBits, 1);
+  if (limit % length != 0)
+    return false;
   instruction = select(fields.subgroup, length);
   if (!instruction || instruction->k != length)
     return false;

@@ -663,7 +663,8 @@ bool AttentionMatcher::buildPage(AttentionOp op) {
   unsigned numBatch = op.getNumBatchDims();
   auto build = [&](Region &region, unsigned operand) {
     Block *block = addBlock(region, numBatch + 1, /*isScore=*/false, loc);
-    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    OpBuilder builder(loc.getContext());
+    builder.setInsertionPointToEnd(block);
     ValueRange arguments = block->getArguments();
     YieldOp::create(builder, loc,
                     sources->emitPage(operand, builder, loc,

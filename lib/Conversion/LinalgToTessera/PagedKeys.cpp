@@ -132,7 +132,8 @@ std::optional<PagedKeys> mlir::tessera::matchPagedKeys(
     SmallVector<Value> pending{pages.page};
     while (!pending.empty()) {
       Value next = pending.pop_back_val();
-      if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (auto argument = dyn_cast<BlockArgument>(next);
+          argument && argument.getOwner() == &block) {
         AffineMap map = op.getMatchingIndexingMap(
             &op->getOpOperand(argument.getArgNumber()));
         for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)

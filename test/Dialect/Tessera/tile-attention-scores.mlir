@@ -12,7 +12,7 @@ func.func @pages(%q: memref<2x4x1x64xf16>, %k: memref<100x16x64xf16>, %v: memref
   %n = arith.constant 512 : index
   tessera.attention ins(%q, %k, %v : memref<2x4x1x64xf16>, memref<100x16x64xf16>, memref<100x16x64xf16>) outs(%o : memref<2x4x1x64xf16>)
       maps [#q, #k, #v, #o] scale 0.125 first affine_map<(i, l) -> (l - 256)> last affine_map<(i, l) -> (l - 1)> empty_is_nan
-      schedule <workgroup = [16, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, swizzle, splitK = 2>
+      schedule <workgroup = [16, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, swizzle = true, splitK = 2>
       keys %n
       length {
       ^bb0(%b: index, %h: index):

@@ -9,7 +9,8 @@
 
 def Tessera_AttentionOp : Tessera_Op<"attention",
     [DestinationStyleOpInterface, RecursiveMemoryEffects,
-     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
   let summary = "attention: softmax(Q K^T) V in one kernel";
   let description = [{
     For each point of the batch, with the MxD matrix `query`, the NxD matrix
@@ -184,8 +185,8 @@ def Tessera_AttentionOp : Tessera_Op<"attention",
     static Dim getCols(unsigned operand) {
       return operand == Query || operand == Key ? D : E;
     }
-    /// A bound of the keys that query `i` sees: the sum of a constant and, as
-    /// they say, of `i` and of the value of `length`.
+    /// A bound of the keys that query `i` sees: the sum of a constant, of `i` if
+    /// `row`, and of the value of the region `length` if `length`.
     struct Bound {
       bool row, length;
       int64_t constant;

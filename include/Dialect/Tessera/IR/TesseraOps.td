@@ -848,9 +848,9 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
 
 def Tessera_YieldOp : Tessera_Op<"yield",
     [Pure, Terminator, ReturnLike,
-     ParentOneOf<["MapOp", "VThreadOp", "ContractOp", "CopyOp",
+     ParentOneOf<["MapOp", "VThreadOp", "ContractOp", "AttentionOp", "CopyOp",
                   "AsyncCopyOp", "TileOp"]>]> {
-  let summary = "ends a region of map, vthread, contract, copy or tile";
+  let summary = "ends a region of map, vthread, contract, attention, copy or tile";
   let description = [{
     Passes values to the enclosing op.
 

@@ -108,6 +108,17 @@ void AttentionOp::getEffects(
   }
 }
 
+void AttentionOp::getSuccessorRegions(
+    RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
+  // No value of the op flows into the regions, and none out of them.
+  if (!point.isParent())
+    return;
+  for (Region &region : (*this)->getRegions())
+    if (!region.empty())
+      regions.emplace_back(&region);
+  regions.emplace_back(getOperation(), (*this)->getResults().take_front(0));
+}
+
 /// attention_c1: the maps.
 static LogicalResult verifyMaps(AttentionOp op) {
   if (op.getMaps().size() != 4)

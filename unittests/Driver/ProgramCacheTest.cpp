@@ -96,7 +96,7 @@ TEST(ProgramKeyTest, EachOptionMakesAnotherKey) {
   };
   for (const FlagInfo &info : getFlagInfos())
     changes.push_back([&info](CompileOptions &options) {
-      for (const char *value : {"", "never", "depth_first"})
+      for (const char *value : {"", "never", "depth_first", "row-major"})
         if (info.set(options.flags, value))
           break;
       EXPECT_TRUE(info.isGiven(options.flags)) << info.name.str();

@@ -221,7 +221,9 @@ LogicalResult WorkgroupCopies::checkBarriers(const WorkgroupCopy &copy) {
   if (isSeparatedByBarriers(copy.op, launch, [&](Operation *op) {
         return op->getNumRegions() == 0 && !isMemoryEffectFree(op) &&
                !isCopy(op) &&
-               llvm::is_contained(op->getOperands(), copy.target);
+               llvm::any_of(op->getOperands(), [&](Value operand) {
+                 return mayShareMemory(operand, copy.target, launch);
+               });
       }))
     return success();
   return obstacle.set(copy.op, "copies to workgroup memory without a "
@@ -231,6 +233,8 @@ LogicalResult WorkgroupCopies::checkBarriers(const WorkgroupCopy &copy) {
 
 bool WorkgroupCopies::mayOverlap(const WorkgroupCopy &a,
                                  const WorkgroupCopy &b) const {
+  if (a.target != b.target)
+    return true;
   size_t rank = a.targetIndices.size();
   for (size_t dim = 0; dim < rank; ++dim) {
     LaneForms::Form difference =
@@ -277,7 +281,8 @@ LogicalResult WorkgroupCopies::run() {
     if (failed(checkBarriers(copy)))
       return failure();
     for (const WorkgroupCopy &other : copies)
-      if (&copy != &other && copy.target == other.target &&
+      if (&copy != &other &&
+          mayShareMemory(copy.target, other.target, launch) &&
           mayOverlap(copy, other) &&
           !isSeparatedByBarriers(copy.op, launch,
                                  [&](Operation *op) { return op == other.op; }))

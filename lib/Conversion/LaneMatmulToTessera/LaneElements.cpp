@@ -6,6 +6,7 @@
 
 #include "LaneElements.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/VendorOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -29,6 +31,32 @@ Value mlir::tessera::getStoredValue(Operation *op) {
   if (auto write = dyn_cast<vector::TransferWriteOp>(op))
     return write.getVector();
   return {};
+}
+
+/// The memory that a view is of.
+static Value getBaseMemory(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+bool mlir::tessera::mayShareMemory(Value a, Value b, gpu::LaunchOp launch) {
+  a = getBaseMemory(a);
+  b = getBaseMemory(b);
+  auto typeA = dyn_cast<MemRefType>(a.getType()),
+       typeB = dyn_cast<MemRefType>(b.getType());
+  if (!typeA || !typeB)
+    return false;
+  if (a == b)
+    return true;
+  if (isWorkgroupMemory(typeA) != isWorkgroupMemory(typeB))
+    return false;
+  if (isWorkgroupMemory(typeA))
+    return !llvm::is_contained(launch.getWorkgroupAttributions(), a) ||
+           !llvm::is_contained(launch.getWorkgroupAttributions(), b);
+  auto globalA = a.getDefiningOp<memref::GetGlobalOp>(),
+       globalB = b.getDefiningOp<memref::GetGlobalOp>();
+  return globalA && globalB && globalA.getName() == globalB.getName();
 }
 
 bool mlir::tessera::isSameOp(const LaneElement &a, const LaneElement &b) {

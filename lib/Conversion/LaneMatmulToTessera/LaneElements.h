@@ -98,6 +98,10 @@ private:
 /// registers that they come from.
 bool isSameOp(const LaneElement &a, const LaneElement &b);
 
+/// Whether two values may be views of the same memory. Different arguments of
+/// the program are assumed not to be.
+bool mayShareMemory(Value a, Value b, gpu::LaunchOp launch);
+
 /// The value that a store stores.
 Value getStoredValue(Operation *op);
 

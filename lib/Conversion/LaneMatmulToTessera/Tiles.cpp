@@ -20,7 +20,6 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <set>
 
@@ -521,25 +520,18 @@ LogicalResult TileMatching::matchStores() {
   return success();
 }
 
-/// The memory that a view is of.
-static Value getBaseMemory(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
-
 LogicalResult TileMatching::checkExchanges() {
   bool hasOneLayout = llvm::all_of(matmuls, [&](const TileMatmul &matmul) {
     return matmul.row == matmuls.front().row;
   });
   for (const TileStore &store : stores) {
-    Value base = getBaseMemory(store.address.memory);
     for (Value source : copies.getSources())
-      if (getBaseMemory(source) == base)
+      if (mayShareMemory(source, store.address.memory, launch))
         return obstacle.set(store.position, "stores to a memory from which "
                                             "tiles are copied");
     for (const Tile &tile : tiles) {
-      if (tile.kind != Tile::Load || getBaseMemory(tile.address.memory) != base)
+      if (tile.kind != Tile::Load ||
+          !mayShareMemory(tile.address.memory, store.address.memory, launch))
         continue;
       // The same elements, or others, of accumulators of one shape, which have
       // one layout: a lane loads what it stores.

@@ -366,3 +366,62 @@ func.func @ldmatrix_lane(%a: memref<16x64xf16>, %b: memref<64x16xf16>, %c: memre
   }
   return
 }
+
+// -----
+
+// CHECK-LABEL: func @view
+// CHECK:         nvgpu.mma.sync
+// CHECK:         nvgpu.mma.sync
+#wg = #gpu.address_space<workgroup>
+func.func @view(%a: memref<16x64xf16>, %b: memref<64x16xf16>, %c: memref<16x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1)
+             workgroup(%as : memref<16x16xf16, #wg>, %bs : memref<16x16xf16, #wg>) {
+    %whole = memref.subview %as[0, 0] [16, 16] [1, 1] : memref<16x16xf16, #wg> to memref<16x16xf16, strided<[16, 1]>, #wg>
+    %zero = arith.constant dense<0.0> : vector<2x2xf32>
+    %half = affine.apply affine_map<(d0) -> (d0 floordiv 2)>(%tx)
+    %chunk = affine.apply affine_map<(d0) -> ((d0 mod 2) * 8)>(%tx)
+    %line = affine.apply affine_map<(d0) -> (d0 mod 16)>(%tx)
+    %word = affine.apply affine_map<(d0) -> ((d0 floordiv 16) * 8)>(%tx)
+    %r:2 = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc0 = %zero, %acc1 = %zero) -> (vector<2x2xf32>, vector<2x2xf32>) {
+      %ka = arith.addi %k, %chunk : index
+      // expected-note@+1 {{here}}
+      %t = nvgpu.device_async_copy %a[%half, %ka], %whole[%half, %chunk], 8 : memref<16x64xf16> to memref<16x16xf16, strided<[16, 1]>, #wg>
+      %kb = arith.addi %k, %half : index
+      %v = vector.load %b[%kb, %chunk] : memref<64x16xf16>, vector<8xf16>
+      vector.store %v, %bs[%half, %chunk] : memref<16x16xf16, #wg>, vector<8xf16>
+      %g = nvgpu.device_async_create_group %t
+      nvgpu.device_async_wait %g
+      %x = nvgpu.ldmatrix %as[%line, %word] {numTiles = 4 : i32, transpose = false} : memref<16x16xf16, #wg> -> vector<4x2xf16>
+      %y = nvgpu.ldmatrix %bs[%line, %word] {numTiles = 4 : i32, transpose = true} : memref<16x16xf16, #wg> -> vector<4x2xf16>
+      %y0 = vector.extract_strided_slice %y {offsets = [0, 0], sizes = [2, 2], strides = [1, 1]} : vector<4x2xf16> to vector<2x2xf16>
+      %y1 = vector.extract_strided_slice %y {offsets = [2, 0], sizes = [2, 2], strides = [1, 1]} : vector<4x2xf16> to vector<2x2xf16>
+      // expected-remark@+1 {{'nvgpu.mma.sync' op is not raised to fragments: 'nvgpu.device_async_copy' op copies to workgroup memory without a gpu.barrier}}
+      %n0 = nvgpu.mma.sync(%x, %y0, %acc0) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+      %n1 = nvgpu.mma.sync(%x, %y1, %acc1) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+      gpu.barrier
+      scf.yield %n0, %n1 : vector<2x2xf32>, vector<2x2xf32>
+    }
+    %row = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%tx)
+    %row8 = affine.apply affine_map<(d0) -> (d0 floordiv 4 + 8)>(%tx)
+    %col = affine.apply affine_map<(d0) -> ((d0 mod 4) * 2)>(%tx)
+    %col8 = affine.apply affine_map<(d0) -> ((d0 mod 4) * 2 + 8)>(%tx)
+    %d0:4 = vector.to_elements %r#0 : vector<2x2xf32>
+    %d1:4 = vector.to_elements %r#1 : vector<2x2xf32>
+    %e0 = vector.from_elements %d0#0, %d0#1 : vector<2xf32>
+    %e1 = vector.from_elements %d0#2, %d0#3 : vector<2xf32>
+    %e2 = vector.from_elements %d1#0, %d1#1 : vector<2xf32>
+    %e3 = vector.from_elements %d1#2, %d1#3 : vector<2xf32>
+    vector.store %e0, %c[%row, %col] : memref<16x16xf32>, vector<2xf32>
+    vector.store %e2, %c[%row, %col8] : memref<16x16xf32>, vector<2xf32>
+    vector.store %e1, %c[%row8, %col] : memref<16x16xf32>, vector<2xf32>
+    vector.store %e3, %c[%row8, %col8] : memref<16x16xf32>, vector<2xf32>
+    gpu.terminator
+  }
+  return
+}

@@ -73,11 +73,25 @@ static bool isWhole(Value index, int64_t count, int64_t rows) {
   return count % rows == 0 && getKnownDivisor(index) % rows == 0;
 }
 
+/// Whether the copy may take eight rows of bytes: each thread then permutes
+/// whole words of four columns, and reads half as many columns of twice as many
+/// rows, which should need no tests of bounds.
+template <typename CopyLike> static bool mayPackEightBytes(CopyLike op) {
+  ArrayRef<int64_t> shape = op.getShape();
+  std::optional<int64_t> threads = getCopyThreads(op);
+  return threads && shape[0] * shape[1] >= 8 * 4 * *threads &&
+         (op.getInBounds() ||
+          isProvablyInBounds(op.getSourceType(), op.getSourceIndices(), shape));
+}
+
 /// Whether the copy may write words of columns to `memory`.
 template <typename CopyLike>
 static bool mayPackK(CopyLike op, Value memory, int64_t rows) {
   ValueRange to = op.getTargetIndices();
+  bool hasEightBytes =
+      rows == 8 && getElementBits(op.getTargetType().getElementType()) == 8;
   return op.getSource() != memory && !op.getFromSwizzled() &&
+         (!hasEightBytes || mayPackEightBytes(op)) &&
          (op.getInBounds() ||
           isProvablyInBounds(op.getTargetType(), to, op.getShape())) &&
          isWhole(to[to.size() - 2], op.getShape()[0], rows);

@@ -75,6 +75,30 @@ gpu.module @tiles {
     gpu.return
   }
 
+  // Eight rows of bytes, where each thread has four columns of them: the lane's eight elements of K are one load.
+  // CHECK-LABEL: gpu.func @eight_bytes(
+  // CHECK-COUNT-8: amdgpu.raw_buffer_load {{.+}} : memref<64x64xi8>{{.*}} -> vector<4xi8>
+  // CHECK-COUNT-16: llvm.call_intrinsic "llvm.amdgcn.perm"
+  // CHECK-NOT:     llvm.call_intrinsic
+  // CHECK:         vector.from_elements {{.+}} : vector<8xi32>
+  // CHECK:         amdgpu.lds_barrier
+  // CHECK:         vector.load {{.+}} {alignment = 8 : i64} : {{.+}}, vector<8xi8>
+  // CHECK:         amdgpu.mfma 32x32x16
+  gpu.func @eight_bytes(%a: memref<64x64xi8>, %b: memref<64x64xi8>, %c: memref<64x64xi32>)
+      workgroup(%B: memref<64x64xi8, #shared>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    tessera.copy %b[%c0, %c0], %B[%c0, %c0] shape [64, 64] : memref<64x64xi8>, memref<64x64xi8, #shared>
+    gpu.barrier
+    %y = tessera.load %B[%c0, %c0] : memref<64x64xi8, #shared> -> !tessera.fragment<16x32xi8, b>
+    %x = tessera.load %a[%c0, %c0] : memref<64x64xi8> -> !tessera.fragment<32x16xi8, a>
+    %z = tessera.fill %zero : !tessera.fragment<32x32xi32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<32x16xi8, a>, !tessera.fragment<16x32xi8, b> -> !tessera.fragment<32x32xi32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<32x32xi32, acc>, memref<64x64xi32>
+    gpu.return
+  }
+
   // Something else reads the tile too: it stays as it is.
   // CHECK-LABEL: gpu.func @shared_use(
   // CHECK-NOT:     memref.reinterpret_cast

@@ -192,26 +192,35 @@ void ScheduleBuilder::fillProcessors() {
   }
 }
 
-/// Whether the large tiling suits the operands: one instruction for each
-/// fragment, and copies of whole accesses that run ahead.
+/// Whether the large tiling suits the contraction: copies of whole accesses run
+/// ahead, lhs is stored by rows, the sums start from a constant, and the
+/// epilogue reads at most vectors. Otherwise registers would be spilled: by
+/// loads of elements for that many sums, whose addresses are live besides.
 bool ScheduleBuilder::suitsLargeTiling(const LargeTiling &large) {
   bool isStatic = llvm::none_of(extents, ShapedType::isDynamic);
-  if (!isStatic || !usesMatrixUnit || usesBlocks || hasWholeRows ||
-      fields.stages < 2 || fields.workgroup != defaults->workgroup ||
+  if (!isStatic || !op.getInit() || !usesMatrixUnit || usesBlocks ||
+      hasWholeRows || fields.stages < 2 ||
+      fields.workgroup != defaults->workgroup ||
       fields.subgroup != defaults->subgroup ||
       getElementBytes(op.getAccumulatorType()) != 4 ||
-      (operandBits != 8 && operandBits != 16) || op.getUnsignedA() ||
+      (operandBits != 8 && operandBits != 16) ||
+      isStoredTransposed(op, form, 0) || op.getUnsignedA() ||
       op.getUnsignedB() || extents[2] * operandBits / 8 < large.leastBytes)
     return false;
+  for (Value extra : op.getExtras())
+    if (auto type = dyn_cast<ShapedType>(extra.getType());
+        type && type.getRank() > 1)
+      return false;
   for (unsigned side : {0, 1})
     if (form.gather[side] || !op.getProducer(side).empty() ||
         isPacked(op.getFactorType(side)) || isHeld(side) ||
         !hasAlignedRows(op, side, chip))
       return false;
-  // Loads straight to workgroup memory copy whole tiles only, and the longer
-  // steps that they permit would take too many registers.
+  // Loads straight to workgroup memory copy whole tiles only. The longer steps
+  // that they permit would take too many registers otherwise, and for bytes,
+  // of which instructions take as many as the step has.
   return chooseStepBytes() == defaults->kBytes ||
-         (extents[0] % large.workgroup[0] == 0 &&
+         (operandBits == 16 && extents[0] % large.workgroup[0] == 0 &&
           extents[1] % large.workgroup[1] == 0);
 }
 

@@ -15,12 +15,69 @@
 // CHECK-LABEL: func @f16(
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
-// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 func.func @f16(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
   tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// Sums that start from a constant: 256x256 by eight waves, if no compute unit then computes more elements.
+// CHECK-LABEL: func @large(
+// GFX908:  schedule <workgroup = [128, 128],
+// GFX942:  schedule <workgroup = [256, 256], subgroup = [64, 128], k = 32, kFragment = 16, stages = 2, vthread = [4, 8], swizzle = true, raster = 8>
+// GFX950:  schedule <workgroup = [256, 256], subgroup = [128, 64], k = 64, kFragment = 32, stages = 2, vthread = [8, 4], swizzle = true, raster = 8>
+// GFX1100: schedule <workgroup = [128, 128],
+func.func @large(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// 17x17 tiles of 256x256: some of the 256 compute units of gfx950 would compute two, which is more than five tiles of
+// 128x128. None of the 304 of gfx942 would.
+// CHECK-LABEL: func @more_than_units(
+// GFX942:  schedule <workgroup = [256, 256], subgroup = [64, 128],
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64],
+func.func @more_than_units(%a: memref<4352x4096xf16>, %b: memref<4096x4352xf16>, %c: memref<4352x4352xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4352x4096xf16>, memref<4096x4352xf16>) init(%zero : f32) outs(%c : memref<4352x4352xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// A short K, and a few tiles: as before.
+// CHECK-LABEL: func @short(
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64],
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64],
+func.func @short(%a: memref<4096x2032xf16>, %b: memref<2032x4096xf16>, %c: memref<4096x4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x2032xf16>, memref<2032x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+// CHECK-LABEL: func @few(
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64],
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64],
+func.func @few(%a: memref<2048x4096xf16>, %b: memref<4096x2048xf16>, %c: memref<2048x2048xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<2048x4096xf16>, memref<4096x2048xf16>) init(%zero : f32) outs(%c : memref<2048x2048xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%s: f32):
     tessera.yield %s : f32

@@ -37,6 +37,34 @@ gpu.module @products {
     gpu.return
   }
 
+  // 64 matmuls and 16 reads: four matmuls between two reads.
+  // CHECK-LABEL: gpu.func @many(
+  // CHECK-COUNT-64: amdgpu.mfma
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 5, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 4, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 4, 0
+  // CHECK:         rocdl.sched.group.barrier 8, 64, 0
+  // CHECK-NOT:     rocdl.sched.group.barrier
+  // CHECK:         gpu.return
+  gpu.func @many(%a: memref<128x32xf16>, %b: memref<32x128xf16>, %c: memref<128x128xf32>)
+      workgroup(%A: memref<128x32xf16, #shared>, %B: memref<32x128xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %s = tessera.async_copy %a[%c0, %c0], %A[%c0, %c0] shape [128, 32] in_bounds : memref<128x32xf16>, memref<128x32xf16, #shared>
+    %t = tessera.async_copy %b[%c0, %c0], %B[%c0, %c0] shape [32, 128] in_bounds : memref<32x128xf16>, memref<32x128xf16, #shared>
+    tessera.wait for %s, %t
+    gpu.barrier
+    %x = tessera.load %A[%c0, %c0] : memref<128x32xf16, #shared> -> !tessera.fragment<128x32xf16, a>
+    %y = tessera.load %B[%c0, %c0] : memref<32x128xf16, #shared> -> !tessera.fragment<32x128xf16, b>
+    %z = tessera.fill %zero : !tessera.fragment<128x128xf32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<128x32xf16, a>, !tessera.fragment<32x128xf16, b> -> !tessera.fragment<128x128xf32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<128x128xf32, acc>, memref<128x128xf32>
+    gpu.return
+  }
+
   // Nothing runs ahead: the order is LLVM's.
   // CHECK-LABEL: gpu.func @synchronous(
   // CHECK-NOT:     rocdl.sched.group.barrier

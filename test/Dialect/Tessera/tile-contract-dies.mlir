@@ -31,7 +31,7 @@ func.func @window(%a: memref<512x16xf16>, %b: memref<16x512xf16>, %c: memref<512
   return
 }
 
-// Of 17x17 tiles, the last 33 are no window, and keep their order.
+// The last 33 of 17x17 tiles are not a window, and keep their order.
 // CHECK-LABEL: func @rest(
 // CHECK:       gpu.launch
 // DIES:        %[[ORDERED:.*]] = arith.addi

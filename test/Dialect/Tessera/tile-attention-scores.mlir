@@ -7,6 +7,59 @@
 #v = affine_map<(b, h, m, n, d, e) -> (n, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, h, m, e)>
 
+// The blocks of the window before the length are divided among the parts. Rows of keys are gathered from their pages,
+// if there is such a page; keys after the length are not read. The heads are rows: each has its slope.
+
+// CHECK-LABEL: func @pages(
+// CHECK-SAME:    %[[Q:[^:]+]]: memref<2x4x1x64xf16>, %[[K:[^:]+]]: memref<100x16x64xf16>, %[[V:[^:]+]]: memref<100x16x64xf16>, %[[O:[^:]+]]: memref<2x4x1x64xf16>, %[[TABLE:[^:]+]]: memref<2x32xi32>, %[[LENGTHS:[^:]+]]: memref<2xi32>, %[[SLOPES:[^:]+]]: memref<4xf32>)
+// CHECK-DAG:     %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.+]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C3:.+]] = arith.constant 3 : index
+// CHECK-DAG:     %[[C16:.+]] = arith.constant 16 : index
+// CHECK-DAG:     %[[C63:.+]] = arith.constant 63 : index
+// CHECK-DAG:     %[[C64:.+]] = arith.constant 64 : index
+// CHECK-DAG:     %[[C100:.+]] = arith.constant 100 : index
+// CHECK-DAG:     %[[C512:.+]] = arith.constant 512 : index
+// CHECK-DAG:     %[[C511:.+]] = arith.constant 511 : index
+// CHECK-DAG:     %[[WINDOW:.+]] = arith.constant -256 : index
+// CHECK-DAG:     %[[HIDDEN:.+]] = arith.constant 0xFF800000 : f32
+// CHECK:         gpu.launch blocks(%{{[^,]+}}, %[[B:[^,]+]], %[[PART:[^)]+]])
+// CHECK:         %[[LOADED:.+]] = memref.load %[[LENGTHS]][%[[B]]]
+// CHECK:         %[[LENGTH:.+]] = arith.minsi
+// CHECK:         %[[POSITIVE:.+]] = arith.maxsi %[[LENGTH]], %[[C0]]
+// CHECK:         %[[END:.+]] = arith.minui %[[POSITIVE]], %[[C512]]
+// CHECK:         %[[BEGIN:.+]] = arith.addi %[[LENGTH]], %[[WINDOW]]
+// CHECK:         %[[FIRST:.+]] = arith.maxsi %[[BEGIN]], %[[C0]]
+// CHECK:         arith.divui %[[FIRST]], %[[C64]]
+// CHECK:         tessera.copy %[[K]][], %{{.+}}[%[[C0]], %[[C0]]] shape [64, 64] alignment 16 contiguous 64 swizzled gather {
+// CHECK-NEXT:    ^bb0(%[[I:.+]]: index, %[[J:.+]]: index):
+// CHECK:           %[[KEY:.+]] = arith.addi %{{.+}}, %[[I]]
+// CHECK:           %[[IS_BEFORE_END:.+]] = arith.cmpi ult, %[[KEY]], %[[END]]
+// CHECK:           %[[SAFE:.+]] = arith.minui %[[KEY]], %[[C511]]
+// CHECK:           %[[AT:.+]] = arith.divui %[[SAFE]], %[[C16]]
+// CHECK:           %[[ENTRY:.+]] = memref.load %[[TABLE]][%[[B]], %[[AT]]]
+// CHECK:           %[[PAGE:.+]] = arith.index_cast %[[ENTRY]]
+// CHECK:           %[[EXISTS:.+]] = arith.cmpi ult, %[[PAGE]], %[[C100]]
+// CHECK:           %[[INSIDE:.+]] = arith.andi %[[IS_BEFORE_END]], %[[EXISTS]]
+// CHECK:           %[[ROW:.+]] = arith.remui %[[KEY]], %[[C16]]
+// CHECK:           tessera.yield %[[PAGE]], %[[ROW]], %[[J]], %[[INSIDE]]
+// CHECK:         %[[S:.+]] = tessera.mma
+// CHECK:         %[[CHANGED:.+]] = tessera.map %[[S]]
+// CHECK-NEXT:    ^bb0(%[[X:.+]]: f32, %[[I:.+]]: index, %{{.+}}: index):
+// CHECK:           %[[HEAD:.+]] = arith.minui %[[I]], %[[C3]]
+// CHECK:           %[[SLOPE:.+]] = memref.load %[[SLOPES]][%[[HEAD]]]
+// CHECK:           arith.addf %[[X]], %[[SLOPE]]
+// CHECK:         tessera.map %[[CHANGED]]
+// CHECK:           arith.cmpi slt
+// CHECK:           arith.cmpi sge
+// CHECK:           arith.select {{.*}} %[[HIDDEN]]
+// CHECK:         scf.for
+// CHECK:           gpu.barrier
+// CHECK-NEXT:      tessera.copy %[[K]][]
+// CHECK:           tessera.copy %[[V]][]
+// CHECK:           gpu.barrier
+// CHECK:           scf.if
+// CHECK:         tessera.copy %[[V]][]
 func.func @pages(%q: memref<2x4x1x64xf16>, %k: memref<100x16x64xf16>, %v: memref<100x16x64xf16>, %o: memref<2x4x1x64xf16>,
                  %table: memref<2x32xi32>, %lengths: memref<2xi32>, %slopes: memref<4xf32>) {
   %n = arith.constant 512 : index

@@ -212,19 +212,18 @@ static MatmulWork getWork(const Sizes &sizes, compiler::AttentionOp op) {
   if (!extents)
     return work;
   size_t batch = extents->size() - 4;
-  double m = static_cast<double>((*extents)[batch + Op::M]),
-         n = static_cast<double>((*extents)[batch + Op::N]);
   double pairs = 0;
-  for (double query = 0; query < m; ++query) {
+  for (int64_t query = 0; query < (*extents)[batch + Op::M]; ++query) {
+    // Constants of bounds are at most 2^30.
     auto evaluate = [&](const Op::Bound &bound) {
-      return static_cast<double>(bound.constant) + (bound.row ? query : 0.0);
+      return bound.constant + (bound.row ? query : 0);
     };
-    double begin = 0, end = n;
+    int64_t begin = 0, end = (*extents)[batch + Op::N];
     for (const Op::Bound &bound : op.getFirstKeys())
       begin = std::max(begin, evaluate(bound));
     for (const Op::Bound &bound : op.getLastKeys())
       end = std::min(end, evaluate(bound) + 1);
-    pairs += std::max(end - begin, 0.0);
+    pairs += static_cast<double>(std::max<int64_t>(end - begin, 0));
   }
   double operations = 2 * pairs *
                       static_cast<double>((*extents)[batch + Op::D] +

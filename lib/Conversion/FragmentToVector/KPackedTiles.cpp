@@ -79,7 +79,7 @@ static bool isWhole(Value index, int64_t count, int64_t rows) {
 template <typename CopyLike> static bool mayPackEightBytes(CopyLike op) {
   ArrayRef<int64_t> shape = op.getShape();
   std::optional<int64_t> threads = getCopyThreads(op);
-  return threads && shape[0] * shape[1] >= 8 * 4 * *threads &&
+  return threads && !op.isGather() && shape[0] * shape[1] >= 8 * 4 * *threads &&
          (op.getInBounds() ||
           isProvablyInBounds(op.getSourceType(), op.getSourceIndices(), shape));
 }

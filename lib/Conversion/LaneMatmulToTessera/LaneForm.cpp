@@ -31,7 +31,7 @@ using namespace mlir::tessera;
 // LaneForm
 //===----------------------------------------------------------------------===//
 
-LaneForm::LaneForm(Factors constants) { addTerm({}, constants); }
+LaneForm::LaneForm(const Factors &constants) { addTerm({}, constants); }
 
 LaneForm::LaneForm(unsigned unknown, size_t numLanes) {
   addTerm({unknown}, Factors(numLanes, 1));

@@ -32,7 +32,7 @@ public:
 
   LaneForm() = default;
   /// A constant of each lane.
-  explicit LaneForm(Factors constants);
+  explicit LaneForm(const Factors &constants);
   /// An unknown.
   LaneForm(unsigned unknown, size_t numLanes);
 

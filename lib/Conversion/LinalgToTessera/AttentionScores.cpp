@@ -15,6 +15,7 @@
 
 #include "AttentionScores.h"
 
+#include "Conversion/LinalgToTessera.h"
 #include "Elementwise.h"
 #include "Scheduling/Schedule.h"
 

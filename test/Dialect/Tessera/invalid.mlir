@@ -838,7 +838,7 @@ module attributes {tessera.chip = #tessera.chip<"cuda", "">} {
 // -----
 
 func.func @yield_parent() {
-  // expected-error @+1 {{'tessera.yield' op expects parent op to be one of 'tessera.map, tessera.vthread, tessera.contract, tessera.copy, tessera.async_copy, tessera.tile'}}
+  // expected-error @+1 {{'tessera.yield' op expects parent op to be one of 'tessera.map, tessera.vthread, tessera.contract, tessera.attention, tessera.copy, tessera.async_copy, tessera.tile'}}
   tessera.yield
 }
 

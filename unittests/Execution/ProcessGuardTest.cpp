@@ -10,8 +10,9 @@
 
 #include "Execution/ProcessGuard.h"
 
-#include <csignal>
 #include <gtest/gtest.h>
+
+#include <csignal>
 #include <unistd.h>
 
 using namespace tessera::execution;

@@ -6,6 +6,7 @@
 // RUN: python3 %S/Inputs/write-integers.py %t.wide.npy 8 2 500 260
 // RUN: python3 %S/Inputs/write-integers.py %t.table.npy 4 2x12 15 37 34 8 23 30 4 0 38 36 17 7 6 22 39 29 24 25 12 20 33 28 19 16
 // RUN: python3 %S/Inputs/write-integers.py %t.signed.npy 8 2x12 -25 37 34 -32 23 30 -36 0 38 -4 17 7 -34 22 39 -11 24 25 -28 20 33 -12 19 16
+// RUN: python3 %S/Inputs/write-integers.py %t.slots.npy 4 2x192 multiples 37 640
 // RUN: gpu-runner %s --target=cpu --emit=tessera | FileCheck %s --check-prefix=FUSED
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefix=FUSED
 // DEFINE: %{batch} = sed 's|PROGRAM|%s|; s|TEMP|%t|g; s|TARGET|--target=cpu
@@ -13,7 +14,7 @@
 // RUN: %{batch}:emulate=sm_80|' %S/Inputs/attention-scores.batch | gpu-runner --batch=- | FileCheck %s
 // RUN: %{batch}:emulate=sm_90a|' %S/Inputs/attention-scores.batch | gpu-runner --batch=- | FileCheck %s
 // RUN: %{batch}:emulate=gfx942|' %S/Inputs/attention-scores.batch | gpu-runner --batch=- | FileCheck %s
-// CHECK-COUNT-11: {{^}}verified
+// CHECK-COUNT-12: {{^}}verified
 // CHECK-NOT: exit status {{[1-9]}}
 
 #space = affine_map<(b, h, t, m, n) -> (b, h, t, m, n)>
@@ -388,6 +389,66 @@ func.func @paged_extract(%q: tensor<2x2x4x1x32xf16>, %kc: tensor<40x16x2x32xf16>
     %entry = tensor.extract %table[%b, %at] : tensor<2x12xi32>
     %page = arith.index_cast %entry : i32 to index
     %x = tensor.extract %vc[%page, %row, %h, %d] : tensor<40x16x2x32xf16>
+    linalg.yield %x : f16
+  } -> tensor<2x2x192x32xf16>
+  %e = tensor.empty() : tensor<2x2x4x1x192xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x2x4x1x192xf32>) -> tensor<2x2x4x1x192xf32>
+  %qk = linalg.contract indexing_maps = [#query, #key, #score]
+      ins(%q, %k : tensor<2x2x4x1x32xf16>, tensor<2x2x192x32xf16>) outs(%i : tensor<2x2x4x1x192xf32>) -> tensor<2x2x4x1x192xf32>
+  %s = linalg.generic {indexing_maps = [#space, #batch, #space], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%qk, %lengths : tensor<2x2x4x1x192xf32>, tensor<2xi32>) outs(%e : tensor<2x2x4x1x192xf32>) {
+  ^bb0(%x: f32, %l: i32, %old: f32):
+    %scale = arith.constant 0.25 : f32
+    %y = arith.mulf %x, %scale : f32
+    %n = linalg.index 4 : index
+    %length = arith.index_cast %l : i32 to index
+    %isSeen = arith.cmpi slt, %n, %length : index
+    %hidden = arith.constant 0xFF800000 : f32
+    %z = arith.select %isSeen, %y, %hidden : f32
+    linalg.yield %z : f32
+  } -> tensor<2x2x4x1x192xf32>
+  %p = linalg.softmax dimension(4) ins(%s : tensor<2x2x4x1x192xf32>) outs(%e : tensor<2x2x4x1x192xf32>) -> tensor<2x2x4x1x192xf32>
+  %w = arith.truncf %p : tensor<2x2x4x1x192xf32> to tensor<2x2x4x1x192xf16>
+  %f = tensor.empty() : tensor<2x2x4x1x32xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x2x4x1x32xf32>) -> tensor<2x2x4x1x32xf32>
+  %r = linalg.contract indexing_maps = [#score, #key, #query]
+      {tessera.schedule = #tessera.schedule<workgroup = [16, 64], subgroup = [16, 64], k = 32, kFragment = 16, stages = 1, splitK = 3>}
+      ins(%w, %v : tensor<2x2x4x1x192xf16>, tensor<2x2x192x32xf16>) outs(%j : tensor<2x2x4x1x32xf32>) -> tensor<2x2x4x1x32xf32>
+  return %r : tensor<2x2x4x1x32xf32>
+}
+
+// A slot of the cache for each key, and a length.
+// FUSED-LABEL: func.func @slots(
+// FUSED: gpu.launch_func
+// FUSED: gpu.launch_func
+// FUSED-NOT: gpu.launch_func
+// FUSED: return
+func.func @slots(%q: tensor<2x2x4x1x32xf16>, %kc: tensor<640x2x32xf16>, %vc: tensor<640x2x32xf16>, %slots: tensor<2x192xi32>, %lengths: tensor<2xi32>) -> tensor<2x2x4x1x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %ke = tensor.empty() : tensor<2x2x192x32xf16>
+  %k = linalg.generic {indexing_maps = [affine_map<(b, h, n, d) -> (b, h, n, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%ke : tensor<2x2x192x32xf16>) {
+  ^bb0(%old: f16):
+    %b = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %d = linalg.index 3 : index
+    %entry = tensor.extract %slots[%b, %j] : tensor<2x192xi32>
+    %page = arith.index_cast %entry : i32 to index
+    %x = tensor.extract %kc[%page, %h, %d] : tensor<640x2x32xf16>
+    linalg.yield %x : f16
+  } -> tensor<2x2x192x32xf16>
+  %ve = tensor.empty() : tensor<2x2x192x32xf16>
+  %v = linalg.generic {indexing_maps = [affine_map<(b, h, n, d) -> (b, h, n, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%ve : tensor<2x2x192x32xf16>) {
+  ^bb0(%old: f16):
+    %b = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %d = linalg.index 3 : index
+    %entry = tensor.extract %slots[%b, %j] : tensor<2x192xi32>
+    %page = arith.index_cast %entry : i32 to index
+    %x = tensor.extract %vc[%page, %h, %d] : tensor<640x2x32xf16>
     linalg.yield %x : f16
   } -> tensor<2x2x192x32xf16>
   %e = tensor.empty() : tensor<2x2x4x1x192xf32>

@@ -8,6 +8,8 @@
 #define LIB_REFERENCE_ENTRY_H
 
 #include "PreparedCode.h"
+#include "Reference/Evaluation.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -21,6 +23,13 @@ struct Source {
   /// Null when that fails; the error may have been emitted by upstream code.
   func::FuncOp entry;
 };
+
+/// `run` and `evaluate` of the entry of a `Source`. `Outcome::unspecified`
+/// lists ops of the source, which must live as long.
+Outcome runLowered(func::FuncOp entry, MutableArrayRef<Array> arguments,
+                   const Options &options);
+Evaluation evaluateLowered(func::FuncOp entry, ArrayRef<Array> arguments,
+                           const Options &options);
 
 /// The view of a whole array; shares its elements.
 ViewRef makeView(const Array &array);

@@ -6,6 +6,8 @@
 
 #include "Reference/Evaluation.h"
 
+#include "Entry.h"
+
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -25,15 +27,32 @@ static SmallVector<Array> copyArguments(func::FuncOp entry,
   return copies;
 }
 
-Evaluation tessera::reference::evaluate(func::FuncOp entry,
+Evaluation tessera::reference::evaluate(func::FuncOp original,
                                         ArrayRef<Array> arguments,
                                         const Options &options) {
+  Source source(original);
+  if (!source.entry) {
+    Evaluation failure;
+    failure.outcome =
+        failAt(original, "the program cannot be lowered from TOSA");
+    return failure;
+  }
+  Evaluation evaluation = evaluateLowered(source.entry, arguments, options);
+  // Ops of a copy do not live longer.
+  if (source.copy)
+    evaluation.outcome.unspecified.clear();
+  return evaluation;
+}
+
+Evaluation tessera::reference::evaluateLowered(func::FuncOp entry,
+                                               ArrayRef<Array> arguments,
+                                               const Options &options) {
   Evaluation evaluation;
   auto evaluateOnce = [&](CoarseSums sums, Evaluation::Arrays &arrays) {
     Options own = options;
     own.coarseSums = sums;
     arrays.arguments = copyArguments(entry, arguments);
-    Outcome outcome = run(entry, arrays.arguments, own);
+    Outcome outcome = runLowered(entry, arrays.arguments, own);
     arrays.results = outcome.results;
     return outcome;
   };

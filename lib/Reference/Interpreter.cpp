@@ -180,9 +180,18 @@ Outcome tessera::reference::run(func::FuncOp original,
                                 MutableArrayRef<Array> arguments,
                                 const Options &options) {
   Source source(original);
-  func::FuncOp entry = source.entry;
-  if (!entry)
+  if (!source.entry)
     return failAt(original, "the program cannot be lowered from TOSA");
+  Outcome outcome = runLowered(source.entry, arguments, options);
+  // Ops of a copy do not live longer.
+  if (source.copy)
+    outcome.unspecified.clear();
+  return outcome;
+}
+
+Outcome tessera::reference::runLowered(func::FuncOp entry,
+                                       MutableArrayRef<Array> arguments,
+                                       const Options &options) {
   if (std::optional<Outcome> bad = checkEntry(entry, arguments))
     return *std::move(bad);
   Run run(options);

@@ -72,7 +72,7 @@ static bool evaluateOther(func::FuncOp entry, ArrayRef<Array> arguments,
        llvm::zip(arrays.arguments, entry.getArgumentTypes()))
     if (isa<BaseMemRefType>(type) && array.storage)
       array = array.clone();
-  Outcome outcome = run(entry, arrays.arguments, options);
+  Outcome outcome = runLowered(entry, arrays.arguments, options);
   arrays.results = outcome.results;
   return outcome.succeeded();
 }
@@ -511,7 +511,8 @@ Verification tessera::reference::verify(func::FuncOp original,
 
   std::string effort = "sampling was requested";
   if (!options.forceSampling) {
-    Evaluation evaluation = evaluate(entry, arguments, options.evaluation);
+    Evaluation evaluation =
+        evaluateLowered(entry, arguments, options.evaluation);
     const Outcome &outcome = evaluation.outcome;
     result.status = outcome.status;
     result.message = outcome.message;

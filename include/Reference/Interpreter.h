@@ -148,6 +148,7 @@ struct Outcome {
   bool leftOutStep = false;
   /// The ops that made values which nothing specifies: those that allocate
   /// memory, and each `ub.poison`. In the order of their first evaluation.
+  /// Empty for a program that was evaluated as a copy (without TOSA).
   SmallVector<Operation *> unspecified;
 
   bool succeeded() const { return status == Status::Done; }

@@ -40,7 +40,7 @@ public:
   bool isUniform() const;
   /// The value, if it is one constant for all lanes.
   std::optional<int64_t> getConstant() const;
-  /// The constants of the lanes, if there are no unknowns.
+  /// The constant of each lane, if the form has no unknowns.
   std::optional<Factors> getConstants(size_t numLanes) const;
   /// The form in which lane i has the value that lane `lanes[i]` has here.
   LaneForm permute(llvm::ArrayRef<int64_t> lanes) const;

@@ -70,8 +70,8 @@ public:
   Worker();
   ~Worker();
 
-  /// Takes workgroups of `job` until there are no more, or one has failed:
-  /// first those of this worker's share, then those of the others.
+  /// Runs workgroups of `job`, first those of this worker's share, then those
+  /// of the others, until all have begun or one has failed.
   void run(Job &job, const std::vector<std::unique_ptr<Worker>> &workers,
            unsigned self, unsigned count);
 

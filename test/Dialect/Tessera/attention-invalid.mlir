@@ -201,7 +201,7 @@ func.func @attention_c5_constant(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %
 #v = affine_map<(m, n, d, e) -> (n, e)>
 
 func.func @attention_c5_length(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %o: memref<64x32xf16>) {
-  // expected-error @+1 {{attention_c5: last uses l, but there is no length}}
+  // expected-error @+1 {{attention_c5: last uses l, which requires the region 'length'}}
   tessera.attention ins(%q, %k, %k : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%o : memref<64x32xf16>) maps [#q, #k, #v, #o] scale 1.0 last affine_map<(i, l) -> (l - 1)>
   return
 }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeadEndRegions.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include <cmath>
@@ -110,13 +111,7 @@ void AttentionOp::getEffects(
 
 void AttentionOp::getSuccessorRegions(
     RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
-  // No value of the op flows into the regions, and none out of them.
-  if (!point.isParent())
-    return;
-  for (Region &region : (*this)->getRegions())
-    if (!region.empty())
-      regions.emplace_back(&region);
-  regions.emplace_back(getOperation(), (*this)->getResults().take_front(0));
+  getDeadEndRegions(getOperation(), point, regions);
 }
 
 /// attention_c1: the maps.
@@ -186,8 +181,9 @@ static LogicalResult verifyBounds(AttentionOp op) {
                << " must be a sum of i, l and a constant of a magnitude of at "
                   "most 2^30, each at most once";
       if (bound->length && !op.hasLength())
-        return op.emitOpError()
-               << "attention_c5: " << name << " uses l, but there is no length";
+        return op.emitOpError() << "attention_c5: " << name
+                                << " uses l, which requires the region "
+                                   "'length'";
     }
     return success();
   };

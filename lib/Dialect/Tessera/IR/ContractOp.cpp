@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeadEndRegions.h"
 #include "Dialect/Tessera/IR/ContractMaps.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
@@ -106,14 +107,7 @@ void ContractOp::getEffects(
 
 void ContractOp::getSuccessorRegions(
     RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
-  // No value flows into the regions' arguments but elements, and none out of
-  // the op but the whole output: to control flow, the regions are dead ends.
-  if (!point.isParent())
-    return;
-  for (Region &region : (*this)->getRegions())
-    if (!region.empty())
-      regions.emplace_back(&region);
-  regions.emplace_back(getOperation(), (*this)->getResults().take_front(0));
+  getDeadEndRegions(getOperation(), point, regions);
 }
 
 bool mlir::tessera::isPositiveSum(AffineExpr expr) {

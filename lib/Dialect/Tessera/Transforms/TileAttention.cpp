@@ -201,9 +201,9 @@ private:
   /// The arguments of a region for the batch; those of folded dimensions are
   /// `ofFolded`, or not used.
   SmallVector<Value> getBatchArguments(ArrayRef<Value> ofFolded);
-  /// The value of `emit` for key `n`, or `otherwise` if there is no such key,
-  /// for which `emit` would read out of bounds. `mayExceed`: even if blocks
-  /// divide the keys.
+  /// The value of `emit` for key `n`. `otherwise` for a key that does not
+  /// exist, for which `emit` would read out of bounds. `mayExceed`: even if
+  /// blocks divide the keys.
   Value emitForKey(OpBuilder &at, Value n, Value otherwise, bool mayExceed,
                    function_ref<Value(OpBuilder &, Value)> emit);
   /// Builds the region of a copy of keys or values from row `row` on.

@@ -68,6 +68,9 @@ public:
 
   /// The task's op.
   Operation *getOp() const { return op; }
+  /// The task's op where operands have been copied to rows that groups of
+  /// subgroups read; null if the chip has none.
+  Operation *getPackedOp() const { return packedOp; }
   const Chip &getChip() const { return chip; }
   const SpaceValues &getValues() const { return values; }
 

@@ -193,6 +193,10 @@ ScheduleAttr ScheduleBuilder::build(std::string *prediction) {
              << ": instructions of several subgroups: " << grouped;
       return grouped;
     }
+  return buildBySubgroups(prediction);
+}
+
+ScheduleAttr ScheduleBuilder::buildBySubgroups(std::string *prediction) {
   chooseClass();
   LDBG() << op.getLoc() << ": "
          << (usesBlocks       ? "the matrix unit with block loads"

@@ -70,6 +70,8 @@ public:
                const std::array<int64_t, 3> &extents);
   /// The best schedule, or null if none is legal.
   ScheduleAttr choose(std::string *prediction);
+  /// See `forEachGroupSchedule`.
+  void forEach(llvm::function_ref<void(ScheduleAttr)> visit);
 
 private:
   /// The schedule of `tiling` with the reduction split into `parts`, reduced in
@@ -498,4 +500,44 @@ ScheduleAttr mlir::tessera::chooseGroupSchedule(
     if (!hasAlignedRows(op, side, chip))
       return {};
   return GroupTilings(op, chip, form, extents).choose(prediction);
+}
+
+void GroupTilings::forEach(llvm::function_ref<void(ScheduleAttr)> visit) {
+  // More workgroups than SMs are rarely of use to add up.
+  constexpr int64_t mostRounds = 2;
+  for (ScheduleDefaults tiling : chip.policy.groupDefaults) {
+    if (!fits(tiling))
+      continue;
+    for (int64_t bytes : {128, 256}) {
+      tiling.kBytes = bytes;
+      auto [m, n, batches] = countTiles(tiling);
+      for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+        if (parts > 1 &&
+            (op.reducesRows() ||
+             m * n * batches * parts > mostRounds * chip.processors))
+          break;
+        auto add = [&](SplitReduction kind, std::array<int64_t, 2> cluster) {
+          if (ScheduleAttr schedule = make(tiling, parts, kind, cluster))
+            visit(schedule);
+        };
+        add(SplitReduction::Ordered, {1, 1});
+        if (parts == 1) {
+          add(SplitReduction::Ordered, {2, 1});
+          add(SplitReduction::Ordered, {1, 2});
+        } else if (parts <= 2 * chip.model.clusterParts) {
+          add(SplitReduction::Cluster, {1, 1});
+        }
+      }
+    }
+  }
+}
+
+void mlir::tessera::forEachGroupSchedule(
+    ContractOp op, const Chip &chip,
+    llvm::function_ref<void(ScheduleAttr)> visit) {
+  for (unsigned side : {0, 1})
+    if (!hasAlignedRows(op, side, chip))
+      return;
+  MatrixForm form = getMatrixForm(op);
+  GroupTilings(op, chip, form, getStaticExtents(op, form)).forEach(visit);
 }

@@ -20,6 +20,12 @@ ScheduleAttr chooseGroupSchedule(ContractOp op, const Chip &chip,
                                  const std::array<int64_t, 3> &extents,
                                  std::string *prediction = nullptr);
 
+/// Calls `visit` with the legal schedules of `op` for instructions of several
+/// subgroups together: the chip's tilings with both lengths of a step, K in any
+/// number of parts, and clusters.
+void forEachGroupSchedule(ContractOp op, const Chip &chip,
+                          llvm::function_ref<void(ScheduleAttr)> visit);
+
 } // namespace mlir::tessera
 
 #endif // LIB_SCHEDULING_GROUPTILINGS_H

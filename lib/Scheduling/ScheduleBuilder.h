@@ -32,6 +32,12 @@ public:
 
   /// `prediction` is that of `getDefaultSchedule`.
   ScheduleAttr build(std::string *prediction);
+  /// The best schedule with instructions of single subgroups.
+  ScheduleAttr buildBySubgroups(std::string *prediction = nullptr);
+  /// Whether the output is staged where that is legal.
+  bool wantsStagedOutput() const {
+    return (splitsPairs || storesBytes) && fields.stages > 0;
+  }
 
 private:
   //===--------------------------------------------------------------------===//

@@ -54,7 +54,11 @@ attention ops are tuned, FILE.txt with a shape on each line, or a shape:
   --join-file=FILE        output file for addresses and key; a new key is
                           generated if none is given
   --timeout=SECONDS       time limit of a candidate (20)
-  --leaders=N             candidates of the final comparison (5)
+  --leaders=N             candidates of the final comparison (5); 0: there is
+                          none
+  --candidates=search|ranked
+                          those of a search, or those that the compiler's
+                          model compares (docs/Tuning.md)
   --share=time|equal      how tasks share the budget: by their run time,
                           or equally (default: time for programs, equal for
                           shapes)
@@ -110,7 +114,10 @@ RunLine::RunLine(RunCommand command) {
   arguments.addNumber("--trials", options.trials);
   arguments.addNumber("--jobs", options.jobs, 0);
   arguments.addNumber("--measurers", options.measurers);
-  arguments.addNumber("--leaders", options.leaders);
+  arguments.addNumber("--leaders", options.leaders, 0);
+  if (command == RunCommand::Run)
+    arguments.addChoice("--candidates", {"search", "ranked"},
+                        request.candidates);
   arguments.addNumber("--seed", options.seed, 0);
   arguments.addChoice("--share", {"time", "equal"}, request.share);
   arguments.addValue("--devices", [&](StringRef value) {

@@ -56,11 +56,14 @@ public:
 };
 
 /// The source that searches the legal schedules of a task for a chip
-/// (`tuning::TaskSearch`). `task` must outlive it.
+/// (`tuning::TaskSearch`), or with `isRanked` the one that has those which the
+/// compiler's own model compares, where the model applies: by turns the fastest
+/// by the model that differ, and others at random. `task` must outlive it.
 std::unique_ptr<CandidateSource> makeCandidateSource(Task &task,
                                                      const compiler::Chip &chip,
                                                      const SpaceEditor &edit,
-                                                     uint64_t seed);
+                                                     uint64_t seed,
+                                                     bool isRanked = false);
 
 } // namespace tessera::tuning
 

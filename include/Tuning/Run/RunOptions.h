@@ -40,6 +40,8 @@ struct RunOptions {
   /// Seconds after which a candidate is taken to hang.
   double timeout = 20;
   uint64_t seed = 1;
+  /// Candidates are those of `rankSchedules` rather than of a search.
+  bool isRanked = false;
   /// Leaders that are measured again together.
   unsigned leaders = 5;
   /// How tasks share the budget: each task's part of the time of all, or the

@@ -23,6 +23,8 @@ struct RunRequest {
   std::string keyFile;
   /// --share: "time", "equal", or empty if it is not given.
   std::string share;
+  /// --candidates: "search", "ranked", or empty if it is not given.
+  std::string candidates;
   DeviceChoice devices;
 };
 

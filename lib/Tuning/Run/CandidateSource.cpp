@@ -6,7 +6,11 @@
 
 #include "Tuning/Run/CandidateSource.h"
 
+#include "Scheduling/RankSchedules.h"
+
 #include "llvm/Support/raw_ostream.h"
+
+#include <unordered_set>
 
 using namespace tessera::tuning;
 
@@ -48,13 +52,135 @@ private:
   tuning::MachineModel machine;
   tuning::TaskSearch search;
 };
+
+/// The schedules that the compiler's model compares.
+class RankedSource : public CandidateSource {
+public:
+  RankedSource(Task &task, const compiler::Chip &chip,
+               const tuning::SpaceValues &values, uint64_t seed)
+      : space(*task.program, chip, values, /*isEnumerated=*/false),
+        random(seed) {}
+
+  void enumerate() override;
+  std::optional<Point> propose() override;
+  std::string format(const Point &point) override {
+    std::string text;
+    llvm::raw_string_ostream(text) << mlir::Attribute(space.getAttr(point));
+    return text;
+  }
+  bool isLegal(const Point &point) const override {
+    return space.isLegal(point);
+  }
+  double getExpected(const Point &point) const override {
+    auto found = times.find(tuning::formatPoint(point));
+    return found == times.end() ? 0 : found->second;
+  }
+  /// Candidates are in no order by which a budget could be shared.
+  double getExpectedGain() override { return 0; }
+  double getBest() const override { return best; }
+  size_t getPruned() const override { return 0; }
+  void observe(const Point &point, std::optional<double> time) override {
+    tried.insert(tuning::formatPoint(point));
+    if (time && (best == 0 || *time < best))
+      best = *time;
+  }
+  void setOwnChoice(compiler::ScheduleAttr schedule) override {
+    tried.insert(tuning::formatPoint(Point(schedule)));
+  }
+  void observeOwnChoice(double time) override {
+    if (best == 0 || time < best)
+      best = time;
+  }
+
+private:
+  std::optional<Point> proposeNext();
+  std::optional<Point> proposeRandom();
+  bool take(const Point &point) {
+    return !tried.count(tuning::formatPoint(point)) && space.isLegal(point) &&
+           tried.insert(tuning::formatPoint(point)).second;
+  }
+
+  tuning::ScheduleSpace space;
+  std::mt19937_64 random;
+  std::vector<compiler::RankedSchedule> ranked;
+  /// Milliseconds by the model.
+  std::map<std::string, double> times;
+  std::unordered_set<std::string> tried;
+  /// How many candidates have a tile, and instructions of groups or not.
+  std::map<std::array<int64_t, 3>, unsigned> ofTile;
+  size_t next = 0, proposed = 0;
+  double best = 0;
+};
 } // namespace
 
-std::unique_ptr<CandidateSource>
-tessera::tuning::makeCandidateSource(Task &task, const compiler::Chip &chip,
-                                     const SpaceEditor &edit, uint64_t seed) {
+void RankedSource::enumerate() {
+  auto op = mlir::cast<compiler::ContractOp>(space.getOp());
+  compiler::MatrixForm form = compiler::getMatrixForm(op);
+  bool isGathered = form.gather[0] || form.gather[1];
+  auto packed = isGathered || !space.getPackedOp()
+                    ? op
+                    : mlir::cast<compiler::ContractOp>(space.getPackedOp());
+  constexpr double nsOfMs = 1e6;
+  ranked = compiler::rankSchedules(op, packed, space.getChip());
+  for (const compiler::RankedSchedule &one : ranked)
+    times[tuning::formatPoint(Point(one.fields))] = one.time / nsOfMs;
+}
+
+/// The fastest by the model that differ from those before.
+std::optional<Point> RankedSource::proposeNext() {
+  constexpr unsigned mostOfTile = 2;
+  for (; next < ranked.size(); ++next) {
+    const compiler::ScheduleFields &fields = ranked[next].fields;
+    unsigned &count = ofTile[{fields.workgroup[0], fields.workgroup[1],
+                              fields.subgroupsPerFragment}];
+    Point point(fields);
+    if (count < mostOfTile && take(point)) {
+      ++count;
+      return point;
+    }
+  }
+  return std::nullopt;
+}
+
+/// One at random that is not expected to be much slower than the best.
+std::optional<Point> RankedSource::proposeRandom() {
+  constexpr double slowest = 2.5;
+  constexpr unsigned mostTries = 200;
+  size_t count = llvm::partition_point(ranked,
+                                       [&](const auto &one) {
+                                         return one.time <=
+                                                slowest * ranked.front().time;
+                                       }) -
+                 ranked.begin();
+  // Half of them with instructions of groups, if there are any.
+  bool wantsGroups = random() % 2;
+  for (unsigned i = 0; i < mostTries && count > 0; ++i) {
+    const compiler::ScheduleFields &fields = ranked[random() % count].fields;
+    if (i < mostTries / 2 && (fields.subgroupsPerFragment > 1) != wantsGroups)
+      continue;
+    if (Point point(fields); take(point))
+      return point;
+  }
+  return std::nullopt;
+}
+
+std::optional<Point> RankedSource::propose() {
+  // Two of three are the model's.
+  bool isRandom = proposed++ % 3 == 2;
+  std::optional<Point> point = isRandom ? proposeRandom() : proposeNext();
+  if (!point)
+    point = isRandom ? proposeNext() : proposeRandom();
+  return point;
+}
+
+std::unique_ptr<CandidateSource> tessera::tuning::makeCandidateSource(
+    Task &task, const compiler::Chip &chip, const SpaceEditor &edit,
+    uint64_t seed, bool isRanked) {
   tuning::SpaceValues values = tuning::getDefaultValues(task.getOp(), chip);
   edit(values);
+  if (auto op = mlir::dyn_cast<compiler::ContractOp>(task.getOp());
+      isRanked && op && compiler::canRankSchedules(op, chip))
+    return std::make_unique<RankedSource>(task, chip, values, seed);
   tuning::SearchOptions options;
   options.seed = seed;
   return std::make_unique<SearchSource>(task, chip, values, options);

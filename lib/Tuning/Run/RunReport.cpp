@@ -42,6 +42,12 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
     os << "  given up: " << state.failure << "\n";
     return object;
   }
+  if (!state.winner && !state.leaders.empty()) {
+    const TaskState::Leader &best = state.leaders.front();
+    os << llvm::format("  %.4f ms in the search, by ", best.time) << best.chosen
+       << "; there was no final comparison\n";
+    return object;
+  }
   if (!state.winner) {
     os << "  " << state.begun << " candidates, none measured\n";
     return object;

@@ -183,6 +183,7 @@ tessera::tuning::completeOptions(const RunRequest &request, RunOptions &options,
                            return item.ends_with(".mlir") || isModelName(item);
                          })
           : request.share == "time";
+  options.isRanked = request.candidates == "ranked";
   options.leaders = std::max(options.leaders,
                              static_cast<unsigned>(options.replay.value_or(0)));
   options.compile.tuned = std::make_shared<compiler::TunedSchedules>();

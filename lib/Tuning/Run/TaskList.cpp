@@ -41,8 +41,10 @@ mlir::Operation *Task::getOp() const {
 //===----------------------------------------------------------------------===//
 
 const char *const tessera::tuning::shapeHelp =
-    "  MxNxK:TYPE[:OUT]            a matmul\n"
-    "  batch:BxMxNxK:TYPE[:OUT]    B matmuls\n"
+    "  MxNxK:TYPE[:OUT][:LAYOUT]   a matmul; LAYOUT: how lhs and rhs are\n"
+    "                              stored, NN (default), NT, TN or TT\n"
+    "  batch:BxMxNxK:TYPE[:OUT][:LAYOUT]\n"
+    "                              B matmuls\n"
     "  conv:NxHxWxCxFxRxS[/STRIDE]:TYPE\n"
     "                              a convolution, NHWC, F filters of RxS, "
     "padded\n"
@@ -173,6 +175,10 @@ std::optional<std::string> tessera::tuning::makeProgram(StringRef shape,
     kind = parts[0];
     parts.erase(parts.begin());
   }
+  StringRef layout = "NN";
+  if (llvm::is_contained({"gemm", "batch"}, kind) && parts.size() > 2 &&
+      llvm::is_contained({"NN", "NT", "TN", "TT"}, parts.back()))
+    layout = parts.pop_back_val();
   if (parts.size() < 2 || parts.size() > 3)
     return reject("expected sizes and a type, separated by ':'");
   auto [sizesText, strideText] = parts[0].split('/');
@@ -223,10 +229,20 @@ std::optional<std::string> tessera::tuning::makeProgram(StringRef shape,
     return dims;
   };
   int64_t m = sizes[isBatch], n = sizes[isBatch + 1], k = sizes[isBatch + 2];
-  mlir::SmallVector<int64_t> a = shapeOf(m, k), b = shapeOf(k, n),
+  bool isATransposed = layout[0] == 'T', isBTransposed = layout[1] == 'T';
+  mlir::SmallVector<int64_t> a = isATransposed ? shapeOf(k, m) : shapeOf(m, k),
+                             b = isBTransposed ? shapeOf(n, k) : shapeOf(k, n),
                              out = shapeOf(m, n);
+  std::string dims = isBatch ? "s, " : "", maps;
+  if (layout != "NN") {
+    auto map = [&](const char *results) {
+      return "affine_map<(" + dims + "m, n, k) -> (" + dims + results + ")>";
+    };
+    maps = " indexing_maps = [" + map(isATransposed ? "k, m" : "m, k") + ", " +
+           map(isBTransposed ? "n, k" : "k, n") + ", " + map("m, n") + "]";
+  }
   std::string op =
-      std::string(isBatch ? "linalg.batch_matmul" : "linalg.matmul") +
+      std::string(isBatch ? "linalg.batch_matmul" : "linalg.matmul") + maps +
       " ins(%a, %b : " + formatOperand(a, types->operand) + ", " +
       formatOperand(b, types->operand) + ")";
   return makeFunction(*types, a, b, out, "", op);

@@ -51,7 +51,8 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
     TaskState &state = states.emplace_back();
     state.task = &task;
     state.source = makeCandidateSource(task, chip, edit,
-                                       options.seed * 1000003 + states.size());
+                                       options.seed * 1000003 + states.size(),
+                                       options.isRanked);
   }
   mlir::parallelForEach(tasks.front().program->getContext(), states,
                         [](TaskState &state) { state.source->enumerate(); });
@@ -567,7 +568,7 @@ bool Tuner::run() {
     resume();
 
   double reserve =
-      options.budget && isMeasured
+      options.budget && isMeasured && options.leaders > 0
           ? std::min(mostReserved * *options.budget,
                      finalReserve * static_cast<double>(states.size()))
           : 0;

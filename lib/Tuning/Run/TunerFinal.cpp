@@ -32,7 +32,7 @@ void Tuner::compareLeaders() {
     TaskState &state = states[i];
     if (state.isFinalBegun || state.isDone || !state.failure.empty())
       continue;
-    if (!isMeasured || state.leaders.empty()) {
+    if (!isMeasured || state.leaders.empty() || options.leaders == 0) {
       state.isDone = true;
       continue;
     }

@@ -79,7 +79,7 @@ void Tuner::finish(Pending work, tuning::Record record) {
                       return a.time < b.time;
                     });
   // The compiler's own choice is in the final comparison anyway.
-  if (state.leaders.size() > 2 * options.leaders)
+  if (state.leaders.size() > std::max<size_t>(1, 2 * options.leaders))
     state.leaders.pop_back();
   if (record.median < best && state.ownTime > 0 && work.point) {
     std::string line;

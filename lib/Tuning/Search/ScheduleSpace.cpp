@@ -299,6 +299,27 @@ const FieldValues &ScheduleSpace::getFieldValues(Field field) const {
   });
 }
 
+/// A schedule of the chip's smallest tiling for groups of subgroups.
+static ScheduleAttr makeGroupSchedule(ContractOp op, const Chip &chip) {
+  const ScheduleDefaults &tiling = *llvm::min_element(
+      chip.policy.groupDefaults,
+      [](const ScheduleDefaults &a, const ScheduleDefaults &b) {
+        return a.workgroup[0] * a.workgroup[1] <
+               b.workgroup[0] * b.workgroup[1];
+      });
+  int64_t bytes = std::max(getElementBytes(op.getFactorType(0)),
+                           getElementBytes(op.getFactorType(1)));
+  ScheduleFields fields;
+  fields.workgroup = tiling.workgroup;
+  fields.subgroup = tiling.subgroup;
+  fields.k = fields.kFragment =
+      std::min<int64_t>(tiling.kBytes, 128) / std::max<int64_t>(bytes, 1);
+  fields.stages = 2;
+  fields.swizzle = true;
+  fields.subgroupsPerFragment = tiling.group;
+  return ScheduleAttr::get(op.getContext(), fields);
+}
+
 ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
                              SpaceValues values, bool isEnumerated)
     : task(task), op(findTask(task)), chip(chip), values(std::move(values)),
@@ -308,11 +329,19 @@ ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
   std::tie(extents, matrices) = getExtents(op);
   if (isa<ContractOp>(op) && !chip.policy.groupDefaults.empty()) {
     packed = OwningOpRef<ModuleOp>(task.clone());
+    auto copy = cast<ContractOp>(findTask(*packed));
+    MatrixForm form = getMatrixForm(copy);
+    // Operands are copied for a schedule by hand even where the compiler's own
+    // choice would not gain by it.
+    if (!form.gather[0] && !form.gather[1])
+      copy.setScheduleAttr(makeGroupSchedule(copy, chip));
     PassManager pm(task.getContext());
     attachChip(*packed, chip);
     pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
-    if (succeeded(pm.run(*packed)))
+    if (succeeded(pm.run(*packed))) {
       packedOp = findTask(*packed);
+      cast<ContractOp>(packedOp).removeScheduleAttr();
+    }
   }
   if (isEnumerated)
     enumerateCores();

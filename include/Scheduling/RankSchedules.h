@@ -1,0 +1,35 @@
+//===- RankSchedules.h - Schedules in the order of their times --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SCHEDULING_RANKSCHEDULES_H
+#define SCHEDULING_RANKSCHEDULES_H
+
+#include "Scheduling/ScheduleModel.h"
+
+#include <vector>
+
+namespace mlir::tessera {
+
+/// A schedule with the time that the chip's model estimates, in nanoseconds.
+struct RankedSchedule {
+  ScheduleFields fields;
+  double time = 0;
+};
+
+/// Whether the model applies: matmuls on a matrix unit with static extents,
+/// without producers and without reductions of rows, on a chip whose rates were
+/// fitted.
+bool canRankSchedules(ContractOp op, const Chip &chip);
+
+/// The schedules of `op` that are worth comparing, the fastest by the model
+/// first. Not all of those by single subgroups are legal. `packed` is `op` with
+/// operands that groups of subgroups can read; it may be the same.
+std::vector<RankedSchedule> rankSchedules(ContractOp op, ContractOp packed,
+                                          const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // SCHEDULING_RANKSCHEDULES_H

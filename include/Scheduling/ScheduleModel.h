@@ -1,0 +1,92 @@
+//===- ScheduleModel.h - The time that a schedule takes ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A model of matmuls on chips whose rates were fitted to measurements
+// (`ScheduleRates`, docs/Tuning.md). It describes what a schedule does by a few
+// numbers, `ScheduleWork`, and estimates the time by these alone, so that the
+// same numbers serve to fit the rates.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SCHEDULING_SCHEDULEMODEL_H
+#define SCHEDULING_SCHEDULEMODEL_H
+
+#include "Scheduling/Schedule.h"
+#include "TargetInfo/ScheduleRates.h"
+
+namespace mlir::tessera {
+
+/// What a matmul's time depends on besides the schedule.
+struct ScheduledMatmul {
+  /// M, N and K, and the number of matrices.
+  std::array<double, 3> extents{1, 1, 1};
+  double matrices = 1;
+  /// The bytes of an element of lhs and rhs in memory, of the output, and of a
+  /// sum.
+  std::array<double, 2> operandBytes{1, 1};
+  double outputBytes = 1, sumBytes = 1;
+  /// The bytes of both operands and the output, each once.
+  double bytes = 0;
+  /// Whether rows of lhs and rhs do not start at whole lines.
+  std::array<bool, 2> splitsLines{false, false};
+  /// Before groups of subgroups can read the operands: the copies that are
+  /// made, their bytes, read and written, and the elements that they transpose.
+  double copies = 0, copiedBytes = 0, transposedElements = 0;
+  std::array<bool, 2> isCopied{false, false};
+  /// Whether no lane can load adjacent elements of lhs or rhs from workgroup
+  /// memory at once.
+  std::array<bool, 2> loadsSingles{false, false};
+  /// Whether registers hold operands on their way to workgroup memory.
+  bool isHeld = false;
+  /// Whether an operand is an image.
+  bool isGathered = false;
+  MatmulRate rate = MatmulRate::Half;
+
+  ScheduledMatmul(ContractOp op, const Chip &chip);
+};
+
+/// What a schedule does.
+struct ScheduleWork {
+  /// Instructions of groups of subgroups.
+  bool isGroup = false;
+  MatmulRate rate = MatmulRate::Half;
+  /// Workgroups, or tiles if these are persistent; those that an SM has at a
+  /// time; and SMs.
+  double units = 1, resident = 1, processors = 1;
+  /// Of a workgroup: steps along K; in a step: multiply-adds, bytes that
+  /// subgroups read from workgroup memory, bytes that are loaded into it, and
+  /// loads of single elements.
+  double steps = 1, products = 0, shared = 0, loaded = 0, singles = 0;
+  /// Of `loaded`, the bytes of rows that do not start at whole lines.
+  double splits = 0;
+  /// The steps whose loads are in flight.
+  double ahead = 1;
+  /// The bytes of its tile of the output, or of sums.
+  double stored = 0;
+  bool isPersistent = false, isClustered = false, isHeld = false,
+       isGathered = false;
+  double parts = 1;
+  bool addsInCluster = false;
+  /// The bytes of the sums of one part, for all workgroups and for one.
+  double sums = 0, sumsOfTile = 0;
+  double bytes = 0;
+  double copies = 0, copiedBytes = 0, transposedElements = 0;
+};
+
+ScheduleWork describeWork(const ScheduledMatmul &matmul,
+                          const ScheduleFields &fields, const Chip &chip);
+
+/// The estimated time in nanoseconds, and what takes most of it.
+struct ScheduleEstimate {
+  double time = 0;
+  StringRef limit;
+};
+ScheduleEstimate estimateTime(const ScheduleWork &work,
+                              const ScheduleRates &rates);
+
+} // namespace mlir::tessera
+
+#endif // SCHEDULING_SCHEDULEMODEL_H

@@ -1,0 +1,189 @@
+//===- RankSchedules.cpp - Schedules in the order of their times ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/RankSchedules.h"
+
+#include "GroupTilings.h"
+#include "ScheduleBuilder.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/ScheduleCheck.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The bytes of a row of a step times the accumulators of a lane, beyond which
+/// ptxas spills.
+static constexpr int64_t bytesOfAccumulators = 8192;
+
+bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  std::array<int64_t, 3> extents = getStaticExtents(op, form);
+  return findScheduleRates(chip) && !op.reducesRows() &&
+         op.getProducer(0).empty() && op.getProducer(1).empty() &&
+         !isPacked(op.getFactorType(0)) && !isPacked(op.getFactorType(1)) &&
+         llvm::all_of(extents,
+                      [](int64_t extent) {
+                        return !ShapedType::isDynamic(extent) && extent > 0;
+                      }) &&
+         llvm::all_of(form.batch,
+                      [&](unsigned d) {
+                        int64_t extent = getStaticExtent(op, d);
+                        return !ShapedType::isDynamic(extent) && extent > 0;
+                      }) &&
+         hasMatrixMultiply(chip, op.getFactorType(0), op.getFactorType(1),
+                           op.getAccumulatorType()) &&
+         (!op.getFactorType(0).isF32() || op.getPrecision() == Precision::Tf32);
+}
+
+namespace {
+/// Lists the schedules by single subgroups.
+class SubgroupSchedules {
+public:
+  SubgroupSchedules(ContractOp op, const Chip &chip, ScheduleAttr base,
+                    bool stagesOutput)
+      : op(op), chip(chip), base(base.getFields()), stagesOutput(stagesOutput),
+        matmul(op, chip) {}
+
+  void list(llvm::function_ref<void(const ScheduleFields &)> visit);
+
+private:
+  /// Tiles along one dimension up to its extent.
+  SmallVector<int64_t> getTiles(unsigned d) const;
+  void listSteps(ScheduleFields fields,
+                 llvm::function_ref<void(const ScheduleFields &)> visit) const;
+  int64_t countUnits(const ScheduleFields &fields) const;
+
+  ContractOp op;
+  const Chip &chip;
+  ScheduleFields base;
+  bool stagesOutput;
+  ScheduledMatmul matmul;
+};
+} // namespace
+
+SmallVector<int64_t> SubgroupSchedules::getTiles(unsigned d) const {
+  auto extent = static_cast<uint64_t>(matmul.extents[d]);
+  auto most = static_cast<int64_t>(llvm::bit_ceil(extent));
+  SmallVector<int64_t> tiles;
+  for (int64_t tile = d == 0 ? 16 : 8; tile <= 256; tile *= 2)
+    if (tile <= most || tiles.empty())
+      tiles.push_back(tile);
+  return tiles;
+}
+
+int64_t SubgroupSchedules::countUnits(const ScheduleFields &fields) const {
+  int64_t count = static_cast<int64_t>(matmul.matrices);
+  for (unsigned d : {0, 1})
+    count *= llvm::divideCeil(static_cast<int64_t>(matmul.extents[d]),
+                              fields.workgroup[d]);
+  return count;
+}
+
+void SubgroupSchedules::listSteps(
+    ScheduleFields fields,
+    llvm::function_ref<void(const ScheduleFields &)> visit) const {
+  // The work of more workgroups than these is not worth dividing.
+  constexpr int64_t mostRounds = 4;
+  auto depth = static_cast<int64_t>(matmul.extents[2]);
+  int64_t units = countUnits(fields), band = 8,
+          rows = llvm::divideCeil(static_cast<int64_t>(matmul.extents[0]),
+                                  fields.workgroup[0]);
+  fields.raster =
+      rows > band && units >= 4 * chip.processors * int64_t(matmul.matrices)
+          ? band
+          : 0;
+  double bytes = double(fields.workgroup[0]) * matmul.operandBytes[0] +
+                 double(fields.workgroup[1]) * matmul.operandBytes[1];
+  // Rows of a step whose fragments leave room for the accumulators.
+  auto operand = static_cast<int64_t>(
+      std::max(matmul.operandBytes[0], matmul.operandBytes[1]));
+  int64_t accumulators = fields.subgroup[0] * fields.subgroup[1] *
+                         static_cast<int64_t>(matmul.sumBytes) / 4 /
+                         chip.subgroupSize,
+          longest = bytesOfAccumulators / std::max<int64_t>(accumulators, 1);
+  for (int64_t k : {base.k / 2, base.k, 2 * base.k, 4 * base.k}) {
+    if (k < base.kFragment || k % base.kFragment ||
+        (k > base.kFragment && k / 2 >= depth) ||
+        (k > base.k && k * operand > longest))
+      continue;
+    fields.k = k;
+    auto steps = static_cast<int64_t>(llvm::divideCeil(depth, k));
+    for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+      if (parts > 1 && (parts > steps || units * parts >
+                                             mostRounds * chip.processors))
+        break;
+      fields.splitK = parts;
+      fields.stageOutput = stagesOutput && parts == 1;
+      for (int64_t stages : {1, 2, 3, 4, 5, 6, 8}) {
+        if ((stages > 1 && stages > int64_t(llvm::divideCeil(steps, parts))) ||
+            double(stages * k) * bytes > double(chip.workgroupMemoryBytes) ||
+            (matmul.isHeld && stages > 2))
+          break;
+        // Copies that do not run ahead.
+        if (stages == 1 && !matmul.isHeld &&
+            llvm::divideCeil(steps, parts) > 1)
+          continue;
+        fields.stages = stages;
+        visit(fields);
+      }
+    }
+  }
+}
+
+void SubgroupSchedules::list(
+    llvm::function_ref<void(const ScheduleFields &)> visit) {
+  // Accumulators of a subgroup, and subgroups of a workgroup.
+  const int64_t most = 64 * 64 * 4 / int64_t(matmul.sumBytes),
+                mostSubgroups = 8, fewElements = 32 * 32;
+  ScheduleFields fields = base;
+  fields.batches = fields.subgroupBatches = 1;
+  fields.vthread = {1, 1};
+  fields.interleave = 0;
+  for (int64_t m : getTiles(0))
+    for (int64_t n : getTiles(1))
+      for (int64_t rows : {1, 2, 4, 8})
+        for (int64_t columns : {1, 2, 4, 8}) {
+          int64_t count = rows * columns, sm = m / rows, sn = n / columns;
+          if (count > mostSubgroups || sm < 16 || sn < 8 || sm > 128 ||
+              sn > 128 || sm * sn > most || sm > 8 * sn || sn > 8 * sm ||
+              (count == 1 && m * n > fewElements))
+            continue;
+          fields.workgroup = {m, n};
+          fields.subgroup = {sm, sn};
+          listSteps(fields, visit);
+        }
+}
+
+std::vector<RankedSchedule>
+mlir::tessera::rankSchedules(ContractOp op, ContractOp packed,
+                             const Chip &chip) {
+  const ScheduleRates &rates = *findScheduleRates(chip);
+  ScheduledMatmul matmul(op, chip);
+  std::vector<RankedSchedule> ranked;
+  auto add = [&](const ScheduleFields &fields) {
+    ranked.push_back(
+        {fields, estimateTime(describeWork(matmul, fields, chip), rates).time});
+  };
+  ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
+                          /*wantsBlocks=*/false);
+  if (ScheduleAttr base = builder.buildBySubgroups()) {
+    add(base.getFields());
+    // Several matrices in one workgroup are left as they are.
+    if (base.getStages() > 0 && base.getBatches() == 1)
+      SubgroupSchedules(op, chip, base, builder.wantsStagedOutput()).list(add);
+  }
+  forEachGroupSchedule(packed, chip, [&](ScheduleAttr schedule) {
+    add(schedule.getFields());
+  });
+  llvm::stable_sort(ranked, [](const RankedSchedule &a,
+                               const RankedSchedule &b) {
+    return a.time < b.time;
+  });
+  return ranked;
+}

@@ -1,0 +1,261 @@
+//===- ScheduleModel.cpp - The time that a schedule takes -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The time of a step of an SM is the longest of the times that its resources
+// need for the workgroups that it has, or rather a norm of them,
+//
+//   products, reads of workgroup memory, loads, single loads,
+//   loads of all SMs from the cache, latency / steps in flight
+//
+// and the time of a matmul
+//
+//   start + norm(rounds * (tile + steps * step + stores), memory)
+//         + adding up parts + copies of operands
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/ScheduleModel.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Window.h"
+#include "Scheduling/ScheduleCheck.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Registers of a thread besides accumulators.
+static constexpr double otherRegisters = 88;
+
+static MatmulRate getRate(ContractOp op) {
+  Type type = op.getFactorType(0);
+  if (type.isInteger())
+    return MatmulRate::Integer8;
+  switch (getElementBytes(type)) {
+  case 1:
+    return MatmulRate::Float8;
+  case 4:
+    return MatmulRate::Tf32;
+  case 8:
+    return MatmulRate::Double;
+  default:
+    return MatmulRate::Half;
+  }
+}
+
+ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  std::array<int64_t, 3> known = getStaticExtents(op, form);
+  for (unsigned d : {0, 1, 2})
+    extents[d] = double(std::max<int64_t>(1, known[d]));
+  matrices = double(getLinearExtent(op, form.batch));
+  rate = ::getRate(op);
+  SmallVector<const MatrixInstruction *> groups;
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults)
+    if (groups.empty())
+      groups = getPermittedInstructions(op, form, chip, tiling.group);
+  for (unsigned side : {0, 1}) {
+    auto type = cast<ShapedType>((side ? op.getRhs() : op.getLhs()).getType());
+    operandBytes[side] = double(getElementBytes(type.getElementType()));
+    double elements =
+        type.hasStaticShape() ? double(type.getNumElements()) : 0;
+    bytes += elements * operandBytes[side];
+    int64_t line = std::max<int64_t>(chip.model.lineBytes, 1);
+    if (WindowAttr window = getWindow(op, form, side))
+      line = std::gcd(line, window.getCols().back() *
+                                int64_t(operandBytes[side]));
+    splitsLines[side] = !hasRowsOfMultiple(op, side, line);
+    isGathered |= form.gather[side];
+    bool isAligned = hasAlignedRows(op, side, chip);
+    isHeld |= !form.gather[side] &&
+              !hasRowsOfMultiple(op, side, chip.asyncCopyBytes);
+    bool isOrdered = llvm::any_of(groups, [&](const MatrixInstruction *row) {
+      return hasOrder(op, form, side, *row);
+    });
+    loadsSingles[side] = operandBytes[side] == 1 &&
+                         isStoredTransposed(op, form, side) == (side == 0);
+    if (form.gather[side] || (isAligned && isOrdered))
+      continue;
+    isCopied[side] = true;
+    ++copies;
+    copiedBytes += 2 * elements * operandBytes[side];
+    if (!isOrdered)
+      transposedElements += elements;
+  }
+  Type output = getElementTypeOrSelf(op.getOutput().getType());
+  outputBytes = double(getElementBytes(output));
+  sumBytes = double(getElementBytes(op.getAccumulatorType()));
+  bytes += matrices * extents[0] * extents[1] * outputBytes;
+}
+
+ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
+                                         const ScheduleFields &fields,
+                                         const Chip &chip) {
+  ScheduleWork work;
+  double bm = double(fields.workgroup[0]), bn = double(fields.workgroup[1]),
+         sm = double(fields.subgroup[0]), sn = double(fields.subgroup[1]),
+         k = double(fields.k), group = double(fields.subgroupsPerFragment);
+  auto [m, n, depth] = matmul.extents;
+  work.isGroup = fields.subgroupsPerFragment > 1;
+  work.rate = matmul.rate;
+  work.parts = double(fields.splitK);
+  double tilesM = std::ceil(m / bm), tilesN = std::ceil(n / bn),
+         clusterM = double(fields.cluster[0]),
+         clusterN = double(fields.cluster[1]),
+         matrices = std::ceil(matmul.matrices / double(fields.batches));
+  // A cluster is whole, also where some of its workgroups have no tile.
+  tilesM = std::ceil(tilesM / clusterM) * clusterM;
+  tilesN = std::ceil(tilesN / clusterN) * clusterN;
+  work.processors = double(std::max<int64_t>(chip.processors, 1));
+  work.units = tilesM * tilesN * matrices * work.parts;
+  double tiles = std::ceil(bm / sm) * std::ceil(bn / sn),
+         threads = tiles * group * double(chip.subgroupSize);
+  std::array<double, 2> extents{bm, bn};
+  std::array<bool, 2> splits = matmul.splitsLines;
+  double staged = 0;
+  for (unsigned side : {0, 1}) {
+    double loaded = extents[side] * k * matmul.operandBytes[side] *
+                    double(fields.batches);
+    staged += loaded;
+    if (matmul.loadsSingles[side] && !work.isGroup) {
+      // No instruction transposes elements of one byte.
+      double sharing = side ? std::ceil(bm / sm) : std::ceil(bn / sn);
+      work.singles =
+          std::max(work.singles, extents[side] * sharing * k /
+                                     double(chip.subgroupSize));
+    }
+    if (work.isGroup && matmul.isCopied[side])
+      splits[side] = false;
+    loaded /= double(fields.cluster[1 - side]);
+    work.loaded += loaded;
+    if (splits[side])
+      work.splits += loaded;
+  }
+  work.steps = std::max(1.0, std::ceil(depth / work.parts / k));
+  work.products = bm * bn * k * double(fields.batches);
+  // An instruction of a group reads operands itself, for 64 rows.
+  constexpr double rowsOfGroup = 64;
+  double reads =
+      work.isGroup ? sm + sn * std::ceil(sm / rowsOfGroup) : sm + sn;
+  work.shared = tiles * reads * k *
+                std::max(matmul.operandBytes[0], matmul.operandBytes[1]);
+  work.ahead = std::max(1.0, std::min(double(fields.stages) - 1, work.steps));
+  if (fields.stages == 0)
+    work.ahead = 0.5;
+  bool isWhole = work.parts == 1;
+  work.stored = bm * bn * double(fields.batches) *
+                (isWhole ? matmul.outputBytes : matmul.sumBytes);
+  double memory = double(fields.stages) * staged +
+                  (fields.stageOutput ? work.stored : 0),
+         registers = sm * sn * matmul.sumBytes / 4 /
+                         (group * double(chip.subgroupSize)) +
+                     otherRegisters;
+  if (work.isGroup)
+    registers += double(chip.subgroupSize);
+  work.resident = 2048 / threads;
+  if (memory > 0 && chip.unit.memoryBytes > 0)
+    work.resident =
+        std::min(work.resident, double(chip.unit.memoryBytes) /
+                                    (memory + double(chip.unit.systemBytes)));
+  if (chip.registersPerWorkgroup > 0)
+    work.resident =
+        std::min(work.resident, double(chip.registersPerWorkgroup) /
+                                    (threads * std::min(registers, 255.0)));
+  work.resident = std::max(1.0, std::floor(work.resident));
+  work.isPersistent = fields.persistent > 0;
+  if (work.isPersistent)
+    work.resident = 1;
+  work.isClustered = clusterM * clusterN > 1;
+  work.isHeld = matmul.isHeld && !work.isGroup;
+  work.isGathered = matmul.isGathered;
+  work.addsInCluster =
+      !isWhole && fields.splitKReduction == SplitReduction::Cluster;
+  work.sums = isWhole ? 0 : matmul.matrices * m * n * matmul.sumBytes;
+  work.sumsOfTile = isWhole ? 0 : bm * bn * matmul.sumBytes;
+  work.bytes = matmul.bytes;
+  if (work.isGroup) {
+    work.copies = matmul.copies;
+    work.copiedBytes = matmul.copiedBytes;
+    work.transposedElements = matmul.transposedElements;
+  }
+  return work;
+}
+
+/// The sum of limits of which mainly the largest counts: the fourth root of
+/// their fourth powers.
+static double addLimits(ArrayRef<double> limits) {
+  double sum = 0;
+  for (double limit : limits)
+    sum += limit * limit * limit * limit;
+  return std::sqrt(std::sqrt(sum));
+}
+
+ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
+                                             const ScheduleRates &rates) {
+  size_t kind = work.isGroup ? 1 : 0;
+  static constexpr StringRef limits[] = {
+      "the matrix unit", "workgroup memory", "loads of tiles",
+      "single loads",    "the cache",        "the latency of loads"};
+  double loaded = work.loaded + (rates.splitLines - 1) * work.splits;
+  if (work.isGathered)
+    loaded *= rates.gathered;
+  StringRef limit;
+  // The time of a step where an SM has so many workgroups.
+  auto getStep = [&](double together) {
+    double latency = rates.latency[kind] * (work.isHeld ? rates.held : 1);
+    std::array<double, 6> times{
+        together * work.products / rates.products[size_t(work.rate)][kind],
+        together * work.shared / rates.shared[kind],
+        together * loaded / rates.loaded[kind],
+        together * work.singles * rates.single,
+        std::min(work.units, work.processors * together) * loaded /
+            rates.cache,
+        latency / work.ahead};
+    limit = limits[llvm::max_element(times) - times.begin()];
+    return addLimits(times) + rates.step[kind];
+  };
+  // A round with so many workgroups on each SM.
+  auto getRound = [&](double together) {
+    return rates.tile[kind] + rates.latency[kind] +
+           work.steps * getStep(together) +
+           together * work.stored / rates.stored[kind];
+  };
+  double all;
+  if (work.isPersistent) {
+    double rounds = std::ceil(work.units / work.processors),
+           between = rates.tile[kind] + work.stored / rates.stored[kind];
+    all = rates.latency[kind] + between +
+          rounds * work.steps * getStep(1) +
+          (rounds - 1) * between * rates.exposed;
+  } else {
+    double ofRound = work.processors * work.resident,
+           full = std::floor(work.units / ofRound),
+           rest = work.units - full * ofRound;
+    all = full > 0 ? full * getRound(work.resident) : 0;
+    if (rest > 0)
+      all += getRound(std::ceil(rest / work.processors));
+  }
+  double busy = std::min(work.units, work.processors),
+         memory = work.bytes /
+                  std::min(rates.memory, busy * rates.processorMemory);
+  if (memory > all)
+    limit = "memory";
+  double time = rates.start + addLimits({all, memory});
+  if (rates.start > std::max(all, memory))
+    limit = "the kernel's start";
+  if (work.addsInCluster)
+    time += rates.clusterWait + work.sumsOfTile / rates.clusterSums;
+  else if (work.parts > 1)
+    time += rates.startOfSums + 2 * work.parts * work.sums / rates.sums;
+  if (work.isClustered)
+    time *= rates.sharing;
+  if (work.copies > 0)
+    time += work.copies * rates.copyStart + work.copiedBytes / rates.copied +
+            work.transposedElements / rates.transposed;
+  return {time, limit};
+}

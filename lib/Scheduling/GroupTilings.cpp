@@ -512,9 +512,8 @@ void GroupTilings::forEach(llvm::function_ref<void(ScheduleAttr)> visit) {
       tiling.kBytes = bytes;
       auto [m, n, batches] = countTiles(tiling);
       for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-        if (parts > 1 &&
-            (op.reducesRows() ||
-             m * n * batches * parts > mostRounds * chip.processors))
+        if (parts > 1 && (op.reducesRows() || m * n * batches * parts >
+                                                  mostRounds * chip.processors))
           break;
         auto add = [&](SplitReduction kind, std::array<int64_t, 2> cluster) {
           if (ScheduleAttr schedule = make(tiling, parts, kind, cluster))

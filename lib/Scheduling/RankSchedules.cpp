@@ -115,8 +115,8 @@ void SubgroupSchedules::listSteps(
     fields.k = k;
     auto steps = static_cast<int64_t>(llvm::divideCeil(depth, k));
     for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-      if (parts > 1 && (parts > steps || units * parts >
-                                             mostRounds * chip.processors))
+      if (parts > 1 &&
+          (parts > steps || units * parts > mostRounds * chip.processors))
         break;
       fields.splitK = parts;
       fields.stageOutput = stagesOutput && parts == 1;
@@ -126,8 +126,7 @@ void SubgroupSchedules::listSteps(
             (matmul.isHeld && stages > 2))
           break;
         // Copies that do not run ahead.
-        if (stages == 1 && !matmul.isHeld &&
-            llvm::divideCeil(steps, parts) > 1)
+        if (stages == 1 && !matmul.isHeld && llvm::divideCeil(steps, parts) > 1)
           continue;
         fields.stages = stages;
         visit(fields);
@@ -160,9 +159,9 @@ void SubgroupSchedules::list(
         }
 }
 
-std::vector<RankedSchedule>
-mlir::tessera::rankSchedules(ContractOp op, ContractOp packed,
-                             const Chip &chip) {
+std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
+                                                         ContractOp packed,
+                                                         const Chip &chip) {
   const ScheduleRates &rates = *findScheduleRates(chip);
   ScheduledMatmul matmul(op, chip);
   std::vector<RankedSchedule> ranked;
@@ -178,12 +177,11 @@ mlir::tessera::rankSchedules(ContractOp op, ContractOp packed,
     if (base.getStages() > 0 && base.getBatches() == 1)
       SubgroupSchedules(op, chip, base, builder.wantsStagedOutput()).list(add);
   }
-  forEachGroupSchedule(packed, chip, [&](ScheduleAttr schedule) {
-    add(schedule.getFields());
-  });
-  llvm::stable_sort(ranked, [](const RankedSchedule &a,
-                               const RankedSchedule &b) {
-    return a.time < b.time;
-  });
+  forEachGroupSchedule(
+      packed, chip, [&](ScheduleAttr schedule) { add(schedule.getFields()); });
+  llvm::stable_sort(ranked,
+                    [](const RankedSchedule &a, const RankedSchedule &b) {
+                      return a.time < b.time;
+                    });
   return ranked;
 }

@@ -62,18 +62,17 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
   for (unsigned side : {0, 1}) {
     auto type = cast<ShapedType>((side ? op.getRhs() : op.getLhs()).getType());
     operandBytes[side] = double(getElementBytes(type.getElementType()));
-    double elements =
-        type.hasStaticShape() ? double(type.getNumElements()) : 0;
+    double elements = type.hasStaticShape() ? double(type.getNumElements()) : 0;
     bytes += elements * operandBytes[side];
     int64_t line = std::max<int64_t>(chip.model.lineBytes, 1);
     if (WindowAttr window = getWindow(op, form, side))
-      line = std::gcd(line, window.getCols().back() *
-                                int64_t(operandBytes[side]));
+      line =
+          std::gcd(line, window.getCols().back() * int64_t(operandBytes[side]));
     splitsLines[side] = !hasRowsOfMultiple(op, side, line);
     isGathered |= form.gather[side];
     bool isAligned = hasAlignedRows(op, side, chip);
-    isHeld |= !form.gather[side] &&
-              !hasRowsOfMultiple(op, side, chip.asyncCopyBytes);
+    isHeld |=
+        !form.gather[side] && !hasRowsOfMultiple(op, side, chip.asyncCopyBytes);
     bool isOrdered = llvm::any_of(groups, [&](const MatrixInstruction *row) {
       return hasOrder(op, form, side, *row);
     });
@@ -119,15 +118,14 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   std::array<bool, 2> splits = matmul.splitsLines;
   double staged = 0;
   for (unsigned side : {0, 1}) {
-    double loaded = extents[side] * k * matmul.operandBytes[side] *
-                    double(fields.batches);
+    double loaded =
+        extents[side] * k * matmul.operandBytes[side] * double(fields.batches);
     staged += loaded;
     if (matmul.loadsSingles[side] && !work.isGroup) {
       // No instruction transposes elements of one byte.
       double sharing = side ? std::ceil(bm / sm) : std::ceil(bn / sn);
-      work.singles =
-          std::max(work.singles, extents[side] * sharing * k /
-                                     double(chip.subgroupSize));
+      work.singles = std::max(work.singles, extents[side] * sharing * k /
+                                                double(chip.subgroupSize));
     }
     if (work.isGroup && matmul.isCopied[side])
       splits[side] = false;
@@ -140,8 +138,7 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   work.products = bm * bn * k * double(fields.batches);
   // An instruction of a group reads operands itself, for 64 rows.
   constexpr double rowsOfGroup = 64;
-  double reads =
-      work.isGroup ? sm + sn * std::ceil(sm / rowsOfGroup) : sm + sn;
+  double reads = work.isGroup ? sm + sn * std::ceil(sm / rowsOfGroup) : sm + sn;
   work.shared = tiles * reads * k *
                 std::max(matmul.operandBytes[0], matmul.operandBytes[1]);
   work.ahead = std::max(1.0, std::min(double(fields.stages) - 1, work.steps));
@@ -213,8 +210,7 @@ ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
         together * work.shared / rates.shared[kind],
         together * loaded / rates.loaded[kind],
         together * work.singles * rates.single,
-        std::min(work.units, work.processors * together) * loaded /
-            rates.cache,
+        std::min(work.units, work.processors * together) * loaded / rates.cache,
         latency / work.ahead};
     limit = limits[llvm::max_element(times) - times.begin()];
     return addLimits(times) + rates.step[kind];
@@ -229,8 +225,7 @@ ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
   if (work.isPersistent) {
     double rounds = std::ceil(work.units / work.processors),
            between = rates.tile[kind] + work.stored / rates.stored[kind];
-    all = rates.latency[kind] + between +
-          rounds * work.steps * getStep(1) +
+    all = rates.latency[kind] + between + rounds * work.steps * getStep(1) +
           (rounds - 1) * between * rates.exposed;
   } else {
     double ofRound = work.processors * work.resident,
@@ -241,8 +236,8 @@ ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
       all += getRound(std::ceil(rest / work.processors));
   }
   double busy = std::min(work.units, work.processors),
-         memory = work.bytes /
-                  std::min(rates.memory, busy * rates.processorMemory);
+         memory =
+             work.bytes / std::min(rates.memory, busy * rates.processorMemory);
   if (memory > all)
     limit = "memory";
   double time = rates.start + addLimits({all, memory});

@@ -12,11 +12,8 @@ static ScheduleRates makeHopperRates() {
   ScheduleRates rates;
   rates.start = 4000;
   rates.startOfSums = 2500;
-  rates.products = {{{1585, 3170},
-                     {3170, 6340},
-                     {1585, 6340},
-                     {800, 1585},
-                     {180, 180}}};
+  rates.products = {
+      {{1585, 3170}, {3170, 6340}, {1585, 6340}, {800, 1585}, {180, 180}}};
   rates.shared = {150, 300};
   rates.loaded = {100, 125};
   rates.cache = 10000;

@@ -146,12 +146,12 @@ std::optional<Point> RankedSource::proposeNext() {
 std::optional<Point> RankedSource::proposeRandom() {
   constexpr double slowest = 2.5;
   constexpr unsigned mostTries = 200;
-  size_t count = llvm::partition_point(ranked,
-                                       [&](const auto &one) {
-                                         return one.time <=
-                                                slowest * ranked.front().time;
-                                       }) -
-                 ranked.begin();
+  size_t count =
+      llvm::partition_point(ranked,
+                            [&](const auto &one) {
+                              return one.time <= slowest * ranked.front().time;
+                            }) -
+      ranked.begin();
   // Half of them with instructions of groups, if there are any.
   bool wantsGroups = random() % 2;
   for (unsigned i = 0; i < mostTries && count > 0; ++i) {
@@ -173,9 +173,10 @@ std::optional<Point> RankedSource::propose() {
   return point;
 }
 
-std::unique_ptr<CandidateSource> tessera::tuning::makeCandidateSource(
-    Task &task, const compiler::Chip &chip, const SpaceEditor &edit,
-    uint64_t seed, bool isRanked) {
+std::unique_ptr<CandidateSource>
+tessera::tuning::makeCandidateSource(Task &task, const compiler::Chip &chip,
+                                     const SpaceEditor &edit, uint64_t seed,
+                                     bool isRanked) {
   tuning::SpaceValues values = tuning::getDefaultValues(task.getOp(), chip);
   edit(values);
   if (auto op = mlir::dyn_cast<compiler::ContractOp>(task.getOp());

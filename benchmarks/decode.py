@@ -290,7 +290,7 @@ def evaluate(torch, case, tensors):
     bias = make_bias(torch, case, tensors)
     if bias is not None:
         shape = (case.key_heads, case.group) if len(bias) > 1 else (1, 1)
-        scores = scores + bias.reshape(*shape, case.queries, case.keys)
+        scores = scores + bias.reshape(*shape, -1, case.keys)  # One row, or one for each query.
     return torch.einsum("bhtmn,bhnd->bhtmd", torch.softmax(scores, -1), v)
 
 

@@ -89,6 +89,8 @@ void ScheduleBuilder::holdParts() {
   const MatrixInstruction *with = instruction;
   fields.k = llvm::alignTo(llvm::divideCeil(extents[2], fields.splitK),
                            fields.kFragment);
+  // The rounded step may need fewer parts.
+  fields.splitK = llvm::divideCeil(extents[2], fields.k);
   fields.stages = 1;
   shareHeld();
   if (!isTight() &&

@@ -404,13 +404,47 @@ SmallVector<Value> AttentionTiler::getBatchArguments(ArrayRef<Value> ofFolded) {
   return arguments;
 }
 
+/// Clones an op of a region. Scores become weights by an approximate
+/// exponential (see `step`), so that quotients of f32 and tanh on the way to
+/// them are approximate too: a correctly rounded quotient is a sequence with a
+/// branch on some chips, and scores have one for each key.
+///
+///   tanh(x) = 1 - 2 / (1 + 2^(x 2 log2(e))), within 2^-21 of it
+static void cloneArithmetic(OpBuilder &at, Operation &op, IRMapping &mapping) {
+  Operation *made = at.clone(op, mapping);
+  Type type = op.getNumResults() == 1 ? op.getResult(0).getType() : Type();
+  if (!type || !type.isF32())
+    return;
+  auto approximate = arith::FastMathFlags::afn | arith::FastMathFlags::arcp;
+  if (auto quotient = dyn_cast<arith::DivFOp>(made)) {
+    quotient.setFastmath(quotient.getFastmath() | approximate);
+    return;
+  }
+  auto tanh = dyn_cast<math::TanhOp>(made);
+  if (!tanh)
+    return;
+  ImplicitLocOpBuilder builder(op.getLoc(), at);
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
+  };
+  Value one = number(1), two = number(2),
+        factor = number(2 * llvm::numbers::log2ef);
+  Value exponent = arith::MulFOp::create(builder, tanh.getOperand(), factor);
+  Value power =
+      math::Exp2Op::create(builder, exponent, arith::FastMathFlags::afn);
+  Value sum = arith::AddFOp::create(builder, power, one);
+  Value share = arith::DivFOp::create(builder, two, sum, approximate);
+  mapping.map(op.getResult(0), arith::SubFOp::create(builder, one, share));
+  tanh.erase();
+}
+
 Value AttentionTiler::emitRegion(OpBuilder &at, Region &region,
                                  ValueRange arguments) {
   Block &body = region.front();
   IRMapping mapping;
   mapping.map(body.getArguments(), arguments);
   for (Operation &inner : body.without_terminator())
-    at.clone(inner, mapping);
+    cloneArithmetic(at, inner, mapping);
   return mapping.lookupOrDefault(
       cast<YieldOp>(body.getTerminator()).getValues()[0]);
 }

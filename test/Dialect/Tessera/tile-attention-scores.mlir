@@ -89,3 +89,42 @@ func.func @pages(%q: memref<2x4x1x64xf16>, %k: memref<100x16x64xf16>, %v: memref
       }
   return
 }
+
+// -----
+
+#q = affine_map<(b, m, n, d, e) -> (b, m, d)>
+#k = affine_map<(b, m, n, d, e) -> (b, n, d)>
+#v = affine_map<(b, m, n, d, e) -> (b, n, e)>
+#o = affine_map<(b, m, n, d, e) -> (b, m, e)>
+
+// Quotients and tanh of scores are approximate, as the exponential after them; those of f64 are not.
+
+// CHECK-LABEL: func @capped(
+// CHECK:         tessera.map
+// CHECK-NOT:     math.tanh
+// CHECK:           %[[SHARE:.+]] = arith.divf %{{.+}}, %{{.+}} fastmath<arcp,afn> : f32
+// CHECK:           %[[EXPONENT:.+]] = arith.mulf %[[SHARE]], %{{.+}} : f32
+// CHECK:           %[[POWER:.+]] = math.exp2 %[[EXPONENT]] fastmath<afn> : f32
+// CHECK:           %[[SUM:.+]] = arith.addf %[[POWER]], %{{.+}} : f32
+// CHECK:           %[[REST:.+]] = arith.divf %{{.+}}, %[[SUM]] fastmath<arcp,afn> : f32
+// CHECK:           %[[BENT:.+]] = arith.subf %{{.+}}, %[[REST]] : f32
+// CHECK:           arith.mulf %[[BENT]]
+// CHECK:           arith.divf %{{.+}}, %{{.+}} : f64
+func.func @capped(%q: memref<2x64x64xf16>, %k: memref<2x128x64xf16>, %v: memref<2x128x64xf16>, %o: memref<2x64x64xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<2x64x64xf16>, memref<2x128x64xf16>, memref<2x128x64xf16>) outs(%o : memref<2x64x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125
+      schedule <workgroup = [16, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, swizzle = true>
+      score {
+      ^bb0(%x: f32, %b: index, %i: index, %j: index):
+        %cap = arith.constant 30.0 : f32
+        %share = arith.divf %x, %cap : f32
+        %bent = math.tanh %share : f32
+        %s = arith.mulf %bent, %cap : f32
+        %wide = arith.extf %s : f32 to f64
+        %two = arith.constant 2.0 : f64
+        %half = arith.divf %wide, %two : f64
+        %y = arith.truncf %half : f64 to f32
+        tessera.yield %y : f32
+      }
+  return
+}

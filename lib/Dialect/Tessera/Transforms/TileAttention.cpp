@@ -409,7 +409,7 @@ SmallVector<Value> AttentionTiler::getBatchArguments(ArrayRef<Value> ofFolded) {
 /// them are approximate too: a correctly rounded quotient is a sequence with a
 /// branch on some chips, and scores have one for each key.
 ///
-///   tanh(x) = 1 - 2 / (1 + 2^(x 2 log2(e))), within 2^-21 of it
+///   tanh(x) = 1 - 2 / (1 + 2^(x 2 log2(e))), within 2^-20 of it
 static void cloneArithmetic(OpBuilder &at, Operation &op, IRMapping &mapping) {
   Operation *made = at.clone(op, mapping);
   Type type = op.getNumResults() == 1 ? op.getResult(0).getType() : Type();

@@ -318,7 +318,7 @@ def TesseraExpandTensorOps : Pass<"tessera-expand-tensor-ops"> {
 }
 
 def TesseraCheckMemory : Pass<"tessera-check-memory", "ModuleOp"> {
-  let summary = "Warn about unwritten memory, racing writes and endless waits";
+  let summary = "Warn about unwritten memory, bounds, races and endless waits";
   let description = [{
     Expects a program as it was written, on tensors or on memrefs. Changes
     nothing. Warns at
@@ -328,6 +328,8 @@ def TesseraCheckMemory : Pass<"tessera-check-memory", "ModuleOp"> {
       reshape of one: nothing has written them;
     - the first op that reads a buffer of `memref.alloc`, `memref.alloca` or
       `gpu.alloc` that no op writes;
+    - a load, a store or an atomic op of one element, or a `tensor.extract` or
+      `insert`, with a constant index outside of a static dimension;
     - a store in an `scf.parallel` or `scf.forall` whose address does not depend
       on one of the induction variables while the value does: several iterations
       write one element;

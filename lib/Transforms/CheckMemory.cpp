@@ -34,6 +34,7 @@ namespace mlir::tessera {
 
 #define DEBUG_TYPE "tessera-check-memory"
 
+STATISTIC(numOutOfBounds, "Number of accesses with an index out of bounds");
 STATISTIC(numUnwrittenReads, "Number of reads of memory that nothing writes");
 STATISTIC(numWaits, "Number of loops that wait for other threads");
 STATISTIC(numRaces, "Number of writes of one element by several iterations");
@@ -382,6 +383,38 @@ static void checkWaits(ModuleOp module) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Accesses out of bounds
+//===----------------------------------------------------------------------===//
+
+static void checkIndices(Operation *op, Value accessed, ValueRange indices) {
+  auto type = cast<ShapedType>(accessed.getType());
+  for (auto [dim, value] : llvm::enumerate(indices)) {
+    std::optional<int64_t> index = getConstantIntValue(value);
+    int64_t size = type.getDimSize(static_cast<unsigned>(dim));
+    if (!index || ShapedType::isDynamic(size) || (*index >= 0 && *index < size))
+      continue;
+    ++numOutOfBounds;
+    op->emitWarning() << "index " << *index << " of '" << op->getName()
+                      << "' is out of bounds: dimension " << dim << " has size "
+                      << size << "; what it accesses is not defined";
+    return;
+  }
+}
+
+static void checkAccess(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    checkIndices(op, load.getMemref(), load.getIndices());
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    checkIndices(op, store.getMemref(), store.getIndices());
+  else if (auto atomic = dyn_cast<memref::AtomicRMWOp>(op))
+    checkIndices(op, atomic.getMemref(), atomic.getIndices());
+  else if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    checkIndices(op, extract.getTensor(), extract.getIndices());
+  else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    checkIndices(op, insert.getDest(), insert.getIndices());
+}
+
 namespace {
 struct CheckMemoryPass
     : public tessera::impl::TesseraCheckMemoryBase<CheckMemoryPass> {
@@ -389,6 +422,7 @@ struct CheckMemoryPass
     getOperation()->walk([](Operation *op) {
       LDBG(2) << op->getLoc() << ": " << op->getName();
       checkTensors(op);
+      checkAccess(op);
       if (isa<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(op))
         checkBuffer(op);
       else if (auto parallel = dyn_cast<scf::ParallelOp>(op))

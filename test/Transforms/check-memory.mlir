@@ -172,3 +172,29 @@ func.func @main(%flag: memref<i32>) {
   return
 }
 }
+
+// -----
+
+// Constant indices beyond static dimensions, in host code and in a kernel.
+func.func @bounds(%t: tensor<4x?xf32>, %x: i32, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %minus = arith.constant -1 : index
+  %m = gpu.alloc host_shared () : memref<1xi32>
+  // expected-warning @+1 {{index 1 of 'memref.store' is out of bounds: dimension 0 has size 1; what it accesses is not defined}}
+  memref.store %x, %m[%c1] : memref<1xi32>
+  memref.store %x, %m[%c0] : memref<1xi32>
+  memref.store %x, %m[%n] : memref<1xi32>
+  gpu.launch blocks(%a, %b, %c) in (%d = %c1, %e = %c1, %f = %c1) threads(%g, %h, %i) in (%j = %c1, %k = %c1, %l = %c1) {
+    // expected-warning @+1 {{index -1 of 'memref.load' is out of bounds: dimension 0 has size 1}}
+    %v = memref.load %m[%minus] : memref<1xi32>
+    memref.store %v, %m[%c0] : memref<1xi32>
+    gpu.terminator
+  }
+  // expected-warning @+1 {{index 4 of 'tensor.extract' is out of bounds: dimension 0 has size 4}}
+  %y = tensor.extract %t[%c4, %c4] : tensor<4x?xf32>
+  %z = tensor.extract %t[%c0, %c4] : tensor<4x?xf32>
+  %s = arith.addf %y, %z : f32
+  return %s : f32
+}

@@ -523,6 +523,10 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
     stage, copies are asynchronous and write the slot that was read last, and
     one barrier per step remains.
 
+    A tile that is used outside of the loop as well, as that of the first keys
+    of an attention, keeps its memory for that, in addition to the slots; if
+    there is not enough memory for both, the loop is not changed.
+
     A loop of another form is not changed. On a chip without asynchronous
     copies, copies are synchronous, into a slot other than the one that is read.
     Copies that TMA can perform are not changed either, since they do not need

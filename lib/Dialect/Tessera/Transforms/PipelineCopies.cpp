@@ -138,8 +138,24 @@ private:
 
 } // namespace
 
-/// Matches `loop`; `buffers` must not have uses outside of it.
-static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
+static int64_t countBytes(MemRefType type) {
+  return llvm::divideCeil(
+      type.getNumElements() * getElementBits(type.getElementType()), 8);
+}
+
+/// The bytes of the workgroup memory of `launch`.
+static int64_t countWorkgroupBytes(gpu::LaunchOp launch) {
+  int64_t bytes = 0;
+  for (BlockArgument memory : launch.getWorkgroupAttributions())
+    bytes += countBytes(cast<MemRefType>(memory.getType()));
+  return bytes;
+}
+
+/// Matches `loop`. Tiles that are used outside of it as well keep their memory
+/// for that, in addition to the one of the stages, if `bytes` are enough for
+/// both.
+static std::optional<StagedLoop> matchLoop(scf::ForOp loop, int64_t stages,
+                                           int64_t bytes) {
   StagedLoop staged{loop, {}, {}};
   auto reject = [&](StringRef why) -> std::optional<StagedLoop> {
     LDBG() << loop.getLoc() << ": not pipelined: " << why;
@@ -173,10 +189,19 @@ static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
     if (!isa<BlockArgument>(copy.getTarget()) ||
         !isWorkgroupMemory(copy.getTargetType()))
       return reject("copies to other memory than a workgroup attribution");
-    for (Operation *user : copy.getTarget().getUsers())
-      if (user != copy.getOperation() && !(isa<LoadOp>(user) && isInRest(user)))
+    int64_t staged = stages * countBytes(copy.getTargetType());
+    bool isShared = false;
+    for (Operation *user : copy.getTarget().getUsers()) {
+      isShared |= !loop->isAncestor(user);
+      if (loop->isAncestor(user) && user != copy.getOperation() &&
+          !(isa<LoadOp>(user) && isInRest(user)))
         return reject("a tile is used by other ops than loads after the "
                       "second barrier");
+    }
+    bytes -= isShared ? staged : 0;
+    if (bytes < 0)
+      return reject("a tile is used outside of the loop, and there is no "
+                    "memory for both");
   }
   return staged;
 }
@@ -525,7 +550,10 @@ struct TesseraPipelineCopiesPass
       }
       SmallVector<StagedLoop> loops;
       launch.walk([&](scf::ForOp loop) {
-        if (std::optional<StagedLoop> staged = matchLoop(loop))
+        int64_t left =
+            (*found)->workgroupMemoryBytes - countWorkgroupBytes(launch);
+        if (std::optional<StagedLoop> staged =
+                matchLoop(loop, schedule.getStages(), left))
           loops.push_back(*staged);
       });
       for (StagedLoop &staged : loops)

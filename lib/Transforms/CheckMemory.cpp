@@ -397,7 +397,7 @@ static void checkIndices(Operation *op, Value accessed, ValueRange indices) {
     ++numOutOfBounds;
     op->emitWarning() << "index " << *index << " of '" << op->getName()
                       << "' is out of bounds: dimension " << dim << " has size "
-                      << size << "; what it accesses is not defined";
+                      << size << "; the access is not defined";
     return;
   }
 }

@@ -182,7 +182,7 @@ func.func @bounds(%t: tensor<4x?xf32>, %x: i32, %n: index) -> f32 {
   %c4 = arith.constant 4 : index
   %minus = arith.constant -1 : index
   %m = gpu.alloc host_shared () : memref<1xi32>
-  // expected-warning @+1 {{index 1 of 'memref.store' is out of bounds: dimension 0 has size 1; what it accesses is not defined}}
+  // expected-warning @+1 {{index 1 of 'memref.store' is out of bounds: dimension 0 has size 1; the access is not defined}}
   memref.store %x, %m[%c1] : memref<1xi32>
   memref.store %x, %m[%c0] : memref<1xi32>
   memref.store %x, %m[%n] : memref<1xi32>

@@ -30,6 +30,13 @@ bool canRankSchedules(ContractOp op, const Chip &chip);
 std::vector<RankedSchedule> rankSchedules(ContractOp op, ContractOp packed,
                                           const Chip &chip);
 
+/// The legal schedule of `op` that takes least time by the model, if that is
+/// less than for `base`, the choice by rules, by the margin that the chip has
+/// for these types; otherwise `base`. `prediction` is that of
+/// `getDefaultSchedule`.
+ScheduleAttr improveSchedule(ContractOp op, const Chip &chip, ScheduleAttr base,
+                             std::string *prediction);
+
 } // namespace mlir::tessera
 
 #endif // SCHEDULING_RANKSCHEDULES_H

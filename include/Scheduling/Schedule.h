@@ -42,6 +42,10 @@ StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip,
                                 std::string *prediction = nullptr);
 
+/// The same by rules alone, without the model of RankSchedules.h.
+ScheduleAttr getScheduleByRules(ContractOp op, const Chip &chip,
+                                std::string *prediction = nullptr);
+
 /// Whether one subgroup computes whole rows of `op` with `schedule`, as
 /// required by `tessera.row_reduce` in its epilogue (`schedule_c18`). Otherwise
 /// `why`, if given, receives the reason.

@@ -39,8 +39,15 @@ struct ScheduledMatmul {
   /// Whether no lane can load adjacent elements of lhs or rhs from workgroup
   /// memory at once.
   std::array<bool, 2> loadsSingles{false, false};
-  /// Whether registers hold operands on their way to workgroup memory.
-  bool isHeld = false;
+  /// The bytes that a lane copies to workgroup memory at once, of lhs and rhs,
+  /// and stores of the output.
+  std::array<double, 2> accessBytes{1, 1};
+  double storeBytes = 1;
+  /// Whether registers hold lhs and rhs on their way to workgroup memory.
+  std::array<bool, 2> isHeld{false, false};
+  /// Whether a copy engine can load lhs and rhs for groups of subgroups, maybe
+  /// after they are copied.
+  std::array<bool, 2> isBulk{false, false};
   /// Whether an operand is an image.
   bool isGathered = false;
   MatmulRate rate = MatmulRate::Half;
@@ -62,12 +69,17 @@ struct ScheduleWork {
   double steps = 1, products = 0, shared = 0, loaded = 0, singles = 0;
   /// Of `loaded`, the bytes of rows that do not start at whole lines.
   double splits = 0;
-  /// The steps whose loads are in flight.
+  /// Of a step: accesses of lanes that copy operands to workgroup memory, and
+  /// those whose data registers hold; of a tile: accesses that store it.
+  double accesses = 0, heldAccesses = 0, stores = 0;
+  double threads = 1;
+  /// The steps whose loads are in flight; and whether a step is loaded, and
+  /// then used.
   double ahead = 1;
+  bool isSerial = false;
   /// The bytes of its tile of the output, or of sums.
   double stored = 0;
-  bool isPersistent = false, isClustered = false, isHeld = false,
-       isGathered = false;
+  bool isPersistent = false, isClustered = false, isGathered = false;
   double parts = 1;
   bool addsInCluster = false;
   /// The bytes of the sums of one part, for all workgroups and for one.

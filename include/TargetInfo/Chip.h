@@ -10,6 +10,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "TargetInfo/DeviceSheet.h"
 #include "TargetInfo/LaneMap.h"
+#include "TargetInfo/ScheduleRates.h"
 
 #include "llvm/ADT/StringRef.h"
 #include <deque>
@@ -253,6 +254,9 @@ struct PerformanceModel {
   /// workgroup memory one by one, in one load.
   double stepLatency = 0, subgroupShare = 1, f64Share = 1, f64Alone = 1,
          singleLoad = 0;
+  /// The rates by which all schedules of a matmul are compared; none where they
+  /// were not fitted.
+  std::optional<ScheduleRates> schedules = std::nullopt;
 };
 
 /// How many workgroups are resident on one unit of a chip, as far as its limits

@@ -13,9 +13,8 @@
 #ifndef TARGETINFO_SCHEDULERATES_H
 #define TARGETINFO_SCHEDULERATES_H
 
-#include "TargetInfo/Chip.h"
-
 #include <array>
+#include <cstddef>
 
 namespace mlir::tessera {
 
@@ -53,17 +52,21 @@ struct ScheduleRates {
   /// The start of a copy of an operand, its bytes, and elements that it
   /// transposes.
   double copyStart = 0, copied = 1, transposed = 1;
-  /// The time of an SM for a load of single elements.
-  double single = 0;
-  /// The factors of the latency if registers hold operands on their way, and of
-  /// loads of images.
-  double held = 1, gathered = 1;
+  /// The time of an SM for a load of single elements from workgroup memory, and
+  /// for accesses of a lane: copies to workgroup memory, those by way of
+  /// registers, and stores of the output.
+  double single = 0, access = 0, heldAccess = 0, store = 0;
+  /// The time of a lane for such a copy, an access by way of registers, and a
+  /// store.
+  double laneCopy = 0, laneAccess = 0, laneStore = 0;
+  /// The factor of loads of images.
+  double gathered = 1;
+  /// By which factor a schedule must be expected to be faster than the rules'
+  /// choice, by type: what the model has been wrong by. 0: the rules decide.
+  std::array<double, numMatmulRates> margins = {};
   /// The factor of loads of rows that do not start at whole lines.
   double splitLines = 1;
 };
-
-/// The rates of `chip`, or null if none were measured.
-const ScheduleRates *findScheduleRates(const Chip &chip);
 
 } // namespace mlir::tessera
 

@@ -10,6 +10,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/DieOrder.h"
+#include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Target/Intel/BlockLoads.h"
@@ -233,9 +234,15 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
       .build(prediction);
 }
 
-ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
+ScheduleAttr mlir::tessera::getScheduleByRules(ContractOp op, const Chip &chip,
                                                std::string *prediction) {
   return makeDefaultSchedule(op, chip, op.reducesRows(), prediction);
+}
+
+ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
+                                               std::string *prediction) {
+  return improveSchedule(op, chip, getScheduleByRules(op, chip, prediction),
+                         prediction);
 }
 
 bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {

@@ -12,7 +12,16 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
 
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/Format.h"
+
+#define DEBUG_TYPE "tessera-choose-schedule"
+
+STATISTIC(numRankedSchedules,
+          "Number of schedules compared by estimated times");
+STATISTIC(numCheckedSchedules, "Number of ranked schedules checked");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -21,12 +30,17 @@ using namespace mlir::tessera;
 /// ptxas spills.
 static constexpr int64_t bytesOfAccumulators = 8192;
 
+/// The accesses of a lane in a step, which are unrolled, and those whose data
+/// its registers hold.
+static constexpr double mostAccesses = 24, mostHeldAccesses = 16;
+
 bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  return findScheduleRates(chip) && !op.reducesRows() &&
+  return chip.model.schedules && !op.reducesRows() &&
          op.getProducer(0).empty() && op.getProducer(1).empty() &&
          !isPacked(op.getFactorType(0)) && !isPacked(op.getFactorType(1)) &&
+         op.getPrecision() != Precision::FastF8 &&
          llvm::all_of(extents,
                       [](int64_t extent) {
                         return !ShapedType::isDynamic(extent) && extent > 0;
@@ -58,6 +72,7 @@ private:
   void listSteps(ScheduleFields fields,
                  llvm::function_ref<void(const ScheduleFields &)> visit) const;
   int64_t countUnits(const ScheduleFields &fields) const;
+  bool isHeld() const { return matmul.isHeld[0] || matmul.isHeld[1]; }
 
   ContractOp op;
   const Chip &chip;
@@ -123,13 +138,16 @@ void SubgroupSchedules::listSteps(
       for (int64_t stages : {1, 2, 3, 4, 5, 6, 8}) {
         if ((stages > 1 && stages > int64_t(llvm::divideCeil(steps, parts))) ||
             double(stages * k) * bytes > double(chip.workgroupMemoryBytes) ||
-            (matmul.isHeld && stages > 2))
+            (isHeld() && stages > 2))
           break;
         // Copies that do not run ahead.
-        if (stages == 1 && !matmul.isHeld && llvm::divideCeil(steps, parts) > 1)
+        if (stages == 1 && !isHeld() && llvm::divideCeil(steps, parts) > 1)
           continue;
         fields.stages = stages;
-        visit(fields);
+        ScheduleWork work = describeWork(matmul, fields, chip);
+        if (work.accesses <= mostAccesses * work.threads &&
+            work.heldAccesses <= mostHeldAccesses * work.threads)
+          visit(fields);
       }
     }
   }
@@ -162,7 +180,7 @@ void SubgroupSchedules::list(
 std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
-  const ScheduleRates &rates = *findScheduleRates(chip);
+  const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);
   std::vector<RankedSchedule> ranked;
   auto add = [&](const ScheduleFields &fields) {
@@ -184,4 +202,50 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                       return a.time < b.time;
                     });
   return ranked;
+}
+
+/// So many of the fastest schedules are checked for one that is legal.
+static constexpr unsigned mostRankedChecks = 100;
+
+ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
+                                            ScheduleAttr base,
+                                            std::string *prediction) {
+  MatrixForm form = getMatrixForm(op);
+  // Images are not what the model was fitted to.
+  if (!base || base.getBatches() > 1 || form.gather[0] || form.gather[1] ||
+      !canRankSchedules(op, chip))
+    return base;
+  const ScheduleRates &rates = *chip.model.schedules;
+  ScheduledMatmul matmul(op, chip);
+  double margin = rates.margins[size_t(matmul.rate)];
+  if (margin == 0)
+    return base;
+  ScheduleEstimate ofBase =
+      estimateTime(describeWork(matmul, base.getFields(), chip), rates);
+  std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
+  numRankedSchedules += ranked.size();
+  unsigned checked = 0;
+  for (const RankedSchedule &one : ranked) {
+    if (one.time * margin >= ofBase.time || checked++ == mostRankedChecks)
+      break;
+    ++numCheckedSchedules;
+    auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
+    if (!getScheduleProblems(op, schedule, chip).empty())
+      continue;
+    LDBG() << op.getLoc() << ": by the model, " << one.time
+           << " ns: " << schedule << " rather than " << ofBase.time
+           << " ns: " << base;
+    if (prediction) {
+      constexpr double nsOfUs = 1000;
+      StringRef limit =
+          estimateTime(describeWork(matmul, one.fields, chip), rates).limit;
+      prediction->clear();
+      llvm::raw_string_ostream(*prediction)
+          << llvm::format("%.1f us, limited by ", one.time / nsOfUs) << limit
+          << llvm::format("; by rules, %.1f us: ", ofBase.time / nsOfUs)
+          << base;
+    }
+    return schedule;
+  }
+  return base;
 }

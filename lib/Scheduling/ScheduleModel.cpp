@@ -29,6 +29,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
+/// The threads that use all matrix units of an SM.
+static constexpr double threadsOfUnit = 128;
 /// Registers of a thread besides accumulators.
 static constexpr double otherRegisters = 88;
 
@@ -71,8 +73,20 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
     splitsLines[side] = !hasRowsOfMultiple(op, side, line);
     isGathered |= form.gather[side];
     bool isAligned = hasAlignedRows(op, side, chip);
-    isHeld |=
-        !form.gather[side] && !hasRowsOfMultiple(op, side, chip.asyncCopyBytes);
+    // Rows of an image's pixels are as long as its channels.
+    int64_t row = chip.accessBytes;
+    if (WindowAttr window = getWindow(op, form, side))
+      row =
+          std::gcd(row, window.getCols().back() * int64_t(operandBytes[side]));
+    else
+      while (row > 1 && !hasRowsOfMultiple(op, side, row))
+        row /= 2;
+    isHeld[side] = row < chip.asyncCopyBytes;
+    // Shifted accesses read twice.
+    accessBytes[side] = !isHeld[side]       ? double(row)
+                        : form.gather[side] ? operandBytes[side]
+                                            : double(chip.accessBytes) / 2;
+    isBulk[side] = !form.gather[side] || row == chip.accessBytes;
     bool isOrdered = llvm::any_of(groups, [&](const MatrixInstruction *row) {
       return hasOrder(op, form, side, *row);
     });
@@ -88,6 +102,10 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
   }
   Type output = getElementTypeOrSelf(op.getOutput().getType());
   outputBytes = double(getElementBytes(output));
+  int64_t row = chip.accessBytes;
+  while (row > getElementBytes(output) && !hasRowsOfMultiple(op, 2, row))
+    row /= 2;
+  storeBytes = double(row);
   sumBytes = double(getElementBytes(op.getAccumulatorType()));
   bytes += matrices * extents[0] * extents[1] * outputBytes;
 }
@@ -114,6 +132,7 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   work.units = tilesM * tilesN * matrices * work.parts;
   double tiles = std::ceil(bm / sm) * std::ceil(bn / sn),
          threads = tiles * group * double(chip.subgroupSize);
+  work.threads = threads;
   std::array<double, 2> extents{bm, bn};
   std::array<bool, 2> splits = matmul.splitsLines;
   double staged = 0;
@@ -129,6 +148,9 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
     }
     if (work.isGroup && matmul.isCopied[side])
       splits[side] = false;
+    if (!work.isGroup || !matmul.isBulk[side])
+      (matmul.isHeld[side] ? work.heldAccesses : work.accesses) +=
+          loaded / matmul.accessBytes[side];
     loaded /= double(fields.cluster[1 - side]);
     work.loaded += loaded;
     if (splits[side])
@@ -142,11 +164,16 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   work.shared = tiles * reads * k *
                 std::max(matmul.operandBytes[0], matmul.operandBytes[1]);
   work.ahead = std::max(1.0, std::min(double(fields.stages) - 1, work.steps));
-  if (fields.stages == 0)
-    work.ahead = 0.5;
+  work.isSerial = fields.stages <= 1 && !work.isGroup;
   bool isWhole = work.parts == 1;
   work.stored = bm * bn * double(fields.batches) *
                 (isWhole ? matmul.outputBytes : matmul.sumBytes);
+  double element = isWhole ? matmul.outputBytes : matmul.sumBytes,
+         widest = std::min(isWhole ? matmul.storeBytes : 16, 2 * element);
+  // Lanes have two neighboring elements of a row, unless tiles are staged.
+  if (fields.stageOutput)
+    widest = matmul.storeBytes;
+  work.stores = work.stored / widest;
   double memory = double(fields.stages) * staged +
                   (fields.stageOutput ? work.stored : 0),
          registers = sm * sn * matmul.sumBytes / 4 /
@@ -168,7 +195,6 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   if (work.isPersistent)
     work.resident = 1;
   work.isClustered = clusterM * clusterN > 1;
-  work.isHeld = matmul.isHeld && !work.isGroup;
   work.isGathered = matmul.isGathered;
   work.addsInCluster =
       !isWhole && fields.splitKReduction == SplitReduction::Cluster;
@@ -196,35 +222,49 @@ ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
                                              const ScheduleRates &rates) {
   size_t kind = work.isGroup ? 1 : 0;
   static constexpr StringRef limits[] = {
-      "the matrix unit", "workgroup memory", "loads of tiles",
-      "single loads",    "the cache",        "the latency of loads"};
+      "the matrix unit",   "workgroup memory", "loads of tiles",
+      "single loads",      "the cache",        "the latency of loads",
+      "accesses of lanes", "accesses of lanes"};
   double loaded = work.loaded + (rates.splitLines - 1) * work.splits;
   if (work.isGathered)
     loaded *= rates.gathered;
   StringRef limit;
   // The time of a step where an SM has so many workgroups.
   auto getStep = [&](double together) {
-    double latency = rates.latency[kind] * (work.isHeld ? rates.held : 1);
-    std::array<double, 6> times{
-        together * work.products / rates.products[size_t(work.rate)][kind],
+    // A subgroup has a quarter of the matrix units.
+    double share = std::min(1.0, together * work.threads / threadsOfUnit);
+    std::array<double, 8> times{
+        together * work.products /
+            (share * rates.products[size_t(work.rate)][kind]),
         together * work.shared / rates.shared[kind],
         together * loaded / rates.loaded[kind],
         together * work.singles * rates.single,
         std::min(work.units, work.processors * together) * loaded / rates.cache,
-        latency / work.ahead};
+        rates.latency[kind] / work.ahead +
+            work.heldAccesses / work.threads * rates.laneAccess,
+        std::max(together * rates.access, rates.laneCopy / work.threads) *
+            work.accesses,
+        together * work.heldAccesses * rates.heldAccess};
     limit = limits[llvm::max_element(times) - times.begin()];
-    return addLimits(times) + rates.step[kind];
+    double waiting = 0;
+    if (work.isSerial)
+      waiting = std::exchange(times[5], 0);
+    return addLimits(times) + waiting + rates.step[kind];
+  };
+  auto getStores = [&](double together) {
+    return addLimits({together * work.stored / rates.stored[kind],
+                      together * work.stores * rates.store,
+                      work.stores / work.threads * rates.laneStore});
   };
   // A round with so many workgroups on each SM.
   auto getRound = [&](double together) {
     return rates.tile[kind] + rates.latency[kind] +
-           work.steps * getStep(together) +
-           together * work.stored / rates.stored[kind];
+           work.steps * getStep(together) + getStores(together);
   };
   double all;
   if (work.isPersistent) {
     double rounds = std::ceil(work.units / work.processors),
-           between = rates.tile[kind] + work.stored / rates.stored[kind];
+           between = rates.tile[kind] + getStores(1);
     all = rates.latency[kind] + between + rounds * work.steps * getStep(1) +
           (rounds - 1) * between * rates.exposed;
   } else {

@@ -124,6 +124,7 @@ static void setWarpgroupModel(PerformanceModel &model) {
   // an estimate less than 0.1 are left.
   model.savedByRuns = 8.0e-5;
   setSubgroupModel(model);
+  model.schedules = getWarpgroupRates();
 }
 
 static void setTensorMemoryModel(PerformanceModel &model) {

@@ -14,6 +14,9 @@ namespace mlir::tessera {
 /// Sets the schedule policy and the performance model of a chip of this row.
 void setNvidiaSchedules(Chip &chip, const NvidiaChipRow &row);
 
+/// The fitted rates of chips with instructions of warpgroups.
+ScheduleRates getWarpgroupRates();
+
 } // namespace mlir::tessera
 
 #endif // LIB_TARGET_NVIDIA_SCHEDULES_H

@@ -103,6 +103,8 @@ private:
   tuning::ScheduleSpace space;
   std::mt19937_64 random;
   std::vector<compiler::RankedSchedule> ranked;
+  /// The choices by rules, which come first.
+  std::vector<Point> byRules;
   /// Milliseconds by the model.
   std::map<std::string, double> times;
   std::unordered_set<std::string> tried;
@@ -122,6 +124,10 @@ void RankedSource::enumerate() {
                     : mlir::cast<compiler::ContractOp>(space.getPackedOp());
   constexpr double nsOfMs = 1e6;
   ranked = compiler::rankSchedules(op, packed, space.getChip());
+  for (compiler::ContractOp one : {op, packed})
+    if (compiler::ScheduleAttr schedule =
+            compiler::getScheduleByRules(one, space.getChip()))
+      byRules.push_back(Point(schedule));
   for (const compiler::RankedSchedule &one : ranked)
     times[tuning::formatPoint(Point(one.fields))] = one.time / nsOfMs;
 }
@@ -165,6 +171,12 @@ std::optional<Point> RankedSource::proposeRandom() {
 }
 
 std::optional<Point> RankedSource::propose() {
+  while (!byRules.empty()) {
+    Point point = byRules.back();
+    byRules.pop_back();
+    if (take(point))
+      return point;
+  }
   // Two of three are the model's.
   bool isRandom = proposed++ % 3 == 2;
   std::optional<Point> point = isRandom ? proposeRandom() : proposeNext();

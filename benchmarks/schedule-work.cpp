@@ -1,0 +1,165 @@
+//===- schedule-work.cpp - What measured schedules do ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   schedule-work-benchmark EXPORT.jsonl... >OUT.json
+//
+// Reads what `gpu-tune export` wrote, and writes for each task to which the
+// compiler's model of schedules applies, and each of its records, what the
+// schedule does (`ScheduleWork`), its time and the model's estimate. With them
+// calibrate.py fits the model.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Compiler.h"
+#include "Scheduling/RankSchedules.h"
+#include "Scheduling/TuningTask.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::tessera;
+namespace json = llvm::json;
+
+namespace {
+struct Task {
+  std::string description;
+  OwningOpRef<ModuleOp> module;
+  ContractOp op;
+  std::vector<json::Object> records;
+};
+} // namespace
+
+static json::Object listWork(const ScheduleWork &work) {
+  return json::Object{{"isGroup", work.isGroup},
+                      {"rate", static_cast<int64_t>(work.rate)},
+                      {"units", work.units},
+                      {"resident", work.resident},
+                      {"processors", work.processors},
+                      {"steps", work.steps},
+                      {"products", work.products},
+                      {"shared", work.shared},
+                      {"loaded", work.loaded},
+                      {"splits", work.splits},
+                      {"singles", work.singles},
+                      {"ahead", work.ahead},
+                      {"isSerial", work.isSerial},
+                      {"stored", work.stored},
+                      {"isPersistent", work.isPersistent},
+                      {"isClustered", work.isClustered},
+                      {"accesses", work.accesses},
+                      {"heldAccesses", work.heldAccesses},
+                      {"stores", work.stores},
+                      {"threads", work.threads},
+                      {"isGathered", work.isGathered},
+                      {"parts", work.parts},
+                      {"addsInCluster", work.addsInCluster},
+                      {"sums", work.sums},
+                      {"sumsOfTile", work.sumsOfTile},
+                      {"bytes", work.bytes},
+                      {"copies", work.copies},
+                      {"copiedBytes", work.copiedBytes},
+                      {"transposedElements", work.transposedElements}};
+}
+
+static std::string getText(const json::Object &object, StringRef name) {
+  return object.getString(name).value_or("").str();
+}
+
+static llvm::Error read(StringRef path, MLIRContext &context,
+                        std::map<std::string, Task> &tasks) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createFileError(path, buffer.getError());
+  SmallVector<StringRef> lines;
+  (*buffer)->getBuffer().split(lines, '\n', /*MaxSplit=*/-1,
+                               /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    llvm::Expected<json::Value> value = json::parse(line);
+    if (!value)
+      return value.takeError();
+    json::Object &object = *value->getAsObject();
+    std::string kind = getText(object, "kind");
+    if (kind == "record") {
+      tasks[getText(object, "task")].records.push_back(std::move(object));
+      continue;
+    }
+    if (kind != "task")
+      continue;
+    Task &task = tasks[getText(object, "key")];
+    if (task.module)
+      continue;
+    task.description = getText(object, "description");
+    task.module =
+        parseSourceString<ModuleOp>(getText(object, "text"), &context);
+    if (!task.module)
+      return llvm::createStringError("a task's program cannot be read");
+    task.module->walk([&](ContractOp op) { task.op = op; });
+  }
+  return llvm::Error::success();
+}
+
+static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
+                        const json::Object &record, const Chip &chip,
+                        MLIRContext &context) {
+  std::string text = getText(record, "schedule");
+  bool isOwn = text.empty();
+  if (isOwn)
+    text = getText(record, "chosen");
+  auto schedule =
+      dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, &context));
+  if (!schedule)
+    return;
+  ScheduleWork work = describeWork(matmul, schedule.getFields(), chip);
+  os.value(
+      json::Object{{"own", isOwn},
+                   {"schedule", text},
+                   {"outcome", getText(record, "outcome")},
+                   {"time", record.getNumber("median").value_or(0)},
+                   {"low", record.getNumber("low").value_or(0)},
+                   {"high", record.getNumber("high").value_or(0)},
+                   {"estimate", estimateTime(work, *chip.model.schedules).time},
+                   {"work", listWork(work)}});
+}
+
+int main(int argc, char **argv) {
+  MLIRContext context;
+  prepareContext(context);
+  std::map<std::string, Task> tasks;
+  for (int i = 1; i < argc; ++i)
+    if (llvm::Error error = read(argv[i], context, tasks)) {
+      llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
+  json::OStream os(llvm::outs());
+  os.array([&] {
+    for (auto &entry : tasks) {
+      const std::string &key = entry.first;
+      Task &task = entry.second;
+      if (!task.op || task.records.empty())
+        continue;
+      const Chip *chip = findChip(getText(task.records.front(), "target"),
+                                  getText(task.records.front(), "chip"));
+      if (!chip || !canRankSchedules(task.op, *chip))
+        continue;
+      ScheduledMatmul matmul(task.op, *chip);
+      os.object([&] {
+        os.attribute("key", key);
+        os.attribute("description", task.description);
+        os.attributeArray("records", [&] {
+          for (const json::Object &record : task.records)
+            writeRecord(os, matmul, record, *chip, context);
+        });
+      });
+    }
+  });
+  return 0;
+}

@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The shapes by which the model of schedules is calibrated.
+"""Calibrates the model by which the compiler compares schedules of matmuls (lib/Scheduling/ScheduleModel.cpp).
 
-    benchmarks/calibrate.py shapes       writes benchmarks/calibration/*.txt, from a seed
+    benchmarks/calibrate.py shapes            writes benchmarks/calibration/*.txt, from a seed
+    benchmarks/calibrate.py pack A.jsonl...   adds what gpu-tune exported to benchmarks/calibration/h200.jsonl.xz
+    benchmarks/calibrate.py fit               fits the rates of lib/Target/NVIDIA/ScheduleRates.cpp to two of three of
+                                              the tasks in it, and prints how well they choose for the others
+    benchmarks/calibrate.py report            prints the latter for the rates as they are
+
+fit and report run schedule-work-benchmark (ninja schedule-work-benchmark), and need numpy.
 """
 
 import argparse
+import collections
+import json
+import lzma
+import math
 import pathlib
 import random
+import subprocess
+import tempfile
 
 from shapes import draw
 
+ROOT = pathlib.Path(__file__).parent.parent
 FOLDER = pathlib.Path(__file__).parent / "calibration"
+DATABASE = FOLDER / "h200.jsonl.xz"
 
 #: Shapes of published networks, and those of docs/benchmarks/h200-cliffs.md that were slow.
 CHOSEN = {
@@ -92,14 +106,150 @@ def write_shapes(seed):
                                             + "".join(f"{line}\n" for line in lines))
 
 
+def pack(paths):
+    """Adds the lines of exports to the database, each record once, without the time of each run."""
+    lines = lzma.open(DATABASE, "rt").read().splitlines() if DATABASE.exists() else []
+    for path in paths:
+        opener = __import__("gzip").open if path.endswith(".gz") else open
+        for line in opener(path, "rt"):
+            value = json.loads(line)
+            if value.get("kind") == "record":
+                # Runs have other numbers here.
+                value.update(times=[], run=0)
+                for name in ("median", "low", "high", "compile_ms", "expected_ms"):
+                    value[name] = float(f"{value[name]:.4g}")
+            elif value.get("kind") != "task" and lines:
+                continue
+            elif value.get("kind") == "run":
+                continue
+            lines.append(json.dumps(value, separators=(",", ":")))
+    with lzma.open(DATABASE, "wt", preset=9) as file:
+        file.write("".join(f"{line}\n" for line in dict.fromkeys(lines)))
+
+
+#: The types of MatmulRate, in its order.
+RATES = ("f16, bf16", "i8", "f8", "tf32", "f64")
+
+
+def read_tasks(tool):
+    """The tasks of the database with their measured records: each schedule once, with its median over the runs."""
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write(lzma.open(DATABASE, "rt").read())
+        file.flush()
+        tasks = json.loads(subprocess.run([tool, file.name], capture_output=True, text=True, check=True).stdout)
+    kinds = collections.Counter()
+    kept = []
+    for task in sorted(tasks, key=lambda task: task["key"]):
+        merged = {}
+        for record in task["records"]:
+            if record["outcome"] in ("measured", "slow") and record["time"] > 0:
+                merged.setdefault(record["schedule"], []).append(record)
+        task["records"] = []
+        for records in merged.values():
+            times = sorted(record["time"] for record in records)
+            task["records"].append(dict(records[0], time=1e6 * times[len(times) // 2],
+                                        own=any(record["own"] for record in records)))
+        if len(task["records"]) < 3:
+            continue
+        work = task["records"][0]["work"]
+        if work["isGathered"]:
+            continue
+        task["kind"] = RATES[int(work["rate"])] + (", batched" if " of " in task["description"].split(" x ")[0] and
+                                                   task["description"][0].isdigit() and
+                                                   task["description"].split(" ")[1] == "of" else "")
+        task["isHeldOut"] = kinds[task["kind"]] % 3 == 2
+        kinds[task["kind"]] += 1
+        kept.append(task)
+    return kept
+
+
+def get_arrays(records):
+    import numpy as np
+    return {name: np.array([float(record["work"][name]) for record in records]) for name in records[0]["work"]}
+
+
+def is_candidate(record):
+    """Whether the compiler compares such a schedule (RankSchedules.cpp)."""
+    work = record["work"]
+    return work["accesses"] <= 24 * work["threads"] and work["heldAccesses"] <= 16 * work["threads"]
+
+
+def judge(tasks, rates, margin):
+    """For each task: its kind, the time by rules and the time of the model's choice, as multiples of the best."""
+    from schedule_fit import predict
+    rows = []
+    for task in tasks:
+        records = task["records"]
+        rules = next((i for i, record in enumerate(records) if record["byRules"]), None)
+        if rules is None:
+            continue
+        times = predict(get_arrays(records), rates)
+        allowed = [i for i, record in enumerate(records) if is_candidate(record) or i == rules]
+        choice = min(allowed, key=lambda i: times[i])
+        if times[rules] <= margin * times[choice]:
+            choice = rules
+        best = min(record["time"] for record in records)
+        rows.append((task["kind"], records[rules]["time"] / best, records[choice]["time"] / best, task["description"]))
+    return rows
+
+
+def print_table(rows):
+    print("| kind | tasks | by rules | worst | above 1.2 | by the model | worst | above 1.2 |\n|" + "---|" * 8)
+    for kind in sorted({row[0] for row in rows}) + ["all"]:
+        some = [row for row in rows if kind in (row[0], "all")]
+        cells = [kind, str(len(some))]
+        for column in (1, 2):
+            values = [row[column] for row in some]
+            mean = math.exp(sum(map(math.log, values)) / len(values))
+            cells += [f"{mean:.3f}", f"{max(values):.2f}", str(sum(value > 1.2 for value in values))]
+        print("| " + " | ".join(cells) + " |")
+
+
+def calibrate(tool, margin, writes):
+    import numpy as np
+    import schedule_fit
+    tasks = read_tasks(tool)
+    rates = schedule_fit.read_rates()
+    rates.pop("margins")
+    rates.pop("longest")
+    records = [record for task in tasks for record in task["records"]]
+    apart = np.abs(schedule_fit.predict(get_arrays(records), rates)
+                   / np.array([record["estimate"] for record in records]) - 1).max()
+    if apart > 1e-6:
+        raise SystemExit(f"schedule_fit.py and {tool} differ by {apart:.2g}: build the tool anew")
+    if writes:
+        fitted = [(record, min(other["time"] for other in task["records"])) for task in tasks if not task["isHeldOut"]
+                  for record in task["records"] if is_candidate(record)]
+        times = np.array([record["time"] for record, best in fitted])
+        weights = np.array([best for record, best in fitted]) / times
+        work = get_arrays([record for record, best in fitted])
+        for _ in range(3):
+            rates = schedule_fit.fit(work, times, weights, rates)
+        schedule_fit.write_rates(rates)
+    count = sum(len(task["records"]) for task in tasks)
+    print(f"{len(tasks)} tasks, {count} schedules with times\n\nHeld out:\n")
+    print_table(judge([task for task in tasks if task["isHeldOut"]], rates, margin))
+    print("\nOthers:\n")
+    print_table(judge([task for task in tasks if not task["isHeldOut"]], rates, margin))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     shapes = commands.add_parser("shapes")
     shapes.add_argument("--seed", type=int, default=1)
+    commands.add_parser("pack").add_argument("exports", nargs="+")
+    for name in ("fit", "report"):
+        command = commands.add_parser(name)
+        command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
+        command.add_argument("--margin", type=float, default=1.05)
     arguments = parser.parse_args()
     if arguments.command == "shapes":
         write_shapes(arguments.seed)
+    elif arguments.command == "pack":
+        pack(arguments.exports)
+    else:
+        calibrate(arguments.tool, arguments.margin, writes=arguments.command == "fit")
 
 
 if __name__ == "__main__":

@@ -13,13 +13,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Driver/Compiler.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/TuningTask.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -107,9 +111,22 @@ static llvm::Error read(StringRef path, MLIRContext &context,
   return llvm::Error::success();
 }
 
+/// The choice by rules, where operands are copied before if that pays.
+static ScheduleAttr getRulesChoice(Task &task, const Chip &chip) {
+  OwningOpRef<ModuleOp> copy(task.module->clone());
+  attachChip(*copy, chip);
+  PassManager pm(copy->getContext());
+  pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
+  if (failed(pm.run(*copy)))
+    return {};
+  ScheduleAttr schedule;
+  copy->walk([&](ContractOp op) { schedule = getScheduleByRules(op, chip); });
+  return schedule;
+}
+
 static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
                         const json::Object &record, const Chip &chip,
-                        MLIRContext &context) {
+                        ScheduleAttr byRules, MLIRContext &context) {
   std::string text = getText(record, "schedule");
   bool isOwn = text.empty();
   if (isOwn)
@@ -121,6 +138,7 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
   ScheduleWork work = describeWork(matmul, schedule.getFields(), chip);
   os.value(
       json::Object{{"own", isOwn},
+                   {"byRules", schedule == byRules},
                    {"schedule", text},
                    {"outcome", getText(record, "outcome")},
                    {"time", record.getNumber("median").value_or(0)},
@@ -151,12 +169,13 @@ int main(int argc, char **argv) {
       if (!chip || !canRankSchedules(task.op, *chip))
         continue;
       ScheduledMatmul matmul(task.op, *chip);
+      ScheduleAttr byRules = getRulesChoice(task, *chip);
       os.object([&] {
         os.attribute("key", key);
         os.attribute("description", task.description);
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)
-            writeRecord(os, matmul, record, *chip, context);
+            writeRecord(os, matmul, record, *chip, byRules, context);
         });
       });
     }

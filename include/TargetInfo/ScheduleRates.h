@@ -64,6 +64,8 @@ struct ScheduleRates {
   /// By which factor a schedule must be expected to be faster than the rules'
   /// choice, by type: what the model has been wrong by. 0: the rules decide.
   std::array<double, numMatmulRates> margins = {};
+  /// The longest time by the rules' choice to which the model was fitted.
+  double longest = 0;
   /// The factor of loads of rows that do not start at whole lines.
   double splitLines = 1;
 };

@@ -222,6 +222,8 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
     return base;
   ScheduleEstimate ofBase =
       estimateTime(describeWork(matmul, base.getFields(), chip), rates);
+  if (ofBase.time > rates.longest)
+    return base;
   std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
   numRankedSchedules += ranked.size();
   unsigned checked = 0;

@@ -43,6 +43,7 @@ ScheduleRates mlir::tessera::getWarpgroupRates() {
   rates.laneStore = 29.33;
   rates.gathered = 1.3;
   rates.splitLines = 1.569;
+  rates.longest = 150000;
   rates.margins = {1.05, 1.05, 1.05, 1.05, 1.05};
   return rates;
 }

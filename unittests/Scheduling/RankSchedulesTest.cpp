@@ -1,0 +1,177 @@
+//===- RankSchedulesTest.cpp - The model of schedules ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/RankSchedules.h"
+#include "Scheduling/ScheduleCheck.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+class RankSchedulesTest : public ::testing::Test {
+protected:
+  RankSchedulesTest() {
+    context
+        .loadDialect<TesseraDialect, func::FuncDialect, arith::ArithDialect>();
+  }
+
+  /// A matmul with rhs stored by rows.
+  ContractOp makeMatmul(int64_t m, int64_t n, int64_t k, StringRef in = "f16",
+                        StringRef acc = "f32") {
+    auto type = [](int64_t rows, int64_t columns, StringRef element) {
+      return "memref<" + std::to_string(rows) + "x" + std::to_string(columns) +
+             "x" + element.str() + ">";
+    };
+    std::string a = type(m, k, in), b = type(k, n, in), c = type(m, n, acc);
+    std::string text =
+        "func.func @f(%a: " + a + ", %b: " + b + ", %c: " + c +
+        ") {\n  tessera.contract ins(%a, %b : " + a + ", " + b +
+        ") outs(%c : " + c +
+        ") maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> "
+        "(k, n)>, affine_map<(m, n, k) -> (m, n)>] accumulate " +
+        acc.str() + " {\n  ^bb0(%x: " + acc.str() +
+        "):\n    tessera.yield %x : " + acc.str() + "\n  }\n  return\n}\n";
+    modules.push_back(parseSourceString<ModuleOp>(text, &context));
+    ContractOp found;
+    if (modules.back())
+      modules.back()->walk([&](ContractOp op) { found = op; });
+    return found;
+  }
+
+  /// Matmuls that the compiler has rules for: small, of few rows, long, large,
+  /// and with rows that begin anywhere.
+  SmallVector<ContractOp> makeMatmuls() {
+    return {makeMatmul(512, 512, 512),
+            makeMatmul(16, 4096, 4096),
+            makeMatmul(64, 64, 65536),
+            makeMatmul(8192, 8192, 8192),
+            makeMatmul(777, 1555, 3111),
+            makeMatmul(128, 4096, 4096, "i8", "i32"),
+            makeMatmul(1000, 1000, 1000, "f64", "f64")};
+  }
+
+  static const Chip &getChip() { return *findChip("cuda", "sm_90a"); }
+
+  MLIRContext context;
+  SmallVector<OwningOpRef<ModuleOp>> modules;
+};
+
+} // namespace
+
+// Choosing takes milliseconds: so many estimates of less than a microsecond,
+// and few legality checks besides those of the tilings for groups.
+TEST_F(RankSchedulesTest, ComparesALimitedNumberOfSchedules) {
+  for (ContractOp op : makeMatmuls()) {
+    ASSERT_TRUE(op);
+    ASSERT_TRUE(canRankSchedules(op, getChip()));
+    size_t count = rankSchedules(op, op, getChip()).size();
+    EXPECT_GT(count, 100U);
+    EXPECT_LT(count, 20000U);
+  }
+}
+
+TEST_F(RankSchedulesTest, OrdersByTime) {
+  for (ContractOp op : makeMatmuls()) {
+    std::vector<RankedSchedule> ranked = rankSchedules(op, op, getChip());
+    ScheduledMatmul matmul(op, getChip());
+    for (size_t i = 0; i < ranked.size(); ++i) {
+      EXPECT_GT(ranked[i].time, 0);
+      if (i > 0) {
+        EXPECT_LE(ranked[i - 1].time, ranked[i].time);
+      }
+      EXPECT_EQ(ranked[i].time,
+                estimateTime(describeWork(matmul, ranked[i].fields, getChip()),
+                             *getChip().model.schedules)
+                    .time);
+    }
+  }
+}
+
+// The choice is legal, and either that of the rules or expected to be faster by
+// the chip's margin.
+TEST_F(RankSchedulesTest, ImprovesOnRules) {
+  unsigned changed = 0;
+  for (ContractOp op : makeMatmuls()) {
+    ScheduleAttr rules = getScheduleByRules(op, getChip());
+    std::string prediction;
+    ScheduleAttr choice = improveSchedule(op, getChip(), rules, &prediction);
+    ASSERT_TRUE(choice);
+    EXPECT_TRUE(getScheduleProblems(op, choice, getChip()).empty());
+    EXPECT_EQ(choice, getDefaultSchedule(op, getChip()));
+    if (choice == rules) {
+      EXPECT_EQ(prediction, "");
+      continue;
+    }
+    ++changed;
+    ScheduledMatmul matmul(op, getChip());
+    const ScheduleRates &rates = *getChip().model.schedules;
+    auto estimate = [&](ScheduleAttr schedule) {
+      return estimateTime(describeWork(matmul, schedule.getFields(), getChip()),
+                          rates)
+          .time;
+    };
+    EXPECT_LT(estimate(choice) * rates.margins[size_t(matmul.rate)],
+              estimate(rules));
+    EXPECT_NE(prediction.find("us, limited by "), std::string::npos);
+    EXPECT_NE(prediction.find("; by rules, "), std::string::npos);
+  }
+  EXPECT_GT(changed, 0U);
+}
+
+// More of anything takes longer, and what takes longest is the limit.
+TEST_F(RankSchedulesTest, TimesGrowWithTheWork) {
+  const ScheduleRates &rates = *getChip().model.schedules;
+  ScheduleWork work;
+  work.processors = 132;
+  work.units = 132;
+  work.steps = 64;
+  work.ahead = 3;
+  work.threads = 128;
+  work.products = 128.0 * 128 * 64;
+  work.shared = 32768;
+  work.loaded = 32768;
+  work.stored = 32768;
+  work.bytes = 1e6;
+  double time = estimateTime(work, rates).time;
+  for (double ScheduleWork::*field :
+       {&ScheduleWork::units, &ScheduleWork::steps, &ScheduleWork::products,
+        &ScheduleWork::shared, &ScheduleWork::loaded, &ScheduleWork::stored}) {
+    ScheduleWork more = work;
+    more.*field *= 4;
+    EXPECT_GT(estimateTime(more, rates).time, time);
+  }
+  ScheduleWork busy = work;
+  busy.products *= 1000;
+  EXPECT_EQ(estimateTime(busy, rates).limit, "the matrix unit");
+  ScheduleWork large = work;
+  large.bytes *= 1e6;
+  EXPECT_EQ(estimateTime(large, rates).limit, "memory");
+  ScheduleWork parts = work;
+  parts.parts = 4;
+  parts.sums = 1e6;
+  EXPECT_GT(estimateTime(parts, rates).time, time + rates.startOfSums);
+  parts.addsInCluster = true;
+  parts.sumsOfTile = 0;
+  EXPECT_NEAR(estimateTime(parts, rates).time, time + rates.clusterWait, 1e-6);
+}
+
+// Chips without fitted rates, images and dynamic extents have rules only.
+TEST_F(RankSchedulesTest, AppliesToPlainMatmulsOnly) {
+  ContractOp op = makeMatmul(512, 512, 512);
+  EXPECT_FALSE(canRankSchedules(op, *findChip("cuda", "sm_80")));
+  const Chip &ampere = *findChip("cuda", "sm_80");
+  EXPECT_EQ(getDefaultSchedule(op, ampere), getScheduleByRules(op, ampere));
+  EXPECT_FALSE(
+      canRankSchedules(makeMatmul(512, 512, 512, "f32", "f32"), getChip()));
+}

@@ -223,7 +223,7 @@ def calibrate(tool, margin, writes):
         times = np.array([record["time"] for record, best in fitted])
         weights = np.array([best for record, best in fitted]) / times
         work = get_arrays([record for record, best in fitted])
-        for _ in range(3):
+        for _ in range(4):
             rates = schedule_fit.fit(work, times, weights, rates)
         schedule_fit.write_rates(rates)
     count = sum(len(task["records"]) for task in tasks)
@@ -242,7 +242,7 @@ def main():
     for name in ("fit", "report"):
         command = commands.add_parser(name)
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
-        command.add_argument("--margin", type=float, default=1.05)
+        command.add_argument("--margin", type=float, default=1.15)
     arguments = parser.parse_args()
     if arguments.command == "shapes":
         write_shapes(arguments.seed)

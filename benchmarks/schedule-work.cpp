@@ -1,4 +1,4 @@
-//===- schedule-work.cpp - What measured schedules do ---------------------===//
+//===- schedule-work.cpp - The work of measured schedules -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

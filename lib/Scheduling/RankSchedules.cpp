@@ -211,9 +211,9 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
                                             ScheduleAttr base,
                                             std::string *prediction) {
   MatrixForm form = getMatrixForm(op);
-  // Images are not what the model was fitted to.
-  if (!base || base.getBatches() > 1 || form.gather[0] || form.gather[1] ||
-      !canRankSchedules(op, chip))
+  // The model was fitted to neither images nor epilogues with operands.
+  if (!base || !op.getExtras().empty() || base.getBatches() > 1 ||
+      form.gather[0] || form.gather[1] || !canRankSchedules(op, chip))
     return base;
   const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);

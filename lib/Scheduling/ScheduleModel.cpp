@@ -7,7 +7,7 @@
 // The time of a step of an SM is the longest of the times that its resources
 // need for the workgroups that it has, or rather a norm of them,
 //
-//   products, reads of workgroup memory, loads, single loads,
+//   multiply-adds, reads of workgroup memory, loads, single loads,
 //   loads of all SMs from the cache, latency / steps in flight
 //
 // and the time of a matmul

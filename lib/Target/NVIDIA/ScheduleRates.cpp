@@ -8,42 +8,41 @@
 
 using namespace mlir::tessera;
 
+/// Fitted to times of an H200 (benchmarks/calibrate.py fit,
+/// docs/benchmarks/h200-calibration.md).
 ScheduleRates mlir::tessera::getWarpgroupRates() {
   ScheduleRates rates;
-  rates.start = 3733;
-  rates.startOfSums = 1964;
-  rates.products = {{{1683, 4494},
-                     {2353, 12893},
-                     {661.5, 7796},
-                     {507.1, 4066},
-                     {186.2, 180}}};
-  rates.shared = {173.6, 421.3};
-  rates.loaded = {66.54, 169.1};
-  rates.cache = 13399;
-  rates.latency = {323.1, 204.6};
-  rates.step = {79.29, 32.82};
-  rates.tile = {140.7, 508.2};
-  rates.stored = {73.92, 59.48};
-  rates.exposed = 0.301;
-  rates.memory = 2653;
-  rates.processorMemory = 60.48;
-  rates.sums = 7621;
-  rates.clusterSums = 21.79;
-  rates.clusterWait = 715.9;
-  rates.sharing = 1.162;
-  rates.copyStart = 1828;
-  rates.copied = 3007;
-  rates.transposed = 1979;
-  rates.single = 1.824;
-  rates.access = 0.1625;
-  rates.heldAccess = 0.07778;
-  rates.store = 0.189;
+  rates.start = 3791;
+  rates.startOfSums = 2364;
+  rates.products = {
+      {{1356, 4112}, {2315, 9171}, {672.9, 5763}, {526.9, 7090}, {185.5, 180}}};
+  rates.shared = {173.4, 312.6};
+  rates.loaded = {66.79, 346.4};
+  rates.cache = 13597;
+  rates.latency = {388.1, 390.2};
+  rates.step = {59.29, 44.02};
+  rates.tile = {28.86, 308.8};
+  rates.stored = {183.9, 51.97};
+  rates.exposed = 0.217;
+  rates.memory = 2687;
+  rates.processorMemory = 164.9;
+  rates.sums = 11447;
+  rates.clusterSums = 20.48;
+  rates.clusterWait = 602.4;
+  rates.sharing = 1.158;
+  rates.copyStart = 1694;
+  rates.copied = 2868;
+  rates.transposed = 1712;
+  rates.single = 1.8;
+  rates.access = 0.1586;
+  rates.heldAccess = 0.06521;
+  rates.store = 0.2281;
   rates.laneCopy = 4;
-  rates.laneAccess = 107.8;
-  rates.laneStore = 29.33;
+  rates.laneAccess = 84.45;
+  rates.laneStore = 19.28;
   rates.gathered = 1.3;
-  rates.splitLines = 1.569;
+  rates.splitLines = 1.662;
   rates.longest = 150000;
-  rates.margins = {1.05, 1.05, 1.05, 1.05, 1.05};
+  rates.margins = {1.15, 1.15, 1.15, 1.15, 1.15};
   return rates;
 }

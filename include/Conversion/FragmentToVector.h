@@ -180,8 +180,8 @@ public:
                              int64_t width) const;
 
   /// Reads `width` elements from `indices` on (one: a scalar) if `whole` (i1),
-  /// and otherwise returns zeros without a memory access, by an instruction
-  /// without a branch. Null if the target has none for this memory.
+  /// and otherwise returns zeros, without a branch and without an access out of
+  /// bounds. Null if the target cannot do that for this memory.
   virtual Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
                                 ValueRange indices, int64_t width,
                                 Value whole) const;

@@ -14,6 +14,9 @@
 //   x = load(0)
 //   for i:  barrier;  store x;  barrier;  x = load(min(i + 1, last));  matmuls
 //
+// Selections between loaded data and zeros, and casts, stay at the store: they
+// use the data, and would wait for it before the matmuls.
+//
 // On an H200 this is 1.25 times as fast, and a driver that unrolls the loop
 // loses a third of that (docs/benchmarks/h200-vulkan.md). The last step loads
 // its own tile again, and the data is not used.
@@ -26,6 +29,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -110,6 +114,9 @@ private:
   /// Adds the ops that compute `value` in the loop; false if they cannot be
   /// repeated.
   bool addSlice(Value value);
+  /// Adds the values that the loop carries for the stored `value`, and the ops
+  /// between them and the store; false if these cannot be carried.
+  bool addStored(Value value);
   /// Loads the data that step `step` stores.
   SmallVector<Value> load(OpBuilder &builder, Value step);
   SmallVector<Value> loadFirst(OpBuilder &builder);
@@ -118,8 +125,12 @@ private:
   /// The barrier between copies and matmuls.
   Operation *last = nullptr;
   SmallVector<spirv::StoreOp> stores;
+  /// The data that is loaded ahead, and its conditions.
   llvm::SetVector<Value> values;
   llvm::SmallPtrSet<Operation *, 32> slice;
+  /// Ops that use `values` at the store.
+  llvm::SetVector<Operation *> late;
+  int64_t bits = 0;
 };
 
 } // namespace
@@ -136,6 +147,28 @@ bool Prefetcher::addSlice(Value value) {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   return llvm::all_of(used, [&](Value operand) { return addSlice(operand); });
+}
+
+bool Prefetcher::addStored(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && op->getBlock() == loop.getBody() &&
+      isa<arith::SelectOp, arith::ConstantOp, vector::BitCastOp>(op)) {
+    late.insert(op);
+    return llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return addStored(operand); });
+  }
+  if (!loop.getRegion().isAncestor(value.getParentRegion()))
+    return true;
+  Type element = getElementTypeOrSelf(value.getType());
+  if (!element.isIntOrFloat() || !addSlice(value))
+    return false;
+  if (!values.insert(value))
+    return true;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  bits += std::max<int64_t>(element.getIntOrFloatBitWidth() *
+                                (vector ? vector.getNumElements() : 1),
+                            32);
+  return true;
 }
 
 bool Prefetcher::match() {
@@ -157,19 +190,9 @@ bool Prefetcher::match() {
   }
   if (!last || !multiplies || writesGlobal(loop))
     return false;
-  int64_t bits = 0;
-  for (spirv::StoreOp store : stores) {
-    Value value = store.getValue();
-    Type element = getElementTypeOrSelf(value.getType());
-    if (!element.isIntOrFloat() || !addSlice(value))
+  for (spirv::StoreOp store : stores)
+    if (!addStored(store.getValue()))
       return false;
-    if (!values.insert(value))
-      continue;
-    auto vector = dyn_cast<VectorType>(value.getType());
-    bits += std::max<int64_t>(element.getIntOrFloatBitWidth() *
-                                  (vector ? vector.getNumElements() : 1),
-                              32);
-  }
   return bits <= 8 * maxBytesAhead && llvm::any_of(slice, [](Operation *op) {
            return op
                ->walk([](Operation *inner) {
@@ -237,10 +260,13 @@ bool Prefetcher::run() {
                               next, loop.getUpperBound());
     SmallVector<Value> loaded =
         load(builder, arith::SelectOp::create(builder, loc, more, next, step));
-    for (spirv::StoreOp store : stores) {
-      auto *found = llvm::find(values, store.getValue());
-      store.getValueMutable().assign(carried[found - values.begin()]);
-    }
+    SmallVector<Operation *> users(late.begin(), late.end());
+    users.append(stores.begin(), stores.end());
+    for (Operation *user : users)
+      for (OpOperand &operand : user->getOpOperands())
+        if (const auto *found = llvm::find(values, operand.get());
+            found != values.end())
+          operand.set(carried[found - values.begin()]);
     return loaded;
   };
   FailureOr<LoopLikeOpInterface> made = loop.replaceWithAdditionalYields(

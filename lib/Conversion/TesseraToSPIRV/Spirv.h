@@ -78,6 +78,9 @@ public:
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
   void emitSubgroupBarrier(OpBuilder &builder, Location loc) const override;
+  Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
+                        ValueRange indices, int64_t width,
+                        Value whole) const override;
   SmallVector<Value> emitFragmentLoad(OpBuilder &builder, LoadOp op,
                                       const TileLayout &layout) const override;
   void populateOpaque(TypeConverter &converter,

@@ -23,6 +23,8 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Utils/Barriers.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
 #include "Spirv.h"
 #include "TargetInfo/Chip.h"
 
@@ -96,6 +98,69 @@ static void relaxBarriers(gpu::GPUFuncOp kernel,
 
 void SpirvTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
   emitBarrier(builder, loc, spirv::Scope::Subgroup, getSpirvEnvironment());
+}
+
+/// The data of the memory's first elements is loaded if `whole` does not hold,
+/// and not used: a load in a branch would be waited for where the branch ends.
+Value SpirvTarget::emitGuardedRead(OpBuilder &builder, Location loc,
+                                   Value memory, ValueRange indices,
+                                   int64_t width, Value whole) const {
+  auto type = cast<MemRefType>(memory.getType());
+  Type element = type.getElementType();
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (getSpirvEnvironment().isKernel || type.getMemorySpace() ||
+      !type.hasStaticShape() || type.getNumElements() == 0 ||
+      type.getRank() == 0 || isPacked(element) ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return {};
+  // The first `width` elements exist.
+  bool isContiguous = type.getLayout().isIdentity();
+  if ((isContiguous ? type.getNumElements() : type.getShape().back()) < width ||
+      (width > 1 && strides.back() != 1))
+    return {};
+  IndexMath math(builder, loc);
+  Value position = math.constant(0);
+  int64_t last = 0;
+  for (auto [index, stride, extent] :
+       llvm::zip_equal(indices, strides, type.getShape())) {
+    position = math.add(position, math.mul(index, stride));
+    last += (extent - 1) * stride;
+  }
+  position =
+      arith::SelectOp::create(builder, loc, whole, position, math.constant(0));
+  auto flatType = MemRefType::get(
+      {last + 1}, element,
+      StridedLayoutAttr::get(builder.getContext(), offset, {1}));
+  Value flat = memref::ReinterpretCastOp::create(
+      builder, loc, flatType, memory, offset, ArrayRef<int64_t>{last + 1},
+      ArrayRef<int64_t>{1});
+  int64_t bits = width * getElementBits(element);
+  if (width == 1) {
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    Value value = memref::LoadOp::create(builder, loc, flat, position);
+    return arith::SelectOp::create(builder, loc, whole, value, zero);
+  }
+  auto vectorType = VectorType::get(width, element);
+  Value value = vector::LoadOp::create(
+      builder, loc, vectorType, flat, position, /*nontemporal=*/false,
+      llvm::MaybeAlign(static_cast<uint64_t>(bits / 8)));
+  // Words rather than the elements in them.
+  VectorType type32 = bits % 32 == 0
+                          ? VectorType::get(bits / 32, builder.getI32Type())
+                          : vectorType;
+  if (type32 != vectorType)
+    value = vector::BitCastOp::create(builder, loc, type32, value);
+  Value zeros =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type32));
+  value = arith::SelectOp::create(builder, loc, whole, value, zeros);
+  return type32 == vectorType
+             ? value
+             : vector::BitCastOp::create(builder, loc, vectorType, value)
+                   .getResult();
 }
 
 namespace {

@@ -454,6 +454,9 @@ llvm::StringRef getHostChip();
 
 /// Whether the matrix unit of `chip` supports these types, for some shape.
 bool hasMatrixMultiply(const Chip &chip, Type a, Type b, Type acc);
+/// Whether such an instruction is opaque: only the device knows which lane has
+/// which element of a fragment.
+bool hasOpaqueMultiply(const Chip &chip, Type a, Type b, Type acc);
 
 /// The best instruction of `chip` for a matmul of these types by this number of
 /// subgroups together, whose shape divides MxNxK. If no instruction supports

@@ -78,6 +78,16 @@ bool mlir::tessera::hasMatrixMultiply(const Chip &chip, Type a, Type b,
   });
 }
 
+bool mlir::tessera::hasOpaqueMultiply(const Chip &chip, Type a, Type b,
+                                      Type acc) {
+  std::string aName = debugString(a), bName = debugString(b),
+              accName = debugString(acc);
+  return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
+    return row.opaque && row.aType == aName && row.bType == bName &&
+           row.accType == accName;
+  });
+}
+
 const MatrixInstruction *mlir::tessera::selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why,

@@ -247,14 +247,21 @@ matchProducer(ContractOp op, unsigned side,
 /// an op of its own computes vectors once. A producer that widens its operand
 /// reads less memory, and a single operation, or few rows, cost no more than a
 /// kernel.
+///
+/// Where only the device knows which lane has which element of a fragment, each
+/// fragment goes through workgroup memory to become vectors, and back.
 static bool isSlowForTiles(ContractOp op, unsigned side,
                            const Producer &producer, const Chip &chip) {
   constexpr int64_t fewColumns = 32, fewRows = 64;
   auto input = dyn_cast<ShapedType>(
       producer.op->getOperand(producer.mainOperand).getType());
   Block &body = producer.op->getRegion(0).front();
-  if (chip.hasLanes() || side == 1 || !input ||
-      input.getElementType() != op.getFactorType(0) ||
+  if (!input || input.getElementType() != op.getFactorType(side))
+    return false;
+  if (hasOpaqueMultiply(chip, op.getFactorType(0), op.getFactorType(1),
+                        op.getAccumulatorType()))
+    return true;
+  if (chip.hasLanes() || side == 1 ||
       llvm::hasSingleElement(body.without_terminator()))
     return false;
   ContractionMaps maps = getContractionMaps(op);

@@ -271,8 +271,15 @@ void ScheduleBuilder::enlargeTile() {
       fields.subgroup != defaults->subgroup ||
       !hasClass(subgroup, fields.kFragment))
     return;
+  // A tile may exceed the matrix where smaller ones do not.
+  int64_t before = 1, after = 1;
+  for (unsigned d : {0, 1})
+    if (ShapedType::isStatic(extents[d])) {
+      before *= llvm::alignTo(extents[d], fields.workgroup[d]);
+      after *= llvm::alignTo(extents[d], large[d]);
+    }
   std::optional<int64_t> workgroups = countWorkgroups(large);
-  if (workgroups && *workgroups >= chip.processors) {
+  if (workgroups && *workgroups >= chip.processors && after * 8 <= before * 9) {
     fields.workgroup = large;
     fields.subgroup = subgroup;
   }

@@ -100,6 +100,27 @@ void ScheduleBuilder::holdParts() {
   instruction = with;
 }
 
+/// Tiles without workgroup memory fill the registers with sums, and the
+/// epilogue has elements of such a matrix in registers for each of them.
+void ScheduleBuilder::fitEpilogue() {
+  int64_t matrices = llvm::count_if(op.getExtras(), [](Value extra) {
+    auto type = dyn_cast<ShapedType>(extra.getType());
+    return type && type.getRank() > 1;
+  });
+  if (!usesBlocks || !instruction || matrices == 0)
+    return;
+  Tile &workgroup = fields.workgroup, &subgroup = fields.subgroup;
+  while (estimateRegisters(op, make(), chip, *instruction).accumulators *
+                 (1 + matrices) >
+             chip.getMostRegisters() / 4 * 3 &&
+         subgroup[1] % 2 == 0 &&
+         hasClass({subgroup[0], subgroup[1] / 2}, fields.kFragment)) {
+    subgroup[1] /= 2;
+    workgroup[1] /= 2;
+    instruction = select(subgroup, fields.kFragment);
+  }
+}
+
 bool ScheduleBuilder::splitSubgroup() {
   // As many threads as two of the default workgroups have.
   constexpr int64_t most = 8;

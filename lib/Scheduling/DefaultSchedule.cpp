@@ -206,6 +206,7 @@ ScheduleAttr ScheduleBuilder::buildBySubgroups(std::string *prediction) {
          << (hasWholeRows ? ", tiles of whole rows" : "");
   startTile();
   chooseStep();
+  fitEpilogue();
   fitTile();
   narrowForStores();
   fillProcessors();

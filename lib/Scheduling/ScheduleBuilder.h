@@ -50,6 +50,9 @@ private:
   void startTile();
   /// Chooses `k` and `kFragment`.
   void chooseStep();
+  /// Makes tiles narrower where a thread has too few registers for matrices
+  /// that the epilogue reads besides the sums.
+  void fitEpilogue();
   /// Gives byte outputs a tile of all columns, if it is about as large.
   void fitColumns();
   /// Halves the tile while it is larger than the problem.

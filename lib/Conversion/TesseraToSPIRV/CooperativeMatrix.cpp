@@ -393,7 +393,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
       for (int64_t c = 0; c < from.getCols(); c += cols) {
         // Waits until all lanes have read the previous contents.
         emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
-                    target.getSpirvEnvironment());
+                    target.getSpirvEnvironment(), /*ordersGlobal=*/false);
         for (int64_t i = 0; i < rows; i += fromTile[0])
           for (int64_t j = 0; j < cols; j += fromTile[1]) {
             Value tile =
@@ -420,7 +420,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
             }
           }
         emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
-                    target.getSpirvEnvironment());
+                    target.getSpirvEnvironment(), /*ordersGlobal=*/false);
         for (int64_t i = 0; i < rows; i += toTile[0])
           for (int64_t j = 0; j < cols; j += toTile[1]) {
             Value &tile =

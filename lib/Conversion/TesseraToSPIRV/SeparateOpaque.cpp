@@ -6,7 +6,9 @@
 //
 // A cooperative matrix is loaded, multiplied, converted and stored as a whole.
 // An op that needs an element's position uses a fragment of a known lane map
-// instead, with a tessera.convert before and after it.
+// instead, with a tessera.convert before and after it. Each of these passes
+// through workgroup memory, so that casts and stores of such a fragment, and
+// loads for it, are by lanes too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,6 +87,12 @@ private:
   /// are nearest to the matrices' tiles.
   LogicalResult choosePlain(ArrayRef<Value> fragments);
   void separate(Operation *op);
+  /// The fragment of a known lane map that `value`, a matrix, was made from.
+  Value findPlain(Value value) const;
+  /// Whether `op`, a cast or a store by rows, uses such a matrix.
+  bool continuesPlain(Operation *op) const;
+  /// Makes a load of rows that is only used by lanes one by lanes.
+  void loadPlain(LoadOp op);
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;
@@ -154,6 +162,43 @@ bool Separator::isForMatrices(Operation *op) const {
              scf::YieldOp, scf::ConditionOp>(op);
 }
 
+Value Separator::findPlain(Value value) const {
+  auto back = value.getDefiningOp<ConvertOp>();
+  return back && !isMatrix(back.getSource()) &&
+                 back.getSource().getType() ==
+                     getPlainType(cast<FragmentType>(value.getType()))
+             ? back.getSource()
+             : Value();
+}
+
+bool Separator::continuesPlain(Operation *op) const {
+  if (auto convert = dyn_cast<ConvertOp>(op)) {
+    FragmentType from = convert.getSource().getType();
+    return isMatrix(convert.getSource()) && isMatrix(convert.getResult()) &&
+           from.getRole() == convert.getResult().getType().getRole() &&
+           findPlain(convert.getSource());
+  }
+  auto store = dyn_cast<StoreOp>(op);
+  return store && !store.getTranspose() && isMatrix(store.getValue()) &&
+         findPlain(store.getValue());
+}
+
+void Separator::loadPlain(LoadOp op) {
+  Value matrix = op.getResult();
+  if (!isMatrix(matrix) || op.getTranspose() || matrix.use_empty())
+    return;
+  FragmentType type = getPlainType(op.getType());
+  if (!llvm::all_of(matrix.getUsers(), [&](Operation *user) {
+        return isa<ConvertOp>(user) && user->getResult(0).getType() == type;
+      }))
+    return;
+  for (Operation *user : llvm::make_early_inc_range(matrix.getUsers())) {
+    user->getResult(0).replaceAllUsesWith(matrix);
+    user->erase();
+  }
+  matrix.setType(type);
+}
+
 void Separator::separate(Operation *op) {
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands()) {
@@ -161,11 +206,8 @@ void Separator::separate(Operation *op) {
     if (!isMatrix(value))
       continue;
     // The value may be the result of the reverse conversion.
-    if (auto back = value.getDefiningOp<ConvertOp>();
-        back && !isMatrix(back.getSource()) &&
-        back.getSource().getType() ==
-            getPlainType(cast<FragmentType>(value.getType()))) {
-      operand.set(back.getSource());
+    if (Value plainValue = findPlain(value)) {
+      operand.set(plainValue);
       continue;
     }
     operand.set(
@@ -244,8 +286,11 @@ LogicalResult Separator::run() {
       value.setType(getPlainType(type));
   }
   for (Operation *op : operations)
-    if (!isForMatrices(op))
+    if (!isForMatrices(op) || continuesPlain(op))
       separate(op);
+  for (Operation *op : operations)
+    if (auto load = dyn_cast<LoadOp>(op))
+      loadPlain(load);
   // The conversions of which only the source is used.
   SmallVector<ConvertOp> conversions;
   kernel.walk([&](ConvertOp op) { conversions.push_back(op); });

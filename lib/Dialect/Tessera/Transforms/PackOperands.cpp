@@ -373,6 +373,13 @@ void Packer::run(ContractOp op) {
       getGroupInstructions(op, form, chip);
   if (rows.empty()) {
     LDBG() << op.getLoc() << ": no instruction of a group of subgroups";
+    bool hasGroups =
+        llvm::any_of(chip.instructions, [](const MatrixInstruction &row) {
+          return row.subgroups > 1;
+        });
+    if (!hasGroups && chip.model.savedByRuns > 0 && !op.getScheduleAttr() &&
+        (form.gather[0] || form.gather[1]))
+      packFewChannels(op, chip);
     return;
   }
   if (form.gather[0] || form.gather[1]) {

@@ -275,7 +275,11 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   bool hasColumn = persistent && problem.vectorBytes > 0 && steps <= fewSteps &&
                    n <= fewColumns && wave % n == 0 &&
                    cluster == std::array<int64_t, 2>{1, 1};
-  int64_t raster = hasColumn ? 1 : chooseRaster(tiling, cluster);
+  // With few steps, the time is that of the epilogue: neighboring tiles read
+  // and write whole rows of a matrix like the output.
+  bool hasRows = persistent && steps <= fewSteps && hasInputLikeOutput(op) &&
+                 cluster == std::array<int64_t, 2>{1, 1};
+  int64_t raster = hasColumn || hasRows ? 1 : chooseRaster(tiling, cluster);
   // As many slots as fit into workgroup memory, including their barriers.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
   ScheduleFields fields;

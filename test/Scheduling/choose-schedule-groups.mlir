@@ -188,6 +188,23 @@ func.func @residual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %r: memref<
   return
 }
 
+// Measured on an H200: in bands of 13 rows of tiles it takes 11.3 us, and by rows 10.5.
+
+// CHECK-LABEL: func @residualColumns
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, {{.*}}raster = 1, persistent = 132, {{.*}}stageOutput = true> {{.*}}{
+func.func @residualColumns(%a: memref<6272x256xi8>, %b: memref<1024x256xi8>, %s: memref<1024xf32>, %o: memref<1024xf32>, %r: memref<6272x1024xi8>, %c: memref<6272x1024xi8>) {
+  tessera.contract ins(%a, %b : memref<6272x256xi8>, memref<1024x256xi8>) extras(%s, %o, %r : memref<1024xf32>, memref<1024xf32>, memref<6272x1024xi8>) outs(%c : memref<6272x1024xi8>)
+      maps [#mk, #nk, #mn, #n, #n, #mn] accumulate i32 {
+  ^bb0(%acc: i32, %x: f32, %y: f32, %z: i8):
+    %0 = arith.sitofp %acc : i32 to f32
+    %1 = math.fma %0, %x, %y : f32
+    %2 = arith.fptosi %1 : f32 to i8
+    %3 = arith.addi %2, %z : i8
+    tessera.yield %3 : i8
+  }
+  return
+}
+
 // CHECK-LABEL: func @noResidual
 // CHECK:       schedule <workgroup = [192, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 10, {{.*}}stageOutput = true> {{.*}}{
 func.func @noResidual(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %c: memref<100352x256xi8>) {

@@ -139,17 +139,22 @@ int64_t mlir::tessera::getTileWidth(AttentionOp op, AttentionOp::Dim dim,
 /// Bytes of the tiles in workgroup memory, of all stages.
 static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
                           const Chip &chip) {
+  int64_t width = getTileWidth(op, AttentionOp::E, schedule),
+          output = schedule.getStageOutput()
+                       ? schedule.getWorkgroup()[0] * width *
+                             getElementBytes(getElementTypeOrSelf(
+                                 op.getOutput().getType()))
+                       : 0;
   if (schedule.getStages() == 0)
-    return 0;
+    return output;
   int64_t bytes = getElementBytes(op.getOperandType()),
           padding = schedule.getSwizzle() ? 0 : chip.rowPaddingBytes,
           queryRow =
               getTileWidth(op, AttentionOp::D, schedule) * bytes + padding,
-          valueRow =
-              getTileWidth(op, AttentionOp::E, schedule) * bytes + padding,
+          valueRow = width * bytes + padding,
           keys = schedule.getWorkgroup()[1],
           slots = schedule.getStages() + hasOwnFirstTiles(schedule);
-  return schedule.getWorkgroup()[0] * queryRow +
+  return output + schedule.getWorkgroup()[0] * queryRow +
          slots * keys * (queryRow + valueRow);
 }
 
@@ -226,6 +231,8 @@ static const ScheduleFieldInfo *findUnsupported(ScheduleAttr schedule) {
       Field::SubgroupsPerFragment,
       Field::SplitK,
       Field::Interleave,
+      Field::Persistent,
+      Field::StageOutput,
   };
   ScheduleNumbers numbers(schedule);
   for (const ScheduleFieldInfo &info : getScheduleFields())
@@ -264,6 +271,10 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   if (schedule.getSplitK() > maxGridYZ)
     return "schedule_c24: splitK is at most " + text(maxGridYZ) +
            " for attention, not " + text(schedule.getSplitK());
+  if (schedule.getSplitK() > 1 &&
+      (schedule.getPersistent() != 0 || schedule.getStageOutput()))
+    return "schedule_c24: parts of the keys (splitK > 1) support neither "
+           "persistent nor stageOutput";
   for (const std::string &why :
        {explainMatmul(op, chip, schedule, "query by key", keys,
                       schedule.getKFragment(), /*aInMemory=*/true),

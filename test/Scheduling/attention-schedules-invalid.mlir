@@ -158,3 +158,30 @@ func.func @schedule_c24_stages(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %
   }
   return
 }
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c24_persistent_parts(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c24: parts of the keys (splitK > 1) support neither persistent nor stageOutput}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, vthread = [1, 1], persistent = 132, splitK = 2>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+// With 32 KiB of output, which would fit without it.
+func.func @schedule_c9_output(%q: memref<512x128xf16>, %k: memref<512x128xf16>, %v: memref<512x128xf16>, %o: memref<512x128xf32>) {
+  // expected-error @+1 {{schedule_c9: the tiles need 189440 bytes of workgroup memory, sm_80 has 166912}}
+  tessera.attention ins(%q, %k, %v : memref<512x128xf16>, memref<512x128xf16>, memref<512x128xf16>) outs(%o : memref<512x128xf32>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 128, kFragment = 32, stages = 3, vthread = [1, 1], stageOutput = true>
+  return
+}

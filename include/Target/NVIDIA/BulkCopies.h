@@ -93,8 +93,10 @@ struct RegisterShares {
 };
 
 /// The registers that a copying thread needs beyond the least number of the
-/// chip: in clusters, and if a second subgroup copies the epilogue's tiles.
-constexpr int64_t reserveOfClusters = 16, reserveOfCarriers = 8;
+/// chip: in clusters, if a second subgroup copies the epilogue's tiles, and if
+/// the steps of several rings are in loops in loops.
+constexpr int64_t reserveOfClusters = 16, reserveOfCarriers = 8,
+                  reserveOfRings = 16;
 
 /// The shares of `threads` threads beside `producers` copying threads, each of
 /// which needs `reserve` registers beyond the least number of the chip.

@@ -184,6 +184,8 @@ private:
   /// The number of the epilogue's tiles in workgroup memory.
   int64_t carrierSlots = 1;
   SmallVector<Ring> rings;
+  /// Whether the producer has positions in several rings, in loops in loops.
+  bool nestsRings = false;
   /// The producer's counterparts of the consumers' values.
   IRMapping mapping;
 };
@@ -311,6 +313,12 @@ Value Specializer::emitPrevious(OpBuilder &builder, const Ring &ring,
 
 void Specializer::addRings() {
   int64_t count = 0;
+  nestsRings = plan.tiles.size() > 1 &&
+               llvm::any_of(plan.steps, [&](const StagingStep &step) {
+                 CopyOp op = step.copies.front();
+                 return plan.isStagingLoop(op->getParentOp()) &&
+                        plan.isStagingLoop(op->getParentOp()->getParentOp());
+               });
   for (const TileSet &tiles : plan.tiles) {
     rings.push_back({&tiles, {}, count});
     count += 2 * tiles.slots;
@@ -363,11 +371,13 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
 /// copying subgroups keep a few more, and so do those of clusters.
 int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   constexpr int64_t mostRegisters = 255;
-  RegisterShares shares = shareRegisters(readers, producers,
-                                         sharing.isUsed() ? reserveOfClusters
-                                         : carried        ? reserveOfCarriers
-                                                          : 0,
-                                         chip);
+  RegisterShares shares =
+      shareRegisters(readers, producers,
+                     sharing.isUsed()                 ? reserveOfClusters
+                     : nestsRings                     ? reserveOfRings
+                     : carried                        ? reserveOfCarriers
+                                                      : 0,
+                     chip);
   if (!shares.areShifted())
     return std::min(shares.first, mostRegisters);
   OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),

@@ -149,6 +149,92 @@ func.func @heads_inside(%q: memref<2x128x4x64xf16>, %k: memref<2x128x64xf16>, %v
 
 // -----
 
+#q = affine_map<(h, m, n, d, e) -> (h, m, d)>
+#k = affine_map<(h, m, n, d, e) -> (h, n, d)>
+#v = affine_map<(h, m, n, d, e) -> (h, n, e)>
+#o = affine_map<(h, m, n, d, e) -> (h, m, e)>
+
+// 132 workgroups for 48 tiles of 12 heads: one for each. A workgroup stores its output from workgroup memory, after a
+// barrier, since the tile before may still be read. The first keys are copied before the queries.
+
+// CHECK-LABEL: func @persistent
+// CHECK-SAME:    %[[Q:[^:]+]]: memref<12x512x64xf16>, %[[K:[^:]+]]: memref<12x512x64xf16>, %[[V:[^:]+]]: memref<12x512x64xf16>, %[[O:[^:]+]]: memref<12x512x64xf32>
+// CHECK-DAG:     %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.+]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C4:.+]] = arith.constant 4 : index
+// CHECK-DAG:     %[[C48:.+]] = arith.constant 48 : index
+// CHECK:         gpu.launch blocks(%[[X:[^,]+]], %{{.+}}, %{{[^)]+}}) in (%{{.+}} = %[[C48]], %{{.+}} = %[[C1]], %{{.+}} = %[[C1]])
+// CHECK-SAME:      %[[OT:[^ ]+]] : memref<128x64xf32, #gpu.address_space<workgroup>>)
+// CHECK:         scf.for %[[T:.+]] = %[[X]] to %[[C48]] step %[[C48]]
+// CHECK-DAG:       arith.remui %[[T]], %[[C4]]
+// CHECK-DAG:       %[[H:.+]] = arith.divui %[[T]], %[[C4]]
+// CHECK:           tessera.copy %[[K]][%[[H]],
+// CHECK:           tessera.copy %[[Q]][%[[H]],
+// CHECK:           scf.for
+// CHECK:           tessera.copy %[[V]][%[[H]], %[[C0]], %[[C0]]]
+// CHECK-NEXT:      gpu.barrier
+// CHECK:           tessera.mma
+// CHECK:           gpu.barrier
+// CHECK-NEXT:      tessera.store %{{.+}}, %[[OT]][%{{.+}}, %[[C0]]] in_bounds swizzled
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      tessera.copy %[[OT]][%[[C0]], %[[C0]]], %[[O]][%[[H]], {{.*}} shape [128, 64] in_bounds from_swizzled
+func.func @persistent(%q: memref<12x512x64xf16>, %k: memref<12x512x64xf16>, %v: memref<12x512x64xf16>, %o: memref<12x512x64xf32>) {
+  tessera.attention ins(%q, %k, %v : memref<12x512x64xf16>, memref<12x512x64xf16>, memref<12x512x64xf16>) outs(%o : memref<12x512x64xf32>)
+      maps [#q, #k, #v, #o] scale 0.125
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, swizzle = true, persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
+  return
+}
+
+// -----
+
+#q = affine_map<(h, m, n, d, e) -> (h, m, d)>
+#k = affine_map<(h, m, n, d, e) -> (h, n, d)>
+#v = affine_map<(h, m, n, d, e) -> (h, n, e)>
+#o = affine_map<(h, m, n, d, e) -> (h, m, e)>
+
+// Causal: 48 tiles from the longest to the shortest, of all heads, by five workgroups in nine rounds; the first three
+// have a tenth (48 = 9 * 5 + 3), but the tenth round is in reverse order, so that it is the last three. Two of the
+// blocks of a tile have hidden keys: one is before the loops, the other has a loop of its own, and the rest have no
+// mask.
+
+// CHECK-LABEL: func @causal_persistent
+// CHECK-DAG:     %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.+]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C3:.+]] = arith.constant 3 : index
+// CHECK-DAG:     %[[C4:.+]] = arith.constant 4 : index
+// CHECK-DAG:     %[[C5:.+]] = arith.constant 5 : index
+// CHECK-DAG:     %[[C9:.+]] = arith.constant 9 : index
+// CHECK-DAG:     %[[C12:.+]] = arith.constant 12 : index
+// CHECK-DAG:     %[[HIDDEN:.+]] = arith.constant 0xFF800000 : f32
+// CHECK:         gpu.launch blocks(%[[X:[^,]+]], %{{.+}}, %{{[^)]+}}) in (%{{.+}} = %[[C5]],
+// CHECK:         %[[REVERSED:.+]] = arith.subi %[[C4]], %[[X]]
+// CHECK:         %[[MORE:.+]] = arith.cmpi ult, %[[REVERSED]], %[[C3]]
+// CHECK:         %[[ONE:.+]] = arith.index_castui %[[MORE]] : i1 to index
+// CHECK:         %[[ROUNDS:.+]] = arith.addi %[[ONE]], %[[C9]]
+// CHECK:         scf.for %[[ROUND:.+]] = %[[C0]] to %[[ROUNDS]] step %[[C1]]
+// CHECK:           %[[FIRST:.+]] = arith.muli %[[ROUND]], %[[C5]]
+// CHECK:           %[[POSITION:.+]] = arith.select %{{.+}}, %{{.+}}, %[[X]]
+// CHECK:           %[[T:.+]] = arith.addi %[[FIRST]], %[[POSITION]]
+// CHECK-DAG:       %[[LENGTH:.+]] = arith.divui %[[T]], %[[C12]]
+// CHECK-DAG:       %[[H:.+]] = arith.remui %[[T]], %[[C12]]
+// CHECK:           arith.subi %[[C3]], %[[LENGTH]]
+// CHECK:           arith.select
+// CHECK:           scf.for
+// CHECK:             arith.select {{.*}}, %[[HIDDEN]] : f32
+// CHECK:             scf.yield
+// CHECK:           scf.for
+// CHECK-NOT:         arith.select {{.*}}, %[[HIDDEN]] : f32
+// CHECK:             scf.yield
+// CHECK:           tessera.store
+func.func @causal_persistent(%q: memref<12x512x192xf16>, %k: memref<12x512x192xf16>, %v: memref<12x512x192xf16>, %o: memref<12x512x192xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<12x512x192xf16>, memref<12x512x192xf16>, memref<12x512x192xf16>) outs(%o : memref<12x512x192xf16>)
+      maps [#q, #k, #v, #o] scale 0.125 causal 0
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 192, kFragment = 192, stages = 2, swizzle = true, persistent = 5, subgroupsPerFragment = 4>
+  return
+}
+
+// -----
+
 #q = affine_map<(m, n, d, e) -> (m, d)>
 #k = affine_map<(m, n, d, e) -> (n, d)>
 #v = affine_map<(m, n, d, e) -> (n, e)>

@@ -293,7 +293,9 @@ def TesseraTileAttention : Pass<"tessera-tile-attention"> {
 
     Leaves a `gpu.launch` with the schedule as its attribute `tessera.schedule`:
     tiles of the queries along x, the last ones first if `causal`, and the batch
-    along y, and the parts along z. With more than one part, each stores its
+    along y, and the parts along z. With `persistent`, the grid has that many
+    workgroups at most, each with a loop around tiles of any matrices; with
+    `stageOutput`, the output is copied from workgroup memory. With more than one part, each stores its
     weighted sums of values, and the largest score and the sum of the weights of
     each row, to a workspace of f32, and a `linalg.generic` combines the parts.
     A part may have no block of keys: all keys of its block are hidden then.

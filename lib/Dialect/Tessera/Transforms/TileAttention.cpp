@@ -190,6 +190,14 @@ private:
                         [](const AttentionOp::Bound &b) { return !b.row; });
   }
   bool needsMask() { return !firsts.empty() || !lasts.empty() || hidesEnd(); }
+  /// Whether the blocks that need a mask have a loop of their own, where a
+  /// branch would end the overlap of matmuls: they are the first blocks, and of
+  /// known number. Few queries are not worth it, since their time is that of
+  /// reading the keys.
+  bool hasMaskedLoop() {
+    return schedule.getSubgroupsPerFragment() > 1 && parts == 1 &&
+           folded == 0 && firsts.empty() && countMasked() > 1;
+  }
   /// The sum of a bound's terms, for a number that takes the query's place.
   Value emitBound(const AttentionOp::Bound &bound, Value query);
   /// The first, and one more than the last, query of the tile or, with
@@ -219,6 +227,13 @@ private:
   /// The weights as an operand of the next matmul.
   Value makeOperand(Value weights);
 
+  /// The last causal tiles have the most keys: they are started first.
+  bool startsWithLast() {
+    return llvm::any_of(lasts,
+                        [](const AttentionOp::Bound &b) { return b.row; });
+  }
+  /// All tiles of a workgroup, of which there are `persistent` at most.
+  void emitPersistentTiles();
   void emitTile(Value x, Value y, Value z);
   void emitResult(Value sums, Value total);
   /// Stores the result of a part: the sums of the values, and the largest score
@@ -260,7 +275,11 @@ private:
   /// same for them; null without such a bound.
   Value keyBegin;
   Value numTiles, numBatches;
+  /// The number of persistent workgroups.
+  Value numWorkgroups;
   Value queryTile, keyTile, valueTile, firstKeyTile, lastValueTile;
+  /// Null if the output is stored directly to memory.
+  Value outputTile;
   /// The first query of the workgroup, and of the subgroup in its tile.
   Value blockRow, subRow;
 };
@@ -339,14 +358,16 @@ SmallVector<Value> AttentionTiler::getIndices(unsigned operand, Value row) {
 }
 
 Value AttentionTiler::addTile(unsigned operand, int64_t height) {
-  int64_t width = operand == AttentionOp::Value ? e : d;
-  if (!schedule.getSwizzle())
+  int64_t width = AttentionOp::getCols(operand) == AttentionOp::E ? e : d;
+  bool isOutput = operand == AttentionOp::Output;
+  Type type = isOutput ? getElementTypeOrSelf(op.getOutput().getType()) : element;
+  if (!schedule.getSwizzle() && !isOutput)
     width += 8 * chip.rowPaddingBytes / getElementBits(element);
-  auto type = MemRefType::get(
-      {height, width}, element, MemRefLayoutAttrInterface(),
+  auto tileType = MemRefType::get(
+      {height, width}, type, MemRefLayoutAttrInterface(),
       gpu::AddressSpaceAttr::get(builder.getContext(),
                                  gpu::GPUDialect::getWorkgroupAddressSpace()));
-  return launch.addWorkgroupAttribution(type, op.getLoc());
+  return launch.addWorkgroupAttribution(tileType, op.getLoc());
 }
 
 void AttentionTiler::stage(ArrayRef<Copy> copies) {
@@ -813,12 +834,48 @@ Value AttentionTiler::scaleRows(Value matrix, Value factors) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+void AttentionTiler::emitPersistentTiles() {
+  Value workgroup = launch.getBlockIds().x, workgroups = numWorkgroups,
+        zero = math.constant(0), total = math.mul(numTiles, numBatches);
+  if (!startsWithLast()) {
+    // The tiles of a matrix are adjacent: they share its keys and values.
+    auto loop = scf::ForOp::create(builder, workgroup, total, workgroups);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value tile = loop.getInductionVar();
+    emitTile(math.rem(tile, numTiles), math.div(tile, numTiles), zero);
+    return;
+  }
+  // From the longest tiles to the shortest, in rounds of one tile for each
+  // workgroup. Every other round is in the opposite order, so that the
+  // workgroup with the longest tile of one has the shortest of the next.
+  auto emitPosition = [&](Value round) -> Value {
+    Value isOdd = arith::CmpIOp::create(
+        builder, arith::CmpIPredicate::ne,
+        math.rem(round, math.constant(2)), zero);
+    return arith::SelectOp::create(
+        builder, isOdd,
+        math.sub(math.sub(workgroups, math.constant(1)), workgroup),
+        workgroup);
+  };
+  Value whole = math.div(total, workgroups);
+  Value hasMore = arith::CmpIOp::create(
+      builder, arith::CmpIPredicate::ult, emitPosition(whole),
+      math.rem(total, workgroups));
+  Value rounds = math.add(
+      whole, arith::IndexCastUIOp::create(builder, builder.getIndexType(), hasMore));
+  auto loop = scf::ForOp::create(builder, zero, rounds, math.constant(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value round = loop.getInductionVar(),
+        tile = math.add(math.mul(round, workgroups), emitPosition(round));
+  emitTile(math.div(tile, numBatches), math.rem(tile, numBatches), zero);
+}
+
 void AttentionTiler::emitTile(Value x, Value y, Value z) {
   math.delinearize(y, sizes, getBatchDims(), index);
   Value zero = math.constant(0), one = math.constant(1);
-  // The last causal tiles have the most keys: they are started first.
-  bool isCausal = llvm::any_of(
-      lasts, [](const AttentionOp::Bound &bound) { return bound.row; });
+  bool isCausal = startsWithLast();
   if (isCausal)
     x = math.sub(math.sub(numTiles, one), x);
   blockRow = math.mul(x, rows);
@@ -883,8 +940,15 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
   numBlocks = math.sub(end, first);
   Value last = math.mul(math.sub(end, one), keys);
 
-  stage({{AttentionOp::Query, blockRow, queryTile, rows}});
-  stage({{AttentionOp::Key, last, firstKeyTile, keys}});
+  // The queries of the tile before are read until its last scores. Keys are
+  // copied before that.
+  if (schedule.getPersistent() != 0) {
+    stage({{AttentionOp::Key, last, firstKeyTile, keys}});
+    stage({{AttentionOp::Query, blockRow, queryTile, rows}});
+  } else {
+    stage({{AttentionOp::Query, blockRow, queryTile, rows}});
+    stage({{AttentionOp::Key, last, firstKeyTile, keys}});
+  }
   Value none = fill(fragment(subRows, keys, Role::Acc), 0);
   Value scores = multiply(0, loadQuery(), loadKey(firstKeyTile, last), none);
   scores = applyScore(scores, last);
@@ -893,10 +957,10 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
   Softmax softmax = step(scores, Value(), Value());
   Value sums = fill(fragment(subRows, e, Role::Acc), 0);
 
-  auto loop = scf::ForOp::create(builder, zero, math.sub(numBlocks, one), one,
-                                 ValueRange{sums, softmax.largest, softmax.sum,
-                                            makeOperand(softmax.weights)});
-  {
+  SmallVector<Value> state{sums, softmax.largest, softmax.sum,
+                           makeOperand(softmax.weights)};
+  auto emitBlocks = [&](Value from, Value to, bool isMasked) {
+    auto loop = scf::ForOp::create(builder, from, to, one, state);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange old = loop.getRegionIterArgs();
@@ -920,7 +984,7 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
       next = multiply(1, old[3], value, old[0]);
     }
     scores = applyScore(scores, keyAt);
-    if (needsMask())
+    if (isMasked)
       scores = maskIfNeeded(scores, keyAt);
     softmax = step(scores, old[1], old[2]);
     next = scaleRows(next, softmax.shrink);
@@ -928,15 +992,24 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
     // registers.
     scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
                                              makeOperand(softmax.weights)});
+    state.assign(loop.getResults().begin(), loop.getResults().end());
+  };
+  Value loopEnd = math.sub(numBlocks, one), masked = zero;
+  bool isMasked = needsMask();
+  if (isMasked && hasMaskedLoop()) {
+    // The blocks of the diagonal have a loop of their own.
+    masked = math.min(loopEnd, math.constant(countMasked() - 1));
+    emitBlocks(zero, masked, /*isMasked=*/true);
+    isMasked = false;
   }
+  emitBlocks(masked, loopEnd, isMasked);
   Value firstValue = math.mul(first, keys);
   stage({{AttentionOp::Value, firstValue, lastValueTile, keys}});
-  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, firstValue),
-                  loop.getResult(0));
+  sums = multiply(1, state[3], loadValue(lastValueTile, firstValue), state[0]);
   if (parts > 1)
-    emitPart(sums, loop.getResult(1), loop.getResult(2));
+    emitPart(sums, state[1], state[2]);
   else
-    emitResult(sums, loop.getResult(2));
+    emitResult(sums, state[2]);
 }
 
 void AttentionTiler::emitPart(Value sums, Value largest, Value total) {
@@ -974,12 +1047,32 @@ void AttentionTiler::emitResult(Value sums, Value total) {
         builder,
         cast<FragmentType>(result.getType()).cloneWithElementType(type), result,
         /*isUnsigned=*/false);
-  StoreOp::create(builder, result, memory[AttentionOp::Output],
-                  getIndices(AttentionOp::Output, math.add(blockRow, subRow)),
-                  /*transpose=*/false,
-                  divides(AttentionOp::M, rows) && divides(AttentionOp::E, e),
-                  /*atomicAdd=*/false,
-                  /*swizzled=*/false);
+  bool inBounds =
+      divides(AttentionOp::M, rows) && divides(AttentionOp::E, e);
+  if (!outputTile) {
+    StoreOp::create(builder, result, memory[AttentionOp::Output],
+                    getIndices(AttentionOp::Output, math.add(blockRow, subRow)),
+                    /*transpose=*/false, inBounds, /*atomicAdd=*/false,
+                    /*swizzled=*/false);
+    return;
+  }
+  // The tile before this one may still be read.
+  if (builder.getInsertionBlock() != &launch.getBody().front())
+    gpu::BarrierOp::create(builder);
+  auto tileType = cast<MemRefType>(outputTile.getType());
+  bool swizzled = getSwizzlePhases(tileType) != 0;
+  Value zero = math.constant(0);
+  StoreOp::create(builder, result, outputTile, ValueRange{subRow, zero},
+                  /*transpose=*/false, /*inBounds=*/true, /*atomicAdd=*/false,
+                  swizzled);
+  gpu::BarrierOp::create(builder);
+  CopyOp::create(builder, outputTile, ValueRange{zero, zero},
+                 memory[AttentionOp::Output],
+                 getIndices(AttentionOp::Output, blockRow),
+                 builder.getDenseI64ArrayAttr(tileType.getShape()), inBounds,
+                 /*alignment=*/nullptr, /*contiguous=*/nullptr,
+                 /*window=*/nullptr, /*swizzled=*/false,
+                 /*fromSwizzled=*/swizzled);
 }
 
 void AttentionTiler::run() {
@@ -993,14 +1086,20 @@ void AttentionTiler::run() {
   numTiles = math.ceilDiv(numRows, rows);
   numBatches = math.product(sizes, getBatchDims());
   std::optional<int64_t> known = getConstantIntValue(numBatches);
-  bool walks = !known || *known > maxGridYZ;
+  bool walks = schedule.getPersistent() == 0 && (!known || *known > maxGridYZ);
   Value gridY =
       walks ? math.min(numBatches, math.constant(maxGridYZ)) : numBatches;
   Value lanes = gpu::SubgroupSizeOp::create(builder, /*upper_bound=*/nullptr);
   Value threads = math.mul(lanes, schedule.getNumSubgroups());
   if (parts > 1)
     partMemory = createAttentionParts(op, parts, sizes, builder);
-  launch = gpu::LaunchOp::create(builder, numTiles, gridY, math.constant(parts),
+  Value gridX = numTiles;
+  if (schedule.getPersistent() != 0) {
+    gridX = numWorkgroups = math.min(math.mul(numTiles, numBatches),
+                                     math.constant(schedule.getPersistent()));
+    gridY = one;
+  }
+  launch = gpu::LaunchOp::create(builder, gridX, gridY, math.constant(parts),
                                  threads, one, one);
   launch->setAttr(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedule);
   if (Attribute origin =
@@ -1031,8 +1130,12 @@ void AttentionTiler::run() {
       lastValueTile = addTile(AttentionOp::Value, keys);
     }
   }
+  if (schedule.getStageOutput())
+    outputTile = addTile(AttentionOp::Output, rows);
   gpu::KernelDim3 ids = launch.getBlockIds();
-  if (!walks) {
+  if (schedule.getPersistent() != 0) {
+    emitPersistentTiles();
+  } else if (!walks) {
     emitTile(ids.x, ids.y, ids.z);
   } else {
     // More matrices than a grid can have are walked through.

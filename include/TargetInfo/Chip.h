@@ -117,6 +117,11 @@ struct AttentionDefaults {
   int64_t groups = 1;
   /// The keys of a block, and the number of blocks in flight.
   int64_t keys = 64, stages = 1;
+  /// The keys of a block of persistent workgroups that stage their output,
+  /// where the chip has them, and the time that a block takes besides that of
+  /// its keys, as a number of keys.
+  std::vector<int64_t> persistentKeys = {};
+  int64_t blockKeys = 0;
 };
 
 /// The parameters of the default schedule for a batch of matrices each of which

@@ -142,8 +142,8 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
   int64_t width = getTileWidth(op, AttentionOp::E, schedule),
           output = schedule.getStageOutput()
                        ? schedule.getWorkgroup()[0] * width *
-                             getElementBytes(getElementTypeOrSelf(
-                                 op.getOutput().getType()))
+                             getElementBytes(
+                                 getElementTypeOrSelf(op.getOutput().getType()))
                        : 0;
   if (schedule.getStages() == 0)
     return output;
@@ -151,8 +151,7 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
           padding = schedule.getSwizzle() ? 0 : chip.rowPaddingBytes,
           queryRow =
               getTileWidth(op, AttentionOp::D, schedule) * bytes + padding,
-          valueRow = width * bytes + padding,
-          keys = schedule.getWorkgroup()[1],
+          valueRow = width * bytes + padding, keys = schedule.getWorkgroup()[1],
           slots = schedule.getStages() + hasOwnFirstTiles(schedule);
   return output + schedule.getWorkgroup()[0] * queryRow +
          slots * keys * (queryRow + valueRow);
@@ -387,6 +386,88 @@ static int64_t chooseParts(AttentionOp op, const Chip &chip,
   return best;
 }
 
+/// The number of tiles of `rows` rows, of all matrices; empty if it is not
+/// known.
+static std::optional<int64_t> countTiles(AttentionOp op, int64_t rows) {
+  int64_t tiles = getRowExtent(op);
+  if (ShapedType::isDynamic(tiles))
+    return std::nullopt;
+  tiles = static_cast<int64_t>(llvm::divideCeil(tiles, rows));
+  for (unsigned dim = 0, end = op.getNumBatchDims() - countFoldedDims(op);
+       dim < end; ++dim) {
+    int64_t extent = op.getStaticExtent(dim);
+    if (ShapedType::isDynamic(extent))
+      return std::nullopt;
+    tiles *= extent;
+  }
+  return tiles;
+}
+
+/// The time of the blocks of `keys` keys that the tiles of a matrix see, of
+/// `rows` rows each, as a number of keys.
+static int64_t estimateBlocks(AttentionOp op, const Chip &chip, int64_t rows,
+                              int64_t keys) {
+  // Unknown extents are long ones.
+  constexpr int64_t assumed = 4096;
+  int64_t m = getRowExtent(op), n = op.getStaticExtent(AttentionOp::N);
+  if (ShapedType::isDynamic(m))
+    m = assumed;
+  if (ShapedType::isDynamic(n))
+    n = assumed;
+  // The last keys that the queries of a tile see, if it is known.
+  std::optional<int64_t> offset;
+  for (const AttentionOp::Bound &bound : op.getLastKeys())
+    if (bound.row && !bound.length && countFoldedDims(op) == 0)
+      offset = bound.constant;
+  int64_t blocks = 0;
+  for (int64_t row = 0; row < m; row += rows) {
+    int64_t seen = n;
+    if (offset)
+      seen =
+          std::clamp<int64_t>(row + rows + *offset, 1, std::max<int64_t>(n, 1));
+    blocks += static_cast<int64_t>(llvm::divideCeil(seen, keys));
+  }
+  return blocks * (keys + chip.policy.attentionDefaults.blockKeys);
+}
+
+/// The default schedule with persistent workgroups; null if the chip has none
+/// for this op. Keys that are gathered are not copied by a subgroup of their
+/// own, which would run ahead into the next tile.
+static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
+  const AttentionDefaults &groups = chip.policy.attentionDefaults;
+  ScheduleAttr best;
+  int64_t bestTime = 0, m = getRowExtent(op);
+  if (gathersKeys(op) || countFoldedDims(op) > 0 || groups.groups == 0)
+    return {};
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
+    int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
+    if (ShapedType::isStatic(m) && m <= rows)
+      continue;
+    for (int64_t keys : groups.persistentKeys) {
+      ScheduleFields fields;
+      fields.workgroup = {all, keys};
+      fields.subgroup = {rows, keys};
+      fields.k = fields.kFragment = op.getStaticExtent(AttentionOp::D);
+      fields.stages = groups.stages;
+      fields.swizzle = chip.policy.preferSwizzle;
+      fields.subgroupsPerFragment = tiling.group;
+      fields.stageOutput = true;
+      if (countTiles(op, all).value_or(chip.processors + 1) > chip.processors)
+        fields.persistent = chip.processors;
+      auto schedule = ScheduleAttr::get(op.getContext(), fields);
+      int64_t time = estimateBlocks(op, chip, all, keys);
+      if ((!best || time < bestTime) &&
+          explainSchedule(op, schedule, chip).empty()) {
+        best = schedule;
+        bestTime = time;
+      }
+    }
+    if (best)
+      break;
+  }
+  return best;
+}
+
 /// The tiles of the default schedule; null if D or E is dynamic.
 static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
   int64_t d = op.getStaticExtent(AttentionOp::D),
@@ -426,6 +507,8 @@ static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
   }
 
   const AttentionDefaults &groups = chip.policy.attentionDefaults;
+  if (ScheduleAttr schedule = getPersistentTiles(op, chip))
+    return schedule;
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (groups.groups == 0)
       break;
@@ -473,5 +556,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     return {};
   ScheduleFields fields = tiles.getFields();
   fields.splitK = chooseParts(op, chip, fields);
+  if (fields.splitK > 1) {
+    fields.persistent = 0;
+    fields.stageOutput = false;
+  }
   return ScheduleAttr::get(op.getContext(), fields);
 }

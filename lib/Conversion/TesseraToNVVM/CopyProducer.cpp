@@ -34,6 +34,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "EpilogueCarrier.h"
 #include "EpilogueVectors.h"
+#include "GroupOrder.h"
 #include "NvidiaTarget.h"
 #include "StepsInFlight.h"
 #include "TensorMemory.h"
@@ -55,8 +56,9 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The barrier of those that do not copy; 0 is that of all.
-static constexpr int32_t readersBarrier = 1;
+/// The barrier of those that do not copy; 0 is that of all. Those of groups
+/// that issue matmuls in turn.
+static constexpr int32_t readersBarrier = 1, groupBarriers = 2;
 
 namespace {
 
@@ -371,13 +373,12 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
 /// copying subgroups keep a few more, and so do those of clusters.
 int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   constexpr int64_t mostRegisters = 255;
-  RegisterShares shares =
-      shareRegisters(readers, producers,
-                     sharing.isUsed()                 ? reserveOfClusters
-                     : nestsRings                     ? reserveOfRings
-                     : carried                        ? reserveOfCarriers
-                                                      : 0,
-                     chip);
+  RegisterShares shares = shareRegisters(readers, producers,
+                                         sharing.isUsed() ? reserveOfClusters
+                                         : nestsRings     ? reserveOfRings
+                                         : carried        ? reserveOfCarriers
+                                                          : 0,
+                                         chip);
   if (!shares.areShifted())
     return std::min(shares.first, mostRegisters);
   OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),
@@ -750,6 +751,8 @@ void Specializer::run() {
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
   convertBarriers(roles.getElseRegion());
+  if (nestsRings)
+    orderGroups(kernel, roles.getElseRegion(), readers, groupBarriers, chip);
   if (sharing.isUsed()) {
     OpBuilder end(terminator);
     sharing.emitMeeting(end, /*aligned=*/false);

@@ -228,25 +228,54 @@ int64_t mlir::tessera::countWorkgroupBytes(Operation *kernel,
   return bytes;
 }
 
-/// The registers of a thread that hold accumulators: those of one block, which
-/// are live at the same time.
+/// The bytes of the accumulators in `block` that are live at one of its matmuls.
+/// A matmul's result takes the registers of its accumulator.
+static int64_t countLiveBytes(Block &block) {
+  struct Range {
+    int64_t bytes, begin, end;
+  };
+  llvm::DenseMap<Operation *, int64_t> position;
+  for (Operation &op : block)
+    position.try_emplace(&op, position.size());
+  SmallVector<Range> ranges;
+  auto add = [&](Value value, int64_t begin) {
+    auto type = dyn_cast<FragmentType>(value.getType());
+    // Zeros are not in registers.
+    if (!type || type.getRole() != Role::Acc || value.getDefiningOp<FillOp>())
+      return;
+    int64_t end = begin;
+    for (Operation *user : value.getUsers())
+      if (Operation *at = block.findAncestorOpInBlock(*user))
+        end = std::max(end, position.lookup(at));
+    ranges.push_back({type.getRows() * type.getCols() *
+                          getElementBytes(type.getElementType()),
+                      begin, end});
+  };
+  for (Value argument : block.getArguments())
+    add(argument, -1);
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      add(result, position.lookup(&op));
+  int64_t most = 0;
+  for (auto op : block.getOps<MmaOp>()) {
+    int64_t at = position.lookup(op), sum = 0;
+    for (const Range &range : ranges)
+      if (range.begin == at || (range.begin < at && range.end > at))
+        sum += range.bytes;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+/// The registers of a thread that hold accumulators at a matmul.
 static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(
       TesseraDialect::ScheduleAttrHelper::getNameStr());
   int64_t group = schedule ? schedule.getSubgroupsPerFragment()
                            : getFragmentGroup(kernel),
           most = 0;
-  llvm::DenseMap<Block *, int64_t> bytes;
-  kernel->walk([&](MmaOp op) {
-    // Consecutive matmuls share one accumulator.
-    if (op.getAcc().getDefiningOp<MmaOp>())
-      return;
-    FragmentType type = op.getAcc().getType();
-    int64_t &sum = bytes[op->getBlock()];
-    sum += type.getRows() * type.getCols() *
-           getElementBytes(type.getElementType());
-    most = std::max(most, sum);
-  });
+  kernel->walk(
+      [&](Block *block) { most = std::max(most, countLiveBytes(*block)); });
   return most / (4 * group * chip.subgroupSize);
 }
 

@@ -403,31 +403,41 @@ static std::optional<int64_t> countTiles(AttentionOp op, int64_t rows) {
   return tiles;
 }
 
-/// The time of the blocks of `keys` keys that the tiles of a matrix see, of
-/// `rows` rows each, as a number of keys.
-static int64_t estimateBlocks(AttentionOp op, const Chip &chip, int64_t rows,
-                              int64_t keys) {
-  // Unknown extents are long ones.
-  constexpr int64_t assumed = 4096;
+/// The time of the tiles of a matrix, as a number of keys for the rows of a
+/// tile.
+static int64_t estimateTiles(AttentionOp op, const Chip &chip,
+                             const ScheduleFields &fields) {
+  // Unknown extents are neither short nor long. The times of a block with a
+  // mask and of an output that is stored directly are fitted to measurements
+  // (docs/benchmarks/h200-attention.md).
+  constexpr int64_t assumed = 1024, maskedBlock = 80, directStore = 450;
+  auto [rows, keys] = fields.workgroup;
   int64_t m = getRowExtent(op), n = op.getStaticExtent(AttentionOp::N);
   if (ShapedType::isDynamic(m))
     m = assumed;
   if (ShapedType::isDynamic(n))
     n = assumed;
-  // The last keys that the queries of a tile see, if it is known.
+  // One more than the last key that query 0 sees, if it is known.
   std::optional<int64_t> offset;
   for (const AttentionOp::Bound &bound : op.getLastKeys())
-    if (bound.row && !bound.length && countFoldedDims(op) == 0)
+    if (bound.row && !bound.length)
       offset = bound.constant;
-  int64_t blocks = 0;
+  int64_t time = 0;
   for (int64_t row = 0; row < m; row += rows) {
     int64_t seen = n;
     if (offset)
       seen =
           std::clamp<int64_t>(row + rows + *offset, 1, std::max<int64_t>(n, 1));
-    blocks += static_cast<int64_t>(llvm::divideCeil(seen, keys));
+    time += static_cast<int64_t>(llvm::divideCeil(seen, keys)) *
+            (keys + chip.policy.attentionDefaults.blockKeys);
+    // The first block has a mask in any case.
+    if (offset && keys % rows != 0)
+      time +=
+          static_cast<int64_t>(llvm::divideCeil(rows - 1, keys)) * maskedBlock;
+    if (!fields.stageOutput)
+      time += directStore;
   }
-  return blocks * (keys + chip.policy.attentionDefaults.blockKeys);
+  return time;
 }
 
 /// The default schedule with persistent workgroups; null if the chip has none
@@ -436,14 +446,18 @@ static int64_t estimateBlocks(AttentionOp op, const Chip &chip, int64_t rows,
 static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
   const AttentionDefaults &groups = chip.policy.attentionDefaults;
   ScheduleAttr best;
-  int64_t bestTime = 0, m = getRowExtent(op);
+  int64_t bestTime = 0, m = getRowExtent(op),
+          n = op.getStaticExtent(AttentionOp::N);
   if (gathersKeys(op) || countFoldedDims(op) > 0 || groups.groups == 0)
     return {};
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
+    if (best)
+      break;
     if (ShapedType::isStatic(m) && m <= rows)
       continue;
-    for (int64_t keys : groups.persistentKeys) {
+    std::optional<int64_t> tiles = countTiles(op, all);
+    auto consider = [&](int64_t keys, bool stageOutput) {
       ScheduleFields fields;
       fields.workgroup = {all, keys};
       fields.subgroup = {rows, keys};
@@ -451,19 +465,24 @@ static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
       fields.stages = groups.stages;
       fields.swizzle = chip.policy.preferSwizzle;
       fields.subgroupsPerFragment = tiling.group;
-      fields.stageOutput = true;
-      if (countTiles(op, all).value_or(chip.processors + 1) > chip.processors)
+      fields.stageOutput = stageOutput;
+      // One tile of one block has nothing to overlap with.
+      if (!tiles || *tiles > chip.processors || ShapedType::isDynamic(n) ||
+          n > keys)
         fields.persistent = chip.processors;
       auto schedule = ScheduleAttr::get(op.getContext(), fields);
-      int64_t time = estimateBlocks(op, chip, all, keys);
+      int64_t time = estimateTiles(op, chip, fields);
       if ((!best || time < bestTime) &&
           explainSchedule(op, schedule, chip).empty()) {
         best = schedule;
         bestTime = time;
       }
-    }
-    if (best)
-      break;
+    };
+    for (int64_t keys : groups.persistentKeys)
+      consider(keys, /*stageOutput=*/true);
+    if (!groups.persistentKeys.empty())
+      for (int64_t keys : {groups.keys, groups.keys / 2})
+        consider(keys, /*stageOutput=*/false);
   }
   return best;
 }

@@ -30,8 +30,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The matmuls that a group issues in one turn: the first one and the last one,
-/// with no element-wise work between them.
+/// The first and the last of the matmuls that a group issues before it lets the
+/// next group continue: there is no element-wise work between them.
 using Turn = std::pair<MmaOp, MmaOp>;
 
 static SmallVector<Turn> findTurns(Region &consumers) {
@@ -54,7 +54,7 @@ static SmallVector<Turn> findTurns(Region &consumers) {
   return turns;
 }
 
-/// Whether a turn has two matmuls, one of which is waited for later.
+/// Whether the matmuls are two or more, and the first one is waited for later.
 static bool hasOverlap(const Turn &turn) {
   auto [first, last] = turn;
   return first != last &&
@@ -64,8 +64,8 @@ static bool hasOverlap(const Turn &turn) {
 void mlir::tessera::orderGroups(gpu::GPUFuncOp kernel, Region &consumers,
                                 int32_t threads, int32_t firstBarrier,
                                 const Chip &chip) {
-  // Where more groups took turns, each of three with fewer registers, the
-  // kernel took a quarter longer (docs/benchmarks/h200-attention.md).
+  // Three groups, of which two would always wait, took a quarter longer in
+  // order (docs/benchmarks/h200-attention.md).
   constexpr int32_t orderedGroups = 2;
   auto group =
       static_cast<int32_t>(getFragmentGroup(kernel) * chip.subgroupSize);

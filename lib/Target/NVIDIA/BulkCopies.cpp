@@ -228,8 +228,8 @@ int64_t mlir::tessera::countWorkgroupBytes(Operation *kernel,
   return bytes;
 }
 
-/// The bytes of the accumulators in `block` that are live at one of its matmuls.
-/// A matmul's result takes the registers of its accumulator.
+/// The bytes of the accumulators in `block` that are live at one of its
+/// matmuls. A matmul's result takes the registers of its accumulator.
 static int64_t countLiveBytes(Block &block) {
   struct Range {
     int64_t bytes, begin, end;

@@ -47,7 +47,7 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
   // matrix unit while the other has its softmax.
   policy.attentionDefaults = {/*groups=*/2, /*keys=*/128, /*stages=*/2,
                               /*persistentKeys=*/{160, 128, 80, 64, 48},
-                              /*blockKeys=*/40};
+                              /*blockKeys=*/48};
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for lack of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling :

@@ -165,10 +165,11 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   for (int64_t queries :
        getTiles({16, 32, 64, 128, 192, 256}, std::max(rows, leastRows)))
     for (int64_t keys :
-         getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
+         getTiles({16, 32, 48, 64, 80, 96, 128, 160, 192, 256}, extents[1]))
       values.workgroup.push_back({queries, keys});
   values.subgroup = values.workgroup;
-  for (int64_t keys : getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
+  for (int64_t keys :
+       getTiles({16, 32, 48, 64, 80, 96, 128, 160, 192, 256}, extents[1]))
     if (!llvm::is_contained(values.subgroup, Pair{16, keys}))
       values.subgroup.push_back({16, keys});
   values.k = {extents[2]};
@@ -183,6 +184,12 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
     if (parts == 1 || (rows <= mostRows && extents[1] >= 64 * parts))
       values.splitK.push_back(parts);
+  values.persistent = values.stageOutput = {0};
+  if (rows > mostRows) {
+    if (chip.processors)
+      values.persistent.push_back(chip.processors);
+    values.stageOutput.push_back(1);
+  }
   addMissing(values);
   if (ScheduleAttr schedule = getDefaultSchedule(op, chip))
     include(values, schedule);

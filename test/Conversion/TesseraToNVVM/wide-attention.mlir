@@ -1,7 +1,7 @@
 // Attention of head dimensions other than 64 and 128 on Hopper: copies by a warpgroup that gives its registers
 // away, no spills, and no serialized wgmma (C7513). The matmul with the values runs beside the softmax, also
 // where a mask is applied, and where its instruction is wider than that of the scores. Tiles of 96 columns have
-// 128, since their rows cannot be swizzled otherwise; blocks of the others have 64 keys.
+// 128, since their rows cannot be swizzled otherwise; blocks of the others have 80 and 48 keys, which leave memory for the output.
 //
 // REQUIRES: can-compile-ptx
 // RUN: gpu-runner %s --entry=d96 --target=cuda:sm_90a --emit=ptx -o %t.d96.ptx
@@ -11,14 +11,15 @@
 // RUN: gpu-runner %s --entry=d192 --target=cuda:sm_90a --emit=ptx -o %t.d192.ptx
 // RUN: %ptxas -v -arch=sm_90a %t.d192.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS
 // RUN: FileCheck %s --input-file=%t.d192.ptx
-// RUN: gpu-runner %s --entry=d192 --target=cuda:sm_90a --explain --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: gpu-runner %s --entry=d192 --target=cuda:sm_90a --explain --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=D192
 // RUN: gpu-runner %s --entry=d256 --target=cuda:sm_90a --emit=ptx -o %t.d256.ptx
 // RUN: %ptxas -v -arch=sm_90a %t.d256.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS
 // RUN: FileCheck %s --input-file=%t.d256.ptx
-// RUN: gpu-runner %s --entry=d256 --target=cuda:sm_90a --explain --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: gpu-runner %s --entry=d256 --target=cuda:sm_90a --explain --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=D256
 // PTXAS-NOT: {{C75|[1-9][0-9]* bytes spill}}
-// PADDED: workgroup = [128, 128], subgroup = [64, 128], k = 96, {{.*}}stages = 2, {{.*}}swizzle = true
-// HALF:   workgroup = [128, 64], subgroup = [64, 64], {{.*}}stages = 2
+// PADDED: workgroup = [128, 128], subgroup = [64, 128], k = 96, {{.*}}stages = 2, {{.*}}swizzle = true, persistent = 132, {{.*}}stageOutput = true
+// D192:   workgroup = [128, 80], subgroup = [64, 80], {{.*}}persistent = 132, {{.*}}stageOutput = true
+// D256:   workgroup = [128, 48], subgroup = [64, 48], {{.*}}persistent = 132, {{.*}}stageOutput = true
 //
 // CHECK:      setmaxnreg.dec
 // CHECK:      setmaxnreg.inc

@@ -108,13 +108,14 @@ func.func @single(%q: memref<500x32xf16>, %k: memref<600x32xf16>, %v: memref<600
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
-// By default on a chip with groups of subgroups. Extents of queries and keys may be unknown; the output is of f32.
+// By default on a chip with groups of subgroups, persistent workgroups. Extents of queries and keys may be unknown; the output is of f32.
 
 // CHECK-LABEL: func @dynamic
 // CHECK:         memref.dim
 // CHECK:         gpu.launch
-// CHECK:         tessera.store {{.*}} : <64x64xf32, acc>, memref<?x64xf32>
-// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4>
+// CHECK:         tessera.store {{.*}} : <64x64xf32, acc>, memref<128x64xf32, #gpu.address_space<workgroup>>
+// CHECK:         tessera.copy {{.*}}, memref<?x64xf32>
+// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
 func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>, %o: memref<?x64xf32>) {
   tessera.attention ins(%q, %k, %v : memref<?x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>) outs(%o : memref<?x64xf32>)
       maps [#q, #k, #v, #o] scale 0.125
@@ -140,7 +141,7 @@ func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64
 // CHECK:         %[[B:.+]] = arith.divui %[[Y]], %c4
 // CHECK:         tessera.copy %[[QV]][%[[B]], %[[H]],
 // CHECK:         tessera.copy %[[K]][%[[B]],
-// CHECK:         tessera.store %{{.+}}, %[[OV]][%[[B]], %[[H]],
+// CHECK:         tessera.copy %{{.+}}, %[[OV]][%[[B]], %[[H]],
 func.func @heads_inside(%q: memref<2x128x4x64xf16>, %k: memref<2x128x64xf16>, %v: memref<2x128x64xf16>, %o: memref<2x128x4x64xf16>) {
   tessera.attention ins(%q, %k, %v : memref<2x128x4x64xf16>, memref<2x128x64xf16>, memref<2x128x64xf16>) outs(%o : memref<2x128x4x64xf16>)
       maps [#q, #k, #v, #o] scale 0.125

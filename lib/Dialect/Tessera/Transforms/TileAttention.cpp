@@ -360,7 +360,8 @@ SmallVector<Value> AttentionTiler::getIndices(unsigned operand, Value row) {
 Value AttentionTiler::addTile(unsigned operand, int64_t height) {
   int64_t width = AttentionOp::getCols(operand) == AttentionOp::E ? e : d;
   bool isOutput = operand == AttentionOp::Output;
-  Type type = isOutput ? getElementTypeOrSelf(op.getOutput().getType()) : element;
+  Type type =
+      isOutput ? getElementTypeOrSelf(op.getOutput().getType()) : element;
   if (!schedule.getSwizzle() && !isOutput)
     width += 8 * chip.rowPaddingBytes / getElementBits(element);
   auto tileType = MemRefType::get(
@@ -850,20 +851,19 @@ void AttentionTiler::emitPersistentTiles() {
   // workgroup. Every other round is in the opposite order, so that the
   // workgroup with the longest tile of one has the shortest of the next.
   auto emitPosition = [&](Value round) -> Value {
-    Value isOdd = arith::CmpIOp::create(
-        builder, arith::CmpIPredicate::ne,
-        math.rem(round, math.constant(2)), zero);
+    Value isOdd =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
+                              math.rem(round, math.constant(2)), zero);
     return arith::SelectOp::create(
         builder, isOdd,
-        math.sub(math.sub(workgroups, math.constant(1)), workgroup),
-        workgroup);
+        math.sub(math.sub(workgroups, math.constant(1)), workgroup), workgroup);
   };
   Value whole = math.div(total, workgroups);
-  Value hasMore = arith::CmpIOp::create(
-      builder, arith::CmpIPredicate::ult, emitPosition(whole),
-      math.rem(total, workgroups));
-  Value rounds = math.add(
-      whole, arith::IndexCastUIOp::create(builder, builder.getIndexType(), hasMore));
+  Value hasMore =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                            emitPosition(whole), math.rem(total, workgroups));
+  Value rounds = math.add(whole, arith::IndexCastUIOp::create(
+                                     builder, builder.getIndexType(), hasMore));
   auto loop = scf::ForOp::create(builder, zero, rounds, math.constant(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -1047,8 +1047,7 @@ void AttentionTiler::emitResult(Value sums, Value total) {
         builder,
         cast<FragmentType>(result.getType()).cloneWithElementType(type), result,
         /*isUnsigned=*/false);
-  bool inBounds =
-      divides(AttentionOp::M, rows) && divides(AttentionOp::E, e);
+  bool inBounds = divides(AttentionOp::M, rows) && divides(AttentionOp::E, e);
   if (!outputTile) {
     StoreOp::create(builder, result, memory[AttentionOp::Output],
                     getIndices(AttentionOp::Output, math.add(blockRow, subRow)),

@@ -318,6 +318,14 @@ struct SchedulePolicy {
   /// The number of loop iterations by which block loads are prefetched. 0:
   /// they are not prefetched.
   int64_t blockPrefetchIterations = 0;
+  /// The defaults with a matrix unit instead of `matrixDefaults` where an
+  /// operand is gathered, the matrix has no more columns than a tile of those,
+  /// or there are fewer of their tiles than processors.
+  std::optional<ScheduleDefaults> smallDefaults = std::nullopt;
+  /// With a matrix unit, K of at least so many steps is divided among
+  /// processors of which more than half would be idle. 0: the least number of
+  /// steps is that of scalar instructions.
+  int64_t dividedSteps = 0;
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.
   std::array<int64_t, 2> largeWorkgroup = {0, 0};

@@ -74,6 +74,17 @@ bool ScheduleBuilder::canLoadBlocks(const MatrixInstruction &row) {
 // The class of instructions
 //===----------------------------------------------------------------------===//
 
+bool ScheduleBuilder::suitsSmallTiles() {
+  const SchedulePolicy &policy = chip.policy;
+  if (!policy.smallDefaults || hasWholeRows || chip.processors == 0)
+    return false;
+  Tile tile = policy.matrixDefaults.workgroup;
+  std::optional<int64_t> workgroups = countWorkgroups(tile);
+  return form.gather[0] || form.gather[1] ||
+         (ShapedType::isStatic(extents[1]) && extents[1] <= tile[1]) ||
+         (workgroups && *workgroups < chip.processors);
+}
+
 void ScheduleBuilder::chooseClass() {
   // Any K that a step may have answers which class has an instruction.
   const SchedulePolicy &policy = chip.policy;
@@ -84,6 +95,8 @@ void ScheduleBuilder::chooseClass() {
   defaults = usesBlocks       ? &*policy.blockDefaults
              : usesMatrixUnit ? &policy.matrixDefaults
                               : &policy.scalarDefaults;
+  if (usesMatrixUnit && !usesBlocks && suitsSmallTiles())
+    defaults = &*policy.smallDefaults;
   fields.stages = defaults->stages;
   // Gathered operands must be staged.
   if (form.gather[0] || form.gather[1])
@@ -125,6 +138,11 @@ int64_t ScheduleBuilder::chooseSplitK() {
     // Two parts gain as much as the kernel that adds them up takes.
     return parts < 4 ? 1 : llvm::bit_floor(static_cast<uint64_t>(parts));
   }
+  constexpr int64_t leastOfPart = 2;
+  if (int64_t steps = chip.policy.dividedSteps; steps > 0 && usesMatrixUnit)
+    return 2 * *workgroups > chip.processors || all < steps
+               ? 1
+               : std::min(chip.processors / *workgroups, all / leastOfPart);
   if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
     return 1;
   return llvm::bit_floor(static_cast<uint64_t>(

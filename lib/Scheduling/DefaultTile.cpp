@@ -267,6 +267,7 @@ void ScheduleBuilder::enlargeTile() {
        subgroup =
            usesMatrixUnit ? defaults->subgroup : policy.largeScalarSubgroup;
   if (hasWholeRows || large[0] <= 0 ||
+      (usesMatrixUnit && defaults != &policy.matrixDefaults) ||
       fields.workgroup != defaults->workgroup ||
       fields.subgroup != defaults->subgroup ||
       !hasClass(subgroup, fields.kFragment))

@@ -46,6 +46,7 @@ private:
 
   /// Selects the class of instructions, and the chip's tiling for it.
   void chooseClass();
+  bool suitsSmallTiles();
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.
   void startTile();
   /// Chooses `k` and `kFragment`.

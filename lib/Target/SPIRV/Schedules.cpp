@@ -25,10 +25,13 @@ void mlir::tessera::setReportedSchedules(Chip &chip) {
   // Four subgroups of 64x64 tiles keep a large GPU's matrix unit busy from
   // workgroup memory, and eight slightly better; if there are few lanes, other
   // resources are scarce too. With rows of 128 bytes, matmuls took 1.2 times as
-  // long on an H200 (docs/benchmarks/h200-vulkan.md).
+  // long on an H200; convolutions and narrow matrices are faster with them, in
+  // smaller tiles (docs/benchmarks/h200-vulkan.md).
   if (wide) {
     policy.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
     policy.largeWorkgroup = {128, 256};
+    policy.smallDefaults = {{64, 64}, {32, 32}, 128, 1};
+    policy.dividedSteps = 12;
     setLargeModel(chip.model);
   } else {
     policy.matrixDefaults = {{32, 32}, {16, 16}, 32, 1};

@@ -19,6 +19,7 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace mlir;

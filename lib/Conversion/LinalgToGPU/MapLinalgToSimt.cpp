@@ -207,7 +207,8 @@ private:
   SmallVector<Value> emitSeparately(const Position &all);
   /// A body with loops for the points at `first` of each of the rows.
   void emitLoops(const Position &first);
-  /// The number of rows of a thread, for a body with loops.
+  /// The number of rows of a thread, for a body with loops, where `width` may
+  /// become smaller.
   int64_t chooseRows();
 
   linalg::LinalgOp op;
@@ -222,12 +223,15 @@ private:
   int64_t width = 1;
   /// Whether the body has loops (SimtLoops.cpp).
   bool hasLoops = false;
+  /// Whether the points that a thread does at a time are a strip.
+  bool isStrip = false;
   /// Whether the body, which has branches, runs for each of the points, which
   /// are stored together.
   bool isSeparate = false;
-  /// Such points along the parallel dimension before it, at which neighbouring
+  /// Such points along another parallel dimension, at which neighbouring
   /// windows share elements.
   int64_t rows = 1;
+  unsigned rowDim = 0;
   /// Elements of operands that have been read already, by operand number.
   DenseMap<unsigned, Value> loaded;
 };
@@ -330,6 +334,17 @@ static bool hasLoop(Block &body) {
       .wasInterrupted();
 }
 
+/// Whether `body` loops over the rows and columns of a window alone, and reads
+/// both an image and a filter.
+static bool isDepthwise(Block &body) {
+  int64_t loops = 0, loads = 0;
+  body.walk([&](Operation *nested) {
+    loops += isa<scf::ForOp>(nested);
+    loads += isa<memref::LoadOp>(nested);
+  });
+  return loops <= 2 && loads >= 2;
+}
+
 void Mapper::choosePoints() {
   if (parallel.empty())
     return;
@@ -359,24 +374,33 @@ void Mapper::choosePoints() {
   std::optional<int64_t> ofLoops;
   if (!canVectorize(*op.getBlock())) {
     ofLoops = getVectorWidthOfLoops(*op.getBlock(), inner, chip);
+    if (std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+        !ofLoops && extent && chip.policy.simt.pointsPerThread == 1) {
+      ofLoops = getStripWidth(*op.getBlock(), inner, *extent, chip);
+      isStrip = ofLoops.has_value();
+    }
     hasLoops = ofLoops.has_value();
   }
   SmallVector<Operand> operands(outputs);
   for (const Operand &output : outputs)
     if (getMovement(output, inner) != Movement::Contiguous)
       return;
-  if (!hasLoops && !canVectorize(*op.getBlock())) {
+  if (!canVectorize(*op.getBlock())) {
     // The indices along a short dimension are constants then.
     int64_t widest = getVectorWidth(outputs, inner, chip);
     std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
-    isSeparate = extent && *extent > 1 && *extent <= widest &&
+    isSeparate = extent && *extent > ofLoops.value_or(1) && *extent <= widest &&
                  llvm::isPowerOf2_64(static_cast<uint64_t>(*extent)) &&
                  !hasLoop(*op.getBlock()) &&
                  llvm::none_of(op->getOpOperands(), [&](OpOperand &operand) {
                    return getReadArgument(operand) != nullptr;
                  });
-    width = isSeparate ? *extent : 1;
-    return;
+    if (isSeparate)
+      hasLoops = false;
+    if (!hasLoops) {
+      width = isSeparate ? *extent : 1;
+      return;
+    }
   }
   for (OpOperand *input : op.getDpsInputOperands())
     if (getReadArgument(*input))
@@ -392,6 +416,8 @@ void Mapper::choosePoints() {
   std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
   while (extent && width > 1 && width > *extent)
     width /= 2;
+  if (isStrip && width == 1)
+    hasLoops = isStrip = false;
 }
 
 int64_t Mapper::chooseRows() {
@@ -399,19 +425,36 @@ int64_t Mapper::chooseRows() {
   constexpr int64_t mostRows = 8, mostPoints = 32;
   // Fewer threads cannot hide the latency of memory.
   constexpr int64_t threadsPerSM = 512;
-  if (!hasLoops || parallel.size() < 2 || chip.processors == 0)
+  if (!hasLoops || parallel.size() < 2 || chip.processors == 0 ||
+      !hasLoop(*op.getBlock()))
     return 1;
+  ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
+  rowDim = getSlidingDim(*op.getBlock(), outer).value_or(outer.back());
   std::optional<int64_t> total = getStaticProduct(sizes, parallel),
-                         extent =
-                             getConstantIntValue(sizes[parallel.end()[-2]]);
+                         extent = getConstantIntValue(sizes[rowDim]);
   if (!total || !extent)
     return 1;
-  for (int64_t count = std::min(mostRows, mostPoints / width); count > 1;
-       --count)
-    if (*extent % count == 0 &&
-        *total / width / count >= chip.processors * threadsPerSM)
-      return count;
-  return 1;
+  auto countRows = [&](int64_t points) -> int64_t {
+    for (int64_t count = std::min(mostRows, mostPoints / points); count > 1;
+         --count)
+      if (*extent % count == 0 && count * points >= width &&
+          *total / points / count >= chip.processors * threadsPerSM)
+        return count;
+    return 1;
+  };
+  // Vectors of half the width at more positions share more of the filter of a
+  // depthwise convolution; those of a pooling share nothing by that, and with
+  // channels in another loop, the filter is a vector itself.
+  int64_t count = countRows(width);
+  if (!isDepthwise(*op.getBlock()))
+    return count;
+  for (int64_t points = width / 2; points > 1 && points >= width / 4;
+       points /= 2)
+    if (int64_t more = countRows(points); more > count) {
+      width = points;
+      return more;
+    }
+  return count;
 }
 
 std::optional<unsigned> Mapper::getTransposedDim() {
@@ -531,12 +574,11 @@ void Mapper::launchTiles(unsigned other) {
 void Mapper::launchThreads() {
   SmallVector<Value> counts(sizes);
   unsigned inner = parallel.empty() ? 0 : parallel.back();
+  rows = chooseRows();
   if (width > 1)
     counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
-  rows = chooseRows();
   if (rows > 1)
-    counts[parallel.end()[-2]] =
-        math.div(sizes[parallel.end()[-2]], math.constant(rows));
+    counts[rowDim] = math.div(sizes[rowDim], math.constant(rows));
   Value total = math.product(counts, parallel);
   int64_t threads = getThreads();
   gpu::LaunchOp launch = launchPoints(
@@ -550,7 +592,7 @@ void Mapper::launchThreads() {
   builder.setInsertionPointToStart(guard.thenBlock());
   math.delinearize(linear, counts, parallel, index);
   if (rows > 1) {
-    Value &row = index[parallel.end()[-2]];
+    Value &row = index[rowDim];
     row = math.mul(row, rows);
   }
   if (width == 1) {
@@ -661,23 +703,53 @@ SmallVector<Value> Mapper::emitBody(const Position &position,
 }
 
 void Mapper::emitLoops(const Position &first) {
-  SmallVector<Position> positions;
+  SmallVector<Position> accesses, positions;
   SmallVector<IRMapping> mappings;
   SmallVector<Value> noValues(op.getNumDpsInits());
+  Strip strip;
+  if (isStrip)
+    strip = {first.width, *getConstantIntValue(sizes[first.along])};
   for (int64_t i = 0; i < rows; ++i) {
-    Position position = first;
+    Position access = first;
     if (i != 0) {
-      Value &row = position.index[parallel.end()[-2]];
+      Value &row = access.index[rowDim];
       row = math.add(row, math.constant(i));
     }
-    mappings.push_back(mapArguments(position, noValues));
-    positions.push_back(std::move(position));
+    IRMapping arguments = mapArguments(access, noValues);
+    for (int64_t point = 0; point < strip.width; ++point) {
+      mappings.push_back(arguments);
+      positions.push_back(access);
+      if (!isStrip)
+        continue;
+      positions.back().width = 1;
+      positions.back().index[first.along] =
+          math.add(access.index[first.along], point);
+      for (BlockArgument argument : op.getBlock()->getArguments())
+        if (Value all = arguments.lookupOrNull(argument);
+            all && isa<VectorType>(all.getType()))
+          mappings.back().map(argument,
+                              vector::ExtractOp::create(builder, all, point));
+    }
+    accesses.push_back(std::move(access));
   }
-  cloneLoops(builder, *op.getBlock(), positions, mappings);
-  for (auto [position, mapping] : llvm::zip_equal(positions, mappings))
-    for (auto [value, output] :
-         llvm::zip_equal(getYielded(mapping), op.getDpsInitsMutable()))
-      emitStore(builder, value, getOperand(output), position);
+  cloneLoops(builder, *op.getBlock(), positions, mappings, strip, chip);
+  for (auto [row, access] : llvm::enumerate(accesses)) {
+    auto points = ArrayRef<IRMapping>(mappings).slice(
+        row * static_cast<size_t>(strip.width),
+        static_cast<size_t>(strip.width));
+    SmallVector<SmallVector<Value>> values(op.getNumDpsInits());
+    for (const IRMapping &mapping : points)
+      for (auto [list, value] : llvm::zip_equal(values, getYielded(mapping)))
+        list.push_back(value);
+    for (auto [list, output] :
+         llvm::zip_equal(values, op.getDpsInitsMutable())) {
+      Value value = list.front();
+      if (isStrip)
+        value = vector::FromElementsOp::create(
+            builder, VectorType::get(access.width, value.getType()), list);
+      emitStore(builder, value, getOperand(output), access);
+    }
+  }
 }
 
 SmallVector<Value> Mapper::emitSeparately(const Position &all) {

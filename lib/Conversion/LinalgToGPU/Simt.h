@@ -107,12 +107,30 @@ Operation *cloneWide(ImplicitLocOpBuilder &builder, Operation &op,
 std::optional<int64_t> getVectorWidthOfLoops(Block &body, unsigned dim,
                                              const Chip &chip);
 
+/// The last of `dims` along which a window of `body` slides: the index of a
+/// load depends on it and on an iteration of a loop.
+std::optional<unsigned> getSlidingDim(Block &body, ArrayRef<unsigned> dims);
+
+/// Consecutive points along a dimension of `extent` points, a multiple of
+/// `width`, each of which is a position of its own. Their windows overlap.
+struct Strip {
+  int64_t width = 1, extent = 1;
+};
+
+/// The most points along `dim`, of `extent` points, that a strip can have, if
+/// the windows of `body` slide along it and are contiguous in memory; nothing
+/// otherwise.
+std::optional<int64_t> getStripWidth(Block &body, unsigned dim, int64_t extent,
+                                     const Chip &chip);
+
 /// Clones the ops of such a body, except the terminator, for the points of
 /// each of `positions`, which have the same dimension and width, under its
-/// mapping (of the arguments). Short inner loops are unrolled.
+/// mapping (of the arguments). Short inner loops are unrolled. The positions
+/// may be those of strips, one after the other.
 void cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                 ArrayRef<Position> positions,
-                MutableArrayRef<IRMapping> mappings);
+                MutableArrayRef<IRMapping> mappings, const Strip &strip,
+                const Chip &chip);
 
 /// The indices along dimension `dim` of the points of `position`.
 Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,

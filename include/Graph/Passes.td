@@ -176,6 +176,13 @@ def TesseraFuseWindows : Pass<"tessera-fuse-windows", "func::FuncOp"> {
     `tensor.pad` of the operand is a comparison of the indices. Other passes fuse
     element-wise ops that follow. An op with a `tessera.schedule` is not changed.
 
+    With `groups`, a convolution of floats in groups of at most eight channels and
+    filters becomes such an op as well, if threads of the chip compute few points.
+    Either the channels come last and are powers of two, and the filter is
+    transposed: the dimensions of the window and the channels come first. Or the
+    columns of the image come last. With more than four channels in the last
+    dimension, the result must have enough points for several to each thread.
+
     Before
 
     ```mlir
@@ -195,6 +202,10 @@ def TesseraFuseWindows : Pass<"tessera-fuse-windows", "func::FuncOp"> {
     } ...
     ```
   }];
+  let options = [
+    Option<"groups", "groups", "bool", /*default=*/"true",
+           "Include convolutions of groups with a few channels">
+  ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "linalg::LinalgDialect", "scf::SCFDialect",
                            "tensor::TensorDialect"];
@@ -213,6 +224,12 @@ def TesseraPropagateLayout
     Filters that are constants are transposed here. An op with a
     `tessera.schedule` is not changed.
 
+    A depthwise convolution stays as it is if its image has the channels first, and
+    no other convolution reads its result, directly or through ops that follow the
+    order of their operands: threads compute it in either order. With `groups`,
+    that also holds for the convolutions of groups that `tessera-fuse-windows`
+    rewrites with the columns last, if their rows have an even length.
+
     Before
 
     ```mlir
@@ -229,6 +246,10 @@ def TesseraPropagateLayout
     %first = linalg.transpose ins(%1 : tensor<1x32x32x32xf16>) outs(...) permutation = [0, 3, 1, 2]
     ```
   }];
+  let options = [
+    Option<"groups", "groups", "bool", /*default=*/"true",
+           "Let convolutions of groups with a few channels stay as they are">
+  ];
   let dependentDialects = ["arith::ArithDialect", "linalg::LinalgDialect",
                            "tensor::TensorDialect"];
 }

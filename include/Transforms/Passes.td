@@ -936,6 +936,11 @@ def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
     changed: `convert-linalg-to-tessera` fuses their operands and results. An op
     that computes a tensor without elements becomes `tensor.empty`.
 
+    Element-wise ops that follow a window (an op whose body has a loop) through a
+    `tensor.collapse_shape` are computed before it, and fused. A transposition is
+    not fused with a window of 2^20 elements or more if another dimension would
+    run fastest.
+
     Example:
 
     ```mlir

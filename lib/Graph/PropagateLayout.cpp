@@ -7,7 +7,10 @@
 // One walk forward over a function. A tensor gets an order of its dimensions in
 // memory from the op that computes it:
 //
-//   convolution, depthwise, grouped   channels last, whatever its input has
+//   convolution, depthwise, grouped   channels last, whatever its input has;
+//                                     but a depthwise one, or one of small
+//                                     groups, between tensors with the channels
+//                                     first leaves them there
 //   pooling, pad, slice, concat       the order of the operand
 //   element-wise, reduction           the order of the largest such operand;
 //                                     others are read where they are
@@ -23,6 +26,8 @@
 #include "Graph/Passes.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -62,10 +67,10 @@ struct Moved {
 
 class LayoutPropagation {
 public:
-  explicit LayoutPropagation(func::FuncOp function)
-      : rewriter(function.getContext()), function(function) {}
+  LayoutPropagation(func::FuncOp function, bool groups)
+      : rewriter(function.getContext()), function(function), groups(groups) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   void visit(Operation *op);
@@ -82,6 +87,14 @@ private:
   void visitCollapse(tensor::CollapseShapeOp op);
   void visitTranspose(linalg::TransposeOp op);
   void visitDim(tensor::DimOp op);
+
+  /// Whether `op` is a depthwise convolution, or one of small groups, of an
+  /// image with the channels first, whose result no op needs with the channels
+  /// last.
+  bool staysFirst(Operation *op);
+  /// Whether a convolution of groups is computed as a depthwise one is
+  /// (FuseWindows.cpp).
+  bool isWindow(linalg::Conv2DNgchwGfchwOp op);
 
   /// `value` in that order: the version that there is, a transposed constant,
   /// or a transposed copy.
@@ -103,6 +116,10 @@ private:
 
   IRRewriter rewriter;
   func::FuncOp function;
+  /// Whether convolutions of small groups may stay as they are.
+  bool groups;
+  /// Whether all is well.
+  bool good = true;
   DenseMap<Value, Moved> moved;
   DenseMap<std::pair<Value, ArrayAttr>, Value> copies;
   /// Ops that were rewritten, in their order.
@@ -689,9 +706,66 @@ static bool isConvolution(Operation &op) {
          cast<linalg::LinalgOp>(op).hasPureTensorSemantics() && isMovable(&op);
 }
 
+/// Whether a use of `value` is by a convolution that has its channels put last,
+/// other than a depthwise one, with only ops between them that follow the order
+/// of their operands.
+static bool reachesConvolution(Value value, DenseSet<Operation *> &seen) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (!seen.insert(user).second)
+      return false;
+    bool isDepthwise = isa<linalg::DepthwiseConv2DNchwChwOp>(user);
+    if (isConvolution(*user) && !isDepthwise)
+      return true;
+    auto structured = dyn_cast<linalg::LinalgOp>(user);
+    bool isPassed =
+        isDepthwise || OpTrait::hasElementwiseMappableTraits(user) ||
+        isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp,
+            tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) ||
+        (structured &&
+         (structured.getNumReductionLoops() == 0 ||
+          isa<linalg::PoolingNchwMaxOp, linalg::PoolingNchwSumOp>(user)));
+    return isPassed && llvm::any_of(user->getResults(), [&](Value result) {
+             return reachesConvolution(result, seen);
+           });
+  });
+}
+
+bool LayoutPropagation::isWindow(linalg::Conv2DNgchwGfchwOp op) {
+  constexpr int64_t mostChannels = 8;
+  auto filter = cast<RankedTensorType>(op.getInputs()[1].getType()),
+       result = cast<RankedTensorType>(op->getResult(0).getType());
+  auto isFew = [&](unsigned d) {
+    int64_t extent = filter.getDimSize(d);
+    return extent > 1 && extent <= mostChannels;
+  };
+  // Threads compute an even number of columns.
+  if (!groups || !isFew(1) || !isFew(2) || !filter.hasStaticShape() ||
+      !isa<FloatType>(filter.getElementType()) || result.isDynamicDim(4) ||
+      result.getDimSize(4) % 2 != 0)
+    return false;
+  FailureOr<const Chip *> chip = getChip(op);
+  good &= succeeded(chip);
+  return succeeded(chip) && (*chip)->policy.simt.pointsPerThread == 1;
+}
+
+bool LayoutPropagation::staysFirst(Operation *op) {
+  auto grouped = dyn_cast<linalg::Conv2DNgchwGfchwOp>(op);
+  if (!isa<linalg::DepthwiseConv2DNchwChwOp>(op) && !grouped)
+    return false;
+  Value input = op->getOperand(0);
+  while (auto pad = input.getDefiningOp<tensor::PadOp>()) {
+    if (find(input))
+      return false;
+    input = pad.getSource();
+  }
+  DenseSet<Operation *> seen;
+  return !find(input) && !reachesConvolution(op->getResult(0), seen) &&
+         (!grouped || isWindow(grouped));
+}
+
 void LayoutPropagation::visit(Operation *op) {
   rewriter.setInsertionPoint(op);
-  if (isConvolution(*op)) {
+  if (isConvolution(*op) && !staysFirst(op)) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     return generic ? visitGenericConvolution(generic)
                    : visitConvolution(cast<linalg::LinalgOp>(op));
@@ -711,7 +785,7 @@ void LayoutPropagation::visit(Operation *op) {
       .Case([&](tensor::DimOp dim) { visitDim(dim); });
 }
 
-void LayoutPropagation::run() {
+LogicalResult LayoutPropagation::run() {
   for (Block &block : function.getBody()) {
     if (llvm::none_of(block, isConvolution))
       continue;
@@ -738,15 +812,19 @@ void LayoutPropagation::run() {
     moved.clear();
     copies.clear();
   }
+  return success(good);
 }
 
 namespace {
 struct PropagateLayoutPass
     : public tessera::impl::TesseraPropagateLayoutBase<PropagateLayoutPass> {
+  using TesseraPropagateLayoutBase::TesseraPropagateLayoutBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function.isExternal())
-      LayoutPropagation(function).run();
+    if (!function.isExternal() &&
+        failed(LayoutPropagation(function, groups).run()))
+      signalPassFailure();
   }
 };
 } // namespace

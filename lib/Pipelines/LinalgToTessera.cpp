@@ -44,10 +44,12 @@ void mlir::tessera::buildLinalgToTasksPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
 
   // Whole programs. Large constants stay out of the code.
-  pm.addNestedPass<func::FuncOp>(createTesseraPropagateLayout());
+  // With the flag require-mma, the matrix unit computes all groups.
+  bool groups = !flags.requireMatrixUnit;
+  pm.addNestedPass<func::FuncOp>(createTesseraPropagateLayout({groups}));
   pm.addPass(createTesseraLiftConstants());
   pm.addPass(createTesseraHoistConstantTensors());
-  pm.addNestedPass<func::FuncOp>(createTesseraFuseWindows());
+  pm.addNestedPass<func::FuncOp>(createTesseraFuseWindows({groups}));
 
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());

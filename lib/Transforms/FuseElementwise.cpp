@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -197,6 +198,45 @@ void cloneDequantizations(Operation *function) {
     }
 }
 
+/// Whether the body of `op`, all of whose loops are parallel, loops over a
+/// window.
+bool isWindow(linalg::LinalgOp op) {
+  return isa_and_present<linalg::GenericOp>(op) &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         !op.getBlock()->getOps<LoopLikeOpInterface>().empty();
+}
+
+/// Whether `consumer` stores what `producer`, a large window, computes with
+/// another dimension running fastest, so that no elements of a window would be
+/// contiguous for its threads.
+bool transposesWindow(linalg::LinalgOp producer, OpOperand *operand,
+                      linalg::LinalgOp consumer) {
+  // For fewer elements, a kernel of its own takes longer.
+  constexpr int64_t manyElements = 1 << 20;
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  if (!isWindow(producer) || !type.hasStaticShape() ||
+      type.getNumElements() < manyElements)
+    return false;
+  AffineMap from = consumer.getMatchingIndexingMap(operand);
+  return llvm::any_of(consumer.getDpsInitsMutable(), [&](OpOperand &init) {
+    AffineMap to = consumer.getMatchingIndexingMap(&init);
+    return from.getNumResults() != 0 && to.getNumResults() != 0 &&
+           from.getResults().back() != to.getResults().back();
+  });
+}
+
+/// Whether `operand` of an element-wise op is the result of an op whose body
+/// loops over a window, reshaped to fewer dimensions, and nothing else uses
+/// that: the groups of a convolution, as its channels.
+bool isCollapsedWindow(OpOperand *operand) {
+  auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+  auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  if (!isPointwise(consumer) || !reshape || !reshape->hasOneUse())
+    return false;
+  auto window = reshape.getSrc().getDefiningOp<linalg::GenericOp>();
+  return window && window->hasOneUse() && isWindow(window);
+}
+
 struct TesseraFuseElementwisePass
     : public tessera::impl::TesseraFuseElementwiseBase<
           TesseraFuseElementwisePass> {
@@ -229,6 +269,10 @@ struct TesseraFuseElementwisePass
             LDBG() << producer->getLoc() << ": its quantized values are kept";
             return false;
           }
+          if (op && isFused && transposesWindow(op, operand, consumer)) {
+            LDBG() << producer->getLoc() << ": its result is transposed";
+            return false;
+          }
           LDBG() << producer->getLoc() << ": "
                  << (isFused ? "may be fused into " : "is not fused into ")
                  << consumer.getLoc()
@@ -237,6 +281,9 @@ struct TesseraFuseElementwisePass
                                              : ", since it has other uses");
           return isFused;
         });
+    // Ops after the reshape are computed before it, and then fused.
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
+                                                      isCollapsedWindow);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyToFixedPoint(getOperation(), std::move(patterns),

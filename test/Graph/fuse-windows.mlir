@@ -1,4 +1,8 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(func.func(tessera-fuse-windows,canonicalize))" -split-input-file | FileCheck %s
+// RUN: gpu-opt %S/Inputs/groups.mlir --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},func.func(tessera-fuse-windows,canonicalize))" | FileCheck %S/Inputs/groups.mlir
+// RUN: gpu-opt %S/Inputs/groups.mlir --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},func.func(tessera-fuse-windows{groups=false}))" | FileCheck %S/Inputs/groups.mlir --check-prefix=MATMULS
+// RUN: gpu-opt %S/Inputs/groups.mlir --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=x86-64-avx512},func.func(tessera-fuse-windows))" | FileCheck %S/Inputs/groups.mlir --check-prefix=MATMULS
+// RUN: not gpu-opt %S/Inputs/groups.mlir --pass-pipeline="builtin.module(func.func(tessera-fuse-windows))" 2>&1 | FileCheck %S/Inputs/groups.mlir --check-prefix=CHIP
 // RUN: gpu-runner %S/Inputs/windows.mlir --target=cuda:sm_90a --entry=chain --emit=schedule | FileCheck %s --check-prefix=KERNELS
 
 // The pad and the initial value are part of the loop.

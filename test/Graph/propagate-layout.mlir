@@ -1,4 +1,6 @@
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(func.func(tessera-propagate-layout,canonicalize))" -split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=x86-64-avx512},func.func(tessera-propagate-layout,canonicalize))" -split-input-file | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},func.func(tessera-propagate-layout,canonicalize))" -split-input-file | FileCheck %s --check-prefix=GPU
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(func.func(tessera-propagate-layout{groups=false},canonicalize))" -split-input-file | FileCheck %s --check-prefix=ALL
 // RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=chain | FileCheck %s --check-prefix=VERIFIED
 // RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=shuffle | FileCheck %s --check-prefix=VERIFIED
 // RUN: gpu-runner %S/Inputs/windows.mlir --target=cpu --verify --entry=dynamic --arg=int:3x4x6x6 --arg=int | FileCheck %s --check-prefix=VERIFIED
@@ -215,4 +217,78 @@ func.func @bytes(%image: tensor<1x16x10x10xi8>, %filter: tensor<8x16x3x3xi8>, %n
     linalg.yield %s : i32
   } -> tensor<1x4x6x6xi32>
   return %r : tensor<1x4x6x6xi32>
+}
+
+// -----
+
+// A depthwise convolution between tensors with the channels first stays there.
+// CHECK-LABEL: func.func @depthwise_alone
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.depthwise_conv_2d_nchw_chw
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @depthwise_alone(%image: tensor<1x8x8x8xf32>, %filter: tensor<8x3x3xf32>, %init: tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %image low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%0: index, %1: index, %2: index, %3: index):
+    tensor.yield %zero : f32
+  } : tensor<1x8x8x8xf32> to tensor<1x8x10x10xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%p, %filter : tensor<1x8x10x10xf32>, tensor<8x3x3xf32>) outs(%init : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+  return %d : tensor<1x8x8x8xf32>
+}
+
+// -----
+
+// One whose result another convolution reads, after an element-wise op, does not.
+// CHECK-LABEL: func.func @depthwise_before
+// CHECK:         %[[D:.+]] = linalg.depthwise_conv_2d_nhwc_hwc
+// CHECK:         %[[X:.+]] = linalg.generic {{.*}} ins(%[[D]] : tensor<1x8x8x8xf32>)
+// CHECK:         linalg.conv_2d_nhwc_hwcf {{.*}} ins(%[[X]],
+func.func @depthwise_before(%image: tensor<1x8x8x8xf32>, %points: tensor<8x1x1xf32>, %filter: tensor<4x8x1x1xf32>, %i0: tensor<1x8x8x8xf32>,
+                            %i1: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %d = linalg.depthwise_conv_2d_nchw_chw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %points : tensor<1x8x8x8xf32>, tensor<8x1x1xf32>) outs(%i0 : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+  %e = tensor.empty() : tensor<1x8x8x8xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%d : tensor<1x8x8x8xf32>) outs(%e : tensor<1x8x8x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<1x8x8x8xf32>
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%x, %filter : tensor<1x8x8x8xf32>, tensor<4x8x1x1xf32>) outs(%i1 : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  return %c : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+// Small groups stay as well where threads compute them, in rows of an even length.
+// CHECK-LABEL: func.func @groups_alone
+// CHECK:         linalg.conv_2d_nhwgc_gfhwc
+// GPU-LABEL:   func.func @groups_alone
+// GPU-NOT:       linalg.transpose
+// GPU:           linalg.conv_2d_ngchw_gfchw
+// ALL-LABEL:   func.func @groups_alone
+// ALL:           linalg.conv_2d_nhwgc_gfhwc
+func.func @groups_alone(%image: tensor<1x2x4x8x8xf32>, %filter: tensor<2x8x4x3x3xf32>, %init: tensor<1x2x8x6x6xf32>) -> tensor<1x2x8x6x6xf32> {
+  %c = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x2x4x8x8xf32>, tensor<2x8x4x3x3xf32>) outs(%init : tensor<1x2x8x6x6xf32>) -> tensor<1x2x8x6x6xf32>
+  return %c : tensor<1x2x8x6x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @others
+// GPU-LABEL:   func.func @others
+// GPU:           linalg.conv_2d_nhwgc_gfhwc {{.*}} tensor<1x8x8x2x16xf32>
+// GPU:           linalg.conv_2d_nhwgc_gfhwc {{.*}} tensor<1x8x7x2x4xf32>
+func.func @others(%wide: tensor<1x2x16x8x8xf32>, %odd: tensor<1x2x4x8x7xf32>, %f0: tensor<2x8x16x3x3xf32>, %f1: tensor<2x8x4x3x3xf32>,
+                  %i0: tensor<1x2x8x6x6xf32>, %i1: tensor<1x2x8x6x5xf32>) -> (tensor<1x2x8x6x6xf32>, tensor<1x2x8x6x5xf32>) {
+  %c0 = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%wide, %f0 : tensor<1x2x16x8x8xf32>, tensor<2x8x16x3x3xf32>) outs(%i0 : tensor<1x2x8x6x6xf32>) -> tensor<1x2x8x6x6xf32>
+  %c1 = linalg.conv_2d_ngchw_gfchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%odd, %f1 : tensor<1x2x4x8x7xf32>, tensor<2x8x4x3x3xf32>) outs(%i1 : tensor<1x2x8x6x5xf32>) -> tensor<1x2x8x6x5xf32>
+  return %c0, %c1 : tensor<1x2x8x6x6xf32>, tensor<1x2x8x6x5xf32>
 }

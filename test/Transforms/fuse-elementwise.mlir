@@ -124,3 +124,115 @@ func.func @quantized_sum(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x
   %x = linalg.exp ins(%d : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %s, %x : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// The ops after the window of a convolution of groups, reshaped to channels, become a part of it: the bias has
+// an element for each filter of each group.
+
+#w5 = affine_map<(n, h, w, g, f) -> (n, h, w, g, f)>
+#w4 = affine_map<(n, h, w, c) -> (n, h, w, c)>
+#w1 = affine_map<(n, h, w, c) -> (c)>
+// CHECK-LABEL: func @groups
+// CHECK-SAME:    %[[BIAS:[a-z0-9]+]]: tensor<24xf32>
+// CHECK:         %[[EACH:.+]] = tensor.expand_shape %[[BIAS]] {{.*}} : tensor<24xf32> into tensor<3x8xf32>
+// CHECK:         %[[ALL:.+]] = linalg.generic {{.*}} ins(%[[EACH]] : tensor<3x8xf32>)
+// CHECK:           scf.for
+// CHECK:           arith.addf
+// CHECK:           arith.maximumf
+// CHECK-NOT:     linalg.generic
+// CHECK:         tensor.collapse_shape %[[ALL]]
+func.func @groups(%in: tensor<4x9x8x3x8xf32>, %bias: tensor<24xf32>) -> tensor<4x8x8x24xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8x8x3x8xf32>
+  %s = linalg.generic {indexing_maps = [#w5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} outs(%e : tensor<4x8x8x3x8xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %w = linalg.index 2 : index
+    %g = linalg.index 3 : index
+    %f = linalg.index 4 : index
+    %sum = scf.for %y = %c0 to %c2 step %c1 iter_args(%part = %zero) -> f32 {
+      %i = arith.addi %h, %y : index
+      %x = tensor.extract %in[%n, %i, %w, %g, %f] : tensor<4x9x8x3x8xf32>
+      %next = arith.addf %part, %x : f32
+      scf.yield %next : f32
+    }
+    linalg.yield %sum : f32
+  } -> tensor<4x8x8x3x8xf32>
+  %r = tensor.collapse_shape %s [[0], [1], [2], [3, 4]] : tensor<4x8x8x3x8xf32> into tensor<4x8x8x24xf32>
+  %e4 = tensor.empty() : tensor<4x8x8x24xf32>
+  %b = linalg.generic {indexing_maps = [#w4, #w1, #w4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%r, %bias : tensor<4x8x8x24xf32>, tensor<24xf32>) outs(%e4 : tensor<4x8x8x24xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %a = arith.addf %x, %y : f32
+    linalg.yield %a : f32
+  } -> tensor<4x8x8x24xf32>
+  %m = linalg.generic {indexing_maps = [#w4, #w4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%b : tensor<4x8x8x24xf32>) outs(%e4 : tensor<4x8x8x24xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %a = arith.maximumf %x, %zero : f32
+    linalg.yield %a : f32
+  } -> tensor<4x8x8x24xf32>
+  return %m : tensor<4x8x8x24xf32>
+}
+
+// The result of a large window is not stored with another dimension running fastest, in which its threads would
+// read no elements next to each other; that of a small one is.
+
+// CHECK-LABEL: func @transposed_window
+// CHECK:         scf.for
+// CHECK:         linalg.generic
+// CHECK:         return
+// CHECK-LABEL: func @transposed_small_window
+// CHECK:         linalg.generic
+// CHECK:           scf.for
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @transposed_window(%in: tensor<9x4096x256xf32>) -> tensor<8x256x4096xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4096x256xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(h, w, c) -> (h, w, c)>], iterator_types = ["parallel", "parallel", "parallel"]} outs(%e : tensor<8x4096x256xf32>) {
+  ^bb0(%o: f32):
+    %h = linalg.index 0 : index
+    %w = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %sum = scf.for %y = %c0 to %c2 step %c1 iter_args(%part = %zero) -> f32 {
+      %i = arith.addi %h, %y : index
+      %x = tensor.extract %in[%i, %w, %c] : tensor<9x4096x256xf32>
+      %next = arith.addf %part, %x : f32
+      scf.yield %next : f32
+    }
+    linalg.yield %sum : f32
+  } -> tensor<8x4096x256xf32>
+  %et = tensor.empty() : tensor<8x256x4096xf32>
+  %t = linalg.transpose ins(%s : tensor<8x4096x256xf32>) outs(%et : tensor<8x256x4096xf32>) permutation = [0, 2, 1]
+  return %t : tensor<8x256x4096xf32>
+}
+func.func @transposed_small_window(%in: tensor<9x40x25xf32>) -> tensor<8x25x40xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x40x25xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(h, w, c) -> (h, w, c)>], iterator_types = ["parallel", "parallel", "parallel"]} outs(%e : tensor<8x40x25xf32>) {
+  ^bb0(%o: f32):
+    %h = linalg.index 0 : index
+    %w = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %sum = scf.for %y = %c0 to %c2 step %c1 iter_args(%part = %zero) -> f32 {
+      %i = arith.addi %h, %y : index
+      %x = tensor.extract %in[%i, %w, %c] : tensor<9x40x25xf32>
+      %next = arith.addf %part, %x : f32
+      scf.yield %next : f32
+    }
+    linalg.yield %sum : f32
+  } -> tensor<8x40x25xf32>
+  %et = tensor.empty() : tensor<8x25x40xf32>
+  %t = linalg.transpose ins(%s : tensor<8x40x25xf32>) outs(%et : tensor<8x25x40xf32>) permutation = [0, 2, 1]
+  return %t : tensor<8x25x40xf32>
+}

@@ -382,3 +382,53 @@ func.func @small(%a: memref<256x256xi8>, %b: memref<256x256xi8>, %c: memref<256x
   }
   return
 }
+
+// -----
+
+#nhwc = affine_map<(n, h, w, f, r, s, c) -> (n, h + r - 1, w + s - 1, c)>
+#hwcf = affine_map<(n, h, w, f, r, s, c) -> (r, s, c, f)>
+#nhwf = affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>
+
+// The filter of a convolution, which such instructions read along K only for
+// words.
+// CHECK-DAG:   #[[FILTER:.+]] = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3, d0)>
+// CHECK-DAG:   #[[ROWS:.+]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d4, d5, d6)>
+// CHECK-LABEL: func @filter
+// CHECK-SAME:    %[[IMAGE:[a-z0-9]+]]: memref<32x28x28x128xf32>, %[[FILTERS:[a-z0-9]+]]: memref<3x3x128x128xf32>
+// CHECK:         %[[COPY:.+]] = memref.alloc() {alignment = 16 : i64} : memref<128x3x3x128xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[FILTER]], {{.*}} ins(%[[FILTERS]] : {{.+}}) outs(%[[COPY]] : {{.*}}tessera.packing = "copies the filters of a convolution, 3x3x128x128xf32, to rows with K contiguous"
+// CHECK:         tessera.contract ins(%[[IMAGE]], %[[COPY]] : {{.*}} maps [#{{.+}}, #[[ROWS]], #{{.+}}]
+// CHECK:         memref.dealloc %[[COPY]]
+// CHOSEN-LABEL: func @filter
+// CHOSEN:         tessera.contract
+// CHOSEN-SAME:      subgroupsPerFragment = 4
+func.func @filter(%a: memref<32x28x28x128xf32>, %b: memref<3x3x128x128xf32>, %c: memref<32x28x28x128xf32>) {
+  tessera.contract ins(%a, %b : memref<32x28x28x128xf32>, memref<3x3x128x128xf32>) outs(%c : memref<32x28x28x128xf32>)
+      maps [#nhwc, #hwcf, #nhwf] accumulate f32 precision tf32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// A small one, which the copy does not pay for, and one that is read as it is.
+// CHECK-LABEL: func @small_filter
+// CHECK-NOT:     memref.alloc
+// CHECK-LABEL: func @half_filter
+// CHECK-NOT:     memref.alloc
+func.func @small_filter(%a: memref<1x8x8x128xf32>, %b: memref<3x3x128x16xf32>, %c: memref<1x8x8x16xf32>) {
+  tessera.contract ins(%a, %b : memref<1x8x8x128xf32>, memref<3x3x128x16xf32>) outs(%c : memref<1x8x8x16xf32>)
+      maps [#nhwc, #hwcf, #nhwf] accumulate f32 precision tf32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+func.func @half_filter(%a: memref<32x28x28x128xf16>, %b: memref<3x3x128x128xf16>, %c: memref<32x28x28x128xf32>) {
+  tessera.contract ins(%a, %b : memref<32x28x28x128xf16>, memref<3x3x128x128xf16>) outs(%c : memref<32x28x28x128xf32>)
+      maps [#nhwc, #hwcf, #nhwf] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -88,6 +88,12 @@ private:
                                ArrayRef<unsigned> along, bool transposes,
                                StringRef what);
   void packRows(ContractOp op, const MatrixForm &form);
+  void packFilter(ContractOp op, const MatrixForm &form,
+                  ArrayRef<const MatrixInstruction *> rows);
+  /// Copies the operands that have a plan if that pays: with `savedEach`
+  /// nanoseconds for each multiplication. With `isForced`, independent of that.
+  void apply(ContractOp op, const std::array<std::optional<Plan>, 2> &plans,
+             double savedEach, bool isForced);
   Packed *findPacked(ContractOp op, const Plan &plan);
 
   const Chip &chip;
@@ -124,6 +130,14 @@ static double countMultiplyAdds(ContractOp op) {
     count *= extent;
   }
   return count;
+}
+
+/// The nanoseconds saved for each multiplication of `op` by operands with K
+/// contiguous.
+static double getSavedByOrder(ContractOp op, const PerformanceModel &rates) {
+  bool isWords =
+      getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
+  return isWords ? rates.savedByOrderOfWords : rates.savedByOrder;
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,6 +376,41 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
   ++numPackedOperands;
 }
 
+/// Transposes the filter of a convolution, if instructions of several subgroups
+/// read it with K contiguous only: the channels of each position of a window,
+/// and then the positions.
+void Packer::packFilter(ContractOp op, const MatrixForm &form,
+                        ArrayRef<const MatrixInstruction *> rows) {
+  if (form.gather[1] || !form.batch.empty() ||
+      llvm::any_of(rows, [&](const MatrixInstruction *row) {
+        return hasOrder(op, form, 1, *row);
+      }))
+    return;
+  std::optional<Plan> plan =
+      makePlan(op, /*side=*/1, form.k.back(),
+               /*transposes=*/true, ", with K contiguous");
+  if (!plan)
+    return;
+  plan->why.clear();
+  llvm::raw_string_ostream text(plan->why);
+  text << "copies the filters of a convolution, ";
+  auto type = cast<MemRefType>(plan->source.getType());
+  for (int64_t size : type.getShape())
+    text << size << "x";
+  text << type.getElementType() << ", to rows with K contiguous";
+  AffineMap map = op.getMap(1);
+  plan->order.clear();
+  for (ArrayRef<unsigned> dims : {form.getCols(1), ArrayRef<unsigned>(form.k)})
+    for (unsigned d : dims)
+      if (std::optional<unsigned> at =
+              map.getResultPosition(getAffineDimExpr(d, op.getContext())))
+        plan->order.push_back(*at);
+  if (plan->order.size() != map.getNumResults())
+    return;
+  apply(op, {std::nullopt, *plan}, getSavedByOrder(op, chip.model),
+        /*isForced=*/false);
+}
+
 void Packer::run(ContractOp op) {
   MatrixForm form = getMatrixForm(op);
   if (!chip.hasLanes()) {
@@ -387,6 +436,8 @@ void Packer::run(ContractOp op) {
                     (packImage(op, chip) || packChannels(op, chip));
     if (!isPacked && chip.hasLanes())
       fusePadding(op);
+    if (!isPacked && !op.getScheduleAttr())
+      packFilter(op, getMatrixForm(op), rows);
     return;
   }
   std::array<std::optional<Plan>, 2> plans;
@@ -415,14 +466,15 @@ void Packer::run(ContractOp op) {
     return;
 
   // A schedule with an explicit group is not legal with another order.
-  bool isWords =
-      getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
-  const PerformanceModel &rates = chip.model;
-  double savedByOrder =
-             isWords ? rates.savedByOrderOfWords : rates.savedByOrder,
-         saved = countMultiplyAdds(op) *
-                 (allAligned ? savedByOrder : rates.savedByRows),
-         cost = 0;
+  apply(op, plans,
+        allAligned ? getSavedByOrder(op, chip.model) : chip.model.savedByRows,
+        op.getScheduleAttr() && !allOrdered);
+}
+
+void Packer::apply(ContractOp op,
+                   const std::array<std::optional<Plan>, 2> &plans,
+                   double savedEach, bool isForced) {
+  double saved = countMultiplyAdds(op) * savedEach, cost = 0;
   std::array<Packed *, 2> found{};
   for (unsigned side : {0, 1}) {
     if (!plans[side])
@@ -436,7 +488,7 @@ void Packer::run(ContractOp op) {
   }
   LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
          << saved;
-  if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
+  if (saved <= cost && !isForced)
     return;
 
   // Tentatively changes the op; the change is kept only if the op is then

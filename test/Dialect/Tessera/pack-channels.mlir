@@ -236,3 +236,39 @@ func.func @unknown(%a: memref<?x128x28x28xf16>, %b: memref<128x128x3x3xf16>, %c:
   }
   return
 }
+
+// -----
+
+#nhwc = affine_map<(n, h, w, f, r, s, c) -> (n, h + r - 2, w + s - 2, c)>
+#hwcf = affine_map<(n, h, w, f, r, s, c) -> (r, s, c, f)>
+#nhwf = affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>
+
+// 48 channels of two bytes are three rows of 32 bytes, which bulk copies load
+// slowly: a fourth one makes them whole lines. 96 channels have rows of 64 bytes.
+// CHECK-LABEL: func @short_rows
+// CHECK:         %[[IMAGE:.+]] = memref.alloc() {{.*}} : memref<32x35x35x64xf16>
+// CHECK:         %[[FILTERS:.+]] = memref.alloc() {{.*}} : memref<64x5x5x64xf16>
+// CHECK:         tessera.packing = "copies the image of a convolution, 32x35x35x48xf16, to 64 channels in the last dimension, whose rows are multiples of 128 bytes"
+// CHECK:         tessera.packing = "copies the filters of a convolution, 5x5x48x64xf16, to rows of 64 channels"
+// CHECK:         tessera.contract ins(%[[IMAGE]], %[[FILTERS]] :
+// CHECK-LABEL: func @other_rows
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func @short_rows(%a: memref<32x35x35x48xf16>, %b: memref<5x5x48x64xf16>, %c: memref<32x35x35x64xf16>) {
+  tessera.contract ins(%a, %b : memref<32x35x35x48xf16>, memref<5x5x48x64xf16>) outs(%c : memref<32x35x35x64xf16>)
+      maps [#nhwc, #hwcf, #nhwf] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+func.func @other_rows(%a: memref<32x35x35x96xf16>, %b: memref<5x5x96x64xf16>, %c: memref<32x35x35x64xf16>) {
+  tessera.contract ins(%a, %b : memref<32x35x35x96xf16>, memref<5x5x96x64xf16>) outs(%c : memref<32x35x35x64xf16>)
+      maps [#nhwc, #hwcf, #nhwf] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}

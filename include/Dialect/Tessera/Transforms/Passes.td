@@ -236,7 +236,12 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     well and copied afterwards. This is also done for matmuls of single
     subgroups, such as those of groups, if the gain is more than twice the cost.
     An image with fewer channels in front than one access has is copied as an
-    image of few channels.
+    image of few channels. An image with aligned channels of which bulk copies
+    would load rows of 32 bytes gets channels for rows of 128 bytes, if these are
+    at most a third more and the copy pays.
+
+    Where the instructions require rows along K, the filters of a convolution are
+    copied to `(f, r, s, c)`, if nothing else is copied for it.
 
     Operands with dynamic extents, with a producer, of i4, or with several
     dimensions along the rows, and other images, are not changed. On chips

@@ -223,6 +223,7 @@ def calibrate(tool, margin, writes):
         times = np.array([record["time"] for record, best in fitted])
         weights = np.array([best for record, best in fitted]) / times
         work = get_arrays([record for record, best in fitted])
+        rates = schedule_fit.FIRST
         for _ in range(4):
             rates = schedule_fit.fit(work, times, weights, rates)
         schedule_fit.write_rates(rates)
@@ -231,6 +232,14 @@ def calibrate(tool, margin, writes):
     print_table(judge([task for task in tasks if task["isHeldOut"]], rates, margin))
     print("\nOthers:\n")
     print_table(judge([task for task in tasks if not task["isHeldOut"]], rates, margin))
+    changed, ratios = 0, []
+    for task in tasks:
+        times = [[record["time"] for record in task["records"] if record[name]] for name in ("isChoice", "byRules")]
+        changed += task["isChanged"]
+        if task["isChanged"] and all(times):
+            ratios.append(times[0][0] / times[1][0])
+    print(f"\nWith a margin of 1.15, the model's choice among all schedules is another one for {changed} tasks. Both were measured for {len(ratios)}"
+          + (f": {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} of the time." if ratios else "."))
 
 
 def main():
@@ -241,8 +250,8 @@ def main():
     commands.add_parser("pack").add_argument("exports", nargs="+")
     for name in ("fit", "report"):
         command = commands.add_parser(name)
-        command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
         command.add_argument("--margin", type=float, default=1.15)
+        command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
     arguments = parser.parse_args()
     if arguments.command == "shapes":
         write_shapes(arguments.seed)

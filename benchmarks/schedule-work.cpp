@@ -33,6 +33,9 @@ using namespace mlir;
 using namespace mlir::tessera;
 namespace json = llvm::json;
 
+/// By how much the choice by rules must be expected to be slower.
+static constexpr double margin = 1.15;
+
 namespace {
 struct Task {
   std::string description;
@@ -111,22 +114,31 @@ static llvm::Error read(StringRef path, MLIRContext &context,
   return llvm::Error::success();
 }
 
-/// The choice by rules, where operands are copied before if that pays.
-static ScheduleAttr getRulesChoice(Task &task, const Chip &chip) {
+/// The choices by rules and by the model, where operands are copied before if
+/// that pays.
+static std::pair<ScheduleAttr, ScheduleAttr> getChoices(Task &task,
+                                                        const Chip &chip) {
   OwningOpRef<ModuleOp> copy(task.module->clone());
   attachChip(*copy, chip);
   PassManager pm(copy->getContext());
   pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
   if (failed(pm.run(*copy)))
     return {};
-  ScheduleAttr schedule;
-  copy->walk([&](ContractOp op) { schedule = getScheduleByRules(op, chip); });
-  return schedule;
+  std::pair<ScheduleAttr, ScheduleAttr> choices;
+  Chip withMargins = chip;
+  withMargins.model.schedules->margins.fill(margin);
+  copy->walk([&](ContractOp op) {
+    choices.first = getScheduleByRules(op, chip);
+    choices.second =
+        improveSchedule(op, withMargins, choices.first, /*prediction=*/nullptr);
+  });
+  return choices;
 }
 
 static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
                         const json::Object &record, const Chip &chip,
-                        ScheduleAttr byRules, MLIRContext &context) {
+                        ScheduleAttr byRules, ScheduleAttr choice,
+                        MLIRContext &context) {
   std::string text = getText(record, "schedule");
   bool isOwn = text.empty();
   if (isOwn)
@@ -139,6 +151,7 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
   os.value(
       json::Object{{"own", isOwn},
                    {"byRules", schedule == byRules},
+                   {"isChoice", schedule == choice},
                    {"schedule", text},
                    {"outcome", getText(record, "outcome")},
                    {"time", record.getNumber("median").value_or(0)},
@@ -169,13 +182,15 @@ int main(int argc, char **argv) {
       if (!chip || !canRankSchedules(task.op, *chip))
         continue;
       ScheduledMatmul matmul(task.op, *chip);
-      ScheduleAttr byRules = getRulesChoice(task, *chip);
+      std::pair<ScheduleAttr, ScheduleAttr> choices = getChoices(task, *chip);
       os.object([&] {
         os.attribute("key", key);
         os.attribute("description", task.description);
+        os.attribute("isChanged", choices.first != choices.second);
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)
-            writeRecord(os, matmul, record, *chip, byRules, context);
+            writeRecord(os, matmul, record, *chip, choices.first,
+                        choices.second, context);
         });
       });
     }

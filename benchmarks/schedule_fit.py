@@ -11,6 +11,17 @@ import numpy as np
 RATES = pathlib.Path(__file__).parent.parent / "lib/Target/NVIDIA/ScheduleRates.cpp"
 
 
+#: The rates at which a fit begins: data sheets and guesses, before any measurement.
+FIRST = {
+    "start": 4000, "startOfSums": 2500,
+    "products": [[1585, 3170], [3170, 6340], [1585, 6340], [800, 1585], [180, 180]],
+    "shared": [150, 300], "loaded": [100, 125], "cache": 10000, "latency": [1200, 1200], "step": [30, 20],
+    "tile": [1000, 1000], "stored": [60, 60], "exposed": 0.5, "memory": 3500, "processorMemory": 36, "sums": 3500,
+    "clusterSums": 6, "clusterWait": 1000, "sharing": 1.03, "copyStart": 3000, "copied": 2500, "transposed": 700,
+    "single": 1.2, "access": 0.05, "heldAccess": 0.2, "store": 0.05, "laneCopy": 4, "laneAccess": 10, "laneStore": 10,
+    "gathered": 1.3, "splitLines": 2}
+
+
 def read_rates(path=RATES):
     """The numbers of the chip, in order: {"latency": [a, b], "products": [[a, b], ...], "cache": a}."""
     text = re.sub(r"//.*", "", path.read_text())

@@ -19,7 +19,7 @@
 
 namespace mlir::tessera {
 
-/// What a matmul's time depends on besides the schedule.
+/// The facts of a matmul that its time depends on, besides the schedule.
 struct ScheduledMatmul {
   /// M, N and K, and the number of matrices.
   std::array<double, 3> extents{1, 1, 1};
@@ -55,7 +55,7 @@ struct ScheduledMatmul {
   ScheduledMatmul(ContractOp op, const Chip &chip);
 };
 
-/// What a schedule does.
+/// The work of a schedule.
 struct ScheduleWork {
   /// Instructions of groups of subgroups.
   bool isGroup = false;
@@ -63,14 +63,15 @@ struct ScheduleWork {
   /// Workgroups, or tiles if these are persistent; those that an SM has at a
   /// time; and SMs.
   double units = 1, resident = 1, processors = 1;
-  /// Of a workgroup: steps along K; in a step: multiply-adds, bytes that
-  /// subgroups read from workgroup memory, bytes that are loaded into it, and
-  /// loads of single elements.
+  /// The steps along K of a workgroup; and in each of them the multiply-adds,
+  /// the bytes that subgroups read from workgroup memory, the bytes that are
+  /// loaded into it, and the loads of single elements.
   double steps = 1, products = 0, shared = 0, loaded = 0, singles = 0;
-  /// Of `loaded`, the bytes of rows that do not start at whole lines.
+  /// The bytes in `loaded` that belong to rows that do not start at whole
+  /// lines.
   double splits = 0;
-  /// Of a step: accesses of lanes that copy operands to workgroup memory, and
-  /// those whose data registers hold; of a tile: accesses that store it.
+  /// The accesses of lanes in a step that copy operands to workgroup memory,
+  /// and those whose data registers hold; and the accesses that store a tile.
   double accesses = 0, heldAccesses = 0, stores = 0;
   double threads = 1;
   /// The steps whose loads are in flight; and whether a step is loaded, and

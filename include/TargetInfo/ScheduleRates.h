@@ -61,8 +61,8 @@ struct ScheduleRates {
   double laneCopy = 0, laneAccess = 0, laneStore = 0;
   /// The factor of loads of images.
   double gathered = 1;
-  /// By which factor a schedule must be expected to be faster than the rules'
-  /// choice, by type: what the model has been wrong by. 0: the rules decide.
+  /// The factor by which the rules' choice must be expected to take longer than
+  /// the model's, by type, for the latter to be used. 0: the rules decide.
   std::array<double, numMatmulRates> margins = {};
   /// The longest time by the rules' choice to which the model was fitted.
   double longest = 0;

@@ -98,35 +98,46 @@ TEST_F(RankSchedulesTest, OrdersByTime) {
   }
 }
 
-// The choice is legal, and either that of the rules or expected to be faster by
-// the chip's margin.
+// With a margin, the choice is legal, and either that of the rules or expected
+// to be faster by the margin.
 TEST_F(RankSchedulesTest, ImprovesOnRules) {
+  Chip chip = getChip();
+  chip.model.schedules->margins.fill(1.15);
   unsigned changed = 0;
   for (ContractOp op : makeMatmuls()) {
-    ScheduleAttr rules = getScheduleByRules(op, getChip());
+    ScheduleAttr rules = getScheduleByRules(op, chip);
     std::string prediction;
-    ScheduleAttr choice = improveSchedule(op, getChip(), rules, &prediction);
+    ScheduleAttr choice = improveSchedule(op, chip, rules, &prediction);
     ASSERT_TRUE(choice);
-    EXPECT_TRUE(getScheduleProblems(op, choice, getChip()).empty());
-    EXPECT_EQ(choice, getDefaultSchedule(op, getChip()));
+    EXPECT_TRUE(getScheduleProblems(op, choice, chip).empty());
+    EXPECT_EQ(choice, getDefaultSchedule(op, chip));
     if (choice == rules) {
       EXPECT_EQ(prediction, "");
       continue;
     }
     ++changed;
-    ScheduledMatmul matmul(op, getChip());
-    const ScheduleRates &rates = *getChip().model.schedules;
+    ScheduledMatmul matmul(op, chip);
     auto estimate = [&](ScheduleAttr schedule) {
-      return estimateTime(describeWork(matmul, schedule.getFields(), getChip()),
-                          rates)
+      return estimateTime(describeWork(matmul, schedule.getFields(), chip),
+                          *chip.model.schedules)
           .time;
     };
-    EXPECT_LT(estimate(choice) * rates.margins[size_t(matmul.rate)],
-              estimate(rules));
+    EXPECT_LT(estimate(choice) * 1.15, estimate(rules));
     EXPECT_NE(prediction.find("us, limited by "), std::string::npos);
     EXPECT_NE(prediction.find("; by rules, "), std::string::npos);
   }
   EXPECT_GT(changed, 0U);
+}
+
+// Without one, or for longer times than the model was fitted to, rules decide.
+TEST_F(RankSchedulesTest, LeavesTheRest) {
+  Chip without = getChip(), shorter = getChip();
+  without.model.schedules->margins.fill(0);
+  shorter.model.schedules->margins.fill(1.15);
+  shorter.model.schedules->longest = 1000;
+  for (ContractOp op : makeMatmuls())
+    for (const Chip *chip : {&without, &shorter})
+      EXPECT_EQ(getDefaultSchedule(op, *chip), getScheduleByRules(op, *chip));
 }
 
 // More of anything takes longer, and what takes longest is the limit.

@@ -336,11 +336,12 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
   return rows;
 }
 
-/// Whether `op` in its current form is computed by such an instruction.
+/// Whether `op` in its current form is computed by such an instruction, by the
+/// rules that the times saved were measured with.
 static bool usesGroup(ContractOp op, const Chip &chip) {
   if (ScheduleAttr schedule = op.getScheduleAttr())
     return getScheduleProblems(op, schedule, chip).empty();
-  return getDefaultSchedule(op, chip).getSubgroupsPerFragment() > 1;
+  return getScheduleByRules(op, chip).getSubgroupsPerFragment() > 1;
 }
 
 /// Transposes a constant rhs whose rows are not contiguous, for a CPU.

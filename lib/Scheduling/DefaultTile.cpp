@@ -169,7 +169,10 @@ void ScheduleBuilder::fillProcessors() {
   keepsK = !usesMatrixUnit && chip.hasLanes() &&
            chip.policy.scalarSubgroups == 0 && chooseSplitK() == 2;
   bool dividesK = !usesMatrixUnit && chip.policy.scalarSubgroups > 0;
-  if (steps >= 2 * stepsOfPart && !keepsK && !dividesK)
+  int64_t divided = usesMatrixUnit && chip.policy.dividedSteps > 0
+                        ? chip.policy.dividedSteps
+                        : 2 * stepsOfPart;
+  if (steps >= divided && !keepsK && !dividesK)
     return;
   Tile &workgroup = fields.workgroup;
   auto isIdle = [&] {

@@ -6,12 +6,53 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// The large tile, 128x256, would be half empty where there are 128 columns.
+// Of 384 columns, the second tile of 128x256 would be half empty.
+
+// CHECK-LABEL: func @half
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32,
+func.func @half(%a: memref<25088x512xf16>, %b: memref<512x384xf16>, %c: memref<25088x384xf16>) {
+  tessera.contract ins(%a, %b : memref<25088x512xf16>, memref<512x384xf16>) outs(%c : memref<25088x384xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Few columns: smaller tiles, and longer steps.
 
 // CHECK-LABEL: func @narrow
-// CHECK:       schedule <workgroup = [128, 128],
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64,
 func.func @narrow(%a: memref<25088x512xf16>, %b: memref<512x128xf16>, %c: memref<25088x128xf16>) {
   tessera.contract ins(%a, %b : memref<25088x512xf16>, memref<512x128xf16>) outs(%c : memref<25088x128xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Few tiles: K is divided where it has 12 steps or more.
+
+// CHECK-LABEL: func @few
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, {{.*}} splitK = 4>
+func.func @few(%a: memref<256x1024xf16>, %b: memref<1024x512xf16>, %c: memref<256x512xf16>) {
+  tessera.contract ins(%a, %b : memref<256x1024xf16>, memref<1024x512xf16>) outs(%c : memref<256x512xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @short
+// CHECK-NOT:   splitK
+// CHECK:       return
+func.func @short(%a: memref<256x640xf16>, %b: memref<640x512xf16>, %c: memref<256x512xf16>) {
+  tessera.contract ins(%a, %b : memref<256x640xf16>, memref<640x512xf16>) outs(%c : memref<256x512xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     %x = arith.truncf %acc : f32 to f16

@@ -6,6 +6,8 @@
     benchmarks/calibrate.py fit               fits the rates of lib/Target/NVIDIA/ScheduleRates.cpp to two of three of
                                               the tasks in it, and prints how well they choose for the others
     benchmarks/calibrate.py report            prints the latter for the rates as they are
+    benchmarks/calibrate.py report --database=benchmarks/calibration/h200-check.jsonl.xz
+                                              the same for shapes that were measured after the fit, all of them
 
 fit and report run schedule-work-benchmark (ninja schedule-work-benchmark), and need numpy.
 """
@@ -24,7 +26,7 @@ from shapes import draw
 
 ROOT = pathlib.Path(__file__).parent.parent
 FOLDER = pathlib.Path(__file__).parent / "calibration"
-DATABASE = FOLDER / "h200.jsonl.xz"
+DATABASE = (FOLDER / "h200.jsonl.xz").resolve()
 
 #: Shapes of published networks, and those of docs/benchmarks/h200-cliffs.md that were slow.
 CHOSEN = {
@@ -106,9 +108,9 @@ def write_shapes(seed):
                                             + "".join(f"{line}\n" for line in lines))
 
 
-def pack(paths):
+def pack(paths, database):
     """Adds the lines of exports to the database, each record once, without the time of each run."""
-    lines = lzma.open(DATABASE, "rt").read().splitlines() if DATABASE.exists() else []
+    lines = lzma.open(database, "rt").read().splitlines() if database.exists() else []
     for path in paths:
         opener = __import__("gzip").open if path.endswith(".gz") else open
         for line in opener(path, "rt"):
@@ -123,7 +125,7 @@ def pack(paths):
             elif value.get("kind") == "run":
                 continue
             lines.append(json.dumps(value, separators=(",", ":")))
-    with lzma.open(DATABASE, "wt", preset=9) as file:
+    with lzma.open(database, "wt", preset=9) as file:
         file.write("".join(f"{line}\n" for line in dict.fromkeys(lines)))
 
 
@@ -131,10 +133,10 @@ def pack(paths):
 RATES = ("f16, bf16", "i8", "f8", "tf32", "f64")
 
 
-def read_tasks(tool):
+def read_tasks(tool, database):
     """The tasks of the database with their measured records: each schedule once, with its median over the runs."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        file.write(lzma.open(DATABASE, "rt").read())
+        file.write(lzma.open(database, "rt").read())
         file.flush()
         tasks = json.loads(subprocess.run([tool, file.name], capture_output=True, text=True, check=True).stdout)
     kinds = collections.Counter()
@@ -205,10 +207,10 @@ def print_table(rows):
         print("| " + " | ".join(cells) + " |")
 
 
-def calibrate(tool, margin, writes):
+def calibrate(tool, margin, database, writes):
     import numpy as np
     import schedule_fit
-    tasks = read_tasks(tool)
+    tasks = read_tasks(tool, database)
     rates = schedule_fit.read_rates()
     rates.pop("margins")
     rates.pop("longest")
@@ -228,10 +230,15 @@ def calibrate(tool, margin, writes):
             rates = schedule_fit.fit(work, times, weights, rates)
         schedule_fit.write_rates(rates)
     count = sum(len(task["records"]) for task in tasks)
-    print(f"{len(tasks)} tasks, {count} schedules with times\n\nHeld out:\n")
-    print_table(judge([task for task in tasks if task["isHeldOut"]], rates, margin))
-    print("\nOthers:\n")
-    print_table(judge([task for task in tasks if not task["isHeldOut"]], rates, margin))
+    print(f"{len(tasks)} tasks, {count} schedules with times\n")
+    if database == DATABASE:
+        print("Held out:\n")
+        print_table(judge([task for task in tasks if task["isHeldOut"]], rates, margin))
+        print("\nOthers:\n")
+        tasks_of_table = [task for task in tasks if not task["isHeldOut"]]
+    else:
+        tasks_of_table = tasks
+    print_table(judge(tasks_of_table, rates, margin))
     changed, ratios = 0, []
     for task in tasks:
         times = [[record["time"] for record in task["records"] if record[name]] for name in ("isChoice", "byRules")]
@@ -239,7 +246,8 @@ def calibrate(tool, margin, writes):
         if task["isChanged"] and all(times):
             ratios.append(times[0][0] / times[1][0])
     print(f"\nWith a margin of 1.15, the model's choice among all schedules is another one for {changed} tasks. Both were measured for {len(ratios)}"
-          + (f": {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} of the time." if ratios else "."))
+          + (f": {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} of the time, from {min(ratios):.2f} to "
+             f"{max(ratios):.2f}." if ratios else "."))
 
 
 def main():
@@ -247,18 +255,23 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     shapes = commands.add_parser("shapes")
     shapes.add_argument("--seed", type=int, default=1)
-    commands.add_parser("pack").add_argument("exports", nargs="+")
+    packs = commands.add_parser("pack")
+    packs.add_argument("exports", nargs="+")
     for name in ("fit", "report"):
         command = commands.add_parser(name)
         command.add_argument("--margin", type=float, default=1.15)
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
+    for command in (packs, commands.choices["report"]):
+        command.add_argument("--database", type=pathlib.Path, default=DATABASE)
     arguments = parser.parse_args()
     if arguments.command == "shapes":
         write_shapes(arguments.seed)
     elif arguments.command == "pack":
-        pack(arguments.exports)
+        pack(arguments.exports, arguments.database)
+    elif arguments.command == "fit":
+        calibrate(arguments.tool, arguments.margin, DATABASE, writes=True)
     else:
-        calibrate(arguments.tool, arguments.margin, writes=arguments.command == "fit")
+        calibrate(arguments.tool, arguments.margin, arguments.database.resolve(), writes=False)
 
 
 if __name__ == "__main__":

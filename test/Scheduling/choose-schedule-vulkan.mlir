@@ -6,7 +6,7 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Of 384 columns, the second tile of 128x256 would be half empty.
+// The second tile of 128x256 would be half empty for 384 columns.
 
 // CHECK-LABEL: func @half
 // CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32,

@@ -32,6 +32,8 @@ protected:
 
 TEST_F(ProcessGuardTest, EndsByTheSameSignal) {
   auto raiseHandled = [](int signal) {
+    // A parent process may have had it ignored, as nohup does.
+    std::signal(signal, SIG_DFL);
     handleShutdownSignals();
     raise(signal);
   };

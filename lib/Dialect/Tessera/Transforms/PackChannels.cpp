@@ -403,8 +403,9 @@ static double estimateSavedByRowLength(ContractOp op, const MatrixForm &form,
                                        const Chip &chip) {
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   int64_t columns = getDefaultSchedule(op, chip).getWorkgroup()[1],
-          bytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType()));
-  double rows = double(extents[0]) * double(extents[2] * bytes / shortestRow) *
+          bytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
+          rowsOfWindow = extents[2] * bytes / shortestRow;
+  double rows = double(extents[0]) * double(rowsOfWindow) *
                 double(llvm::divideCeil(extents[1], columns));
   const PerformanceModel &rates = chip.model;
   return rows / double(std::max<int64_t>(chip.processors, 1)) *

@@ -408,7 +408,7 @@ void Packer::packFilter(ContractOp op, const MatrixForm &form,
         plan->order.push_back(*at);
   if (plan->order.size() != map.getNumResults())
     return;
-  apply(op, {std::nullopt, *plan}, getSavedByOrder(op, chip.model),
+  apply(op, {std::nullopt, plan}, getSavedByOrder(op, chip.model),
         /*isForced=*/false);
 }
 

@@ -10,13 +10,13 @@
 // CHECK:         workgroup(%[[W:.+]] : memref<64x32xf16, #gpu.address_space<workgroup>>, %[[STAGES:.+]] : memref<2x64x32xf16, #gpu.address_space<workgroup>>)
 // CHECK:           tessera.copy %{{.+}}, %[[W]]
 // CHECK:           tessera.load %[[W]][%c0, %c0]
-// CHECK:           tessera.async_copy %{{.+}}, %[[STAGES]][%c0, %c0, %c0]
+// CHECK:           tessera.async_copy %{{.+}}[], %[[STAGES]][%c0, %c0, %c0]
 // CHECK:           scf.for
-// CHECK:             tessera.async_copy %{{.+}}, %[[STAGES]][
+// CHECK:             tessera.async_copy %{{.+}}[], %[[STAGES]][
 // CHECK:             tessera.load %[[STAGES]][
 // CHECK:           tessera.copy %{{.+}}, %[[W]]
 // CHECK:           tessera.load %[[W]][%c0, %c0]
-func.func @shared(%a: memref<64x?xf16>, %n: index, %init: !tessera.fragment<64x32xf16, a>) {
+func.func @shared(%a: memref<64x?xf16>, %n: index, %end: index, %init: !tessera.fragment<64x32xf16, a>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -29,7 +29,12 @@ func.func @shared(%a: memref<64x?xf16>, %n: index, %init: !tessera.fragment<64x3
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%f = %first) -> (!tessera.fragment<64x32xf16, a>) {
       %k = arith.muli %i, %c32 : index
       gpu.barrier
-      tessera.copy %a[%c0, %k], %w[%c0, %c0] shape [64, 32] : memref<64x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+      tessera.copy %a[], %w[%c0, %c0] shape [64, 32] gather {
+      ^bb0(%row: index, %col: index):
+        %at = arith.addi %k, %col : index
+        %inside = arith.cmpi ult, %at, %end : index
+        tessera.yield %row, %at, %inside : index, index, i1
+      } : memref<64x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
       gpu.barrier
       %g = tessera.load %w[%c0, %c0] in_bounds : memref<64x32xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<64x32xf16, a>
       %s = tessera.map %f, %g : !tessera.fragment<64x32xf16, a>, !tessera.fragment<64x32xf16, a> -> !tessera.fragment<64x32xf16, a> {
@@ -57,7 +62,7 @@ func.func @shared(%a: memref<64x?xf16>, %n: index, %init: !tessera.fragment<64x3
 
 // CHECK-LABEL: func @large
 // CHECK-NOT:     async_copy
-func.func @large(%a: memref<256x?xf16>, %n: index) {
+func.func @large(%a: memref<256x?xf16>, %n: index, %end: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
@@ -68,9 +73,45 @@ func.func @large(%a: memref<256x?xf16>, %n: index) {
     scf.for %i = %c0 to %n step %c1 {
       %k = arith.muli %i, %c128 : index
       gpu.barrier
-      tessera.copy %a[%c0, %k], %w[%c0, %c0] shape [256, 128] : memref<256x?xf16>, memref<256x128xf16, #gpu.address_space<workgroup>>
+      tessera.copy %a[], %w[%c0, %c0] shape [256, 128] gather {
+      ^bb0(%row: index, %col: index):
+        %at = arith.addi %k, %col : index
+        %inside = arith.cmpi ult, %at, %end : index
+        tessera.yield %row, %at, %inside : index, index, i1
+      } : memref<256x?xf16>, memref<256x128xf16, #gpu.address_space<workgroup>>
       gpu.barrier
       %g = tessera.load %w[%c0, %c0] in_bounds : memref<256x128xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf16, a>
+      "test.use"(%g) : (!tessera.fragment<32x32xf16, a>) -> ()
+    }
+    gpu.terminator
+  } {tessera.schedule = #schedule}
+  return
+}
+
+// -----
+
+#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2>
+
+// The tiles are read backwards: the copy after the last step would begin before the first element.
+
+// CHECK-LABEL: func @backwards
+// CHECK-NOT:     async_copy
+func.func @backwards(%a: memref<64x?xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c1)
+      threads(%tx, %ty, %tz) in (%bx = %c1, %by = %c1, %bz = %c1)
+      workgroup(%w : memref<64x32xf16, #gpu.address_space<workgroup>>) {
+    tessera.copy %a[%c0, %c0], %w[%c0, %c0] shape [64, 32] : memref<64x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+    scf.for %i = %c0 to %n step %c1 {
+      %left = arith.subi %n, %i : index
+      %before = arith.subi %left, %c1 : index
+      %k = arith.muli %before, %c32 : index
+      gpu.barrier
+      tessera.copy %a[%c0, %k], %w[%c0, %c0] shape [64, 32] : memref<64x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %g = tessera.load %w[%c0, %c0] in_bounds : memref<64x32xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf16, a>
       "test.use"(%g) : (!tessera.fragment<32x32xf16, a>) -> ()
     }
     gpu.terminator

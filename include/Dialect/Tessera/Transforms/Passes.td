@@ -531,8 +531,10 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
     one barrier per step remains.
 
     A tile that is used outside of the loop as well, as that of the first keys
-    of an attention, keeps its memory for that, in addition to the slots; if
-    there is not enough memory for both, the loop is not changed.
+    of an attention, keeps its memory for that, in addition to the slots. The
+    loop is not changed if there is not enough memory for both, or if a copy is
+    not a gather that checks its elements: such a loop may read backwards, and
+    the copies after its last step would begin before the first element.
 
     A loop of another form is not changed. On a chip without asynchronous
     copies, copies are synchronous, into a slot other than the one that is read.

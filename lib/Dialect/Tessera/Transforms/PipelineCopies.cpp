@@ -151,9 +151,17 @@ static int64_t countWorkgroupBytes(gpu::LaunchOp launch) {
   return bytes;
 }
 
+/// Whether `copy` reads nothing for elements that its own region excludes.
+static bool checksElements(CopyOp copy) {
+  return copy.isGather() &&
+         !getConstantIntValue(
+             copy.getGather().front().getTerminator()->getOperands().back());
+}
+
 /// Matches `loop`. Tiles that are used outside of it as well keep their memory
 /// for that, in addition to the one of the stages, if `bytes` are enough for
-/// both.
+/// both. Such a loop may go through its tiles backwards, so that the step after
+/// the last one is before the first element: the copies must check that.
 static std::optional<StagedLoop> matchLoop(scf::ForOp loop, int64_t stages,
                                            int64_t bytes) {
   StagedLoop staged{loop, {}, {}};
@@ -198,6 +206,9 @@ static std::optional<StagedLoop> matchLoop(scf::ForOp loop, int64_t stages,
         return reject("a tile is used by other ops than loads after the "
                       "second barrier");
     }
+    if (isShared && !checksElements(copy))
+      return reject("a tile is used outside of the loop, and a copy would read "
+                    "out of bounds after the last step");
     bytes -= isShared ? staged : 0;
     if (bytes < 0)
       return reject("a tile is used outside of the loop, and there is no "

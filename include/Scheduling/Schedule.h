@@ -32,6 +32,10 @@ struct StagedTiles {
 StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
                            ScheduleAttr schedule, const Chip &chip);
 
+/// The numbers of parts of K that schedules are compared with.
+inline constexpr int64_t partsOfK[] = {1,  2,  3,  4,  6,  8,
+                                       12, 16, 24, 32, 48, 64};
+
 /// The default schedule of `op` on `chip`: the chip's default tiling for its
 /// types, halved if the extents are known to be small or the tiles exceed the
 /// workgroup memory. It uses a matrix unit if the chip has one for the types.

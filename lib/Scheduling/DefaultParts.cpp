@@ -76,7 +76,7 @@ int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
 
   int64_t best = 1;
   double shortest = 0;
-  for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+  for (int64_t parts : partsOfK) {
     if (parts > 1 && 2 * parts > steps + 1)
       break;
     double units = double(workgroups * parts),

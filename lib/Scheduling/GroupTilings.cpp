@@ -459,7 +459,7 @@ ScheduleAttr GroupTilings::choose(std::string *prediction) {
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (!fits(tiling))
       continue;
-    for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+    for (int64_t parts : partsOfK) {
       auto [m, n, batches] = countTiles(tiling);
       // Parts are only useful if SMs are idle otherwise.
       if (parts > 1 && (op.reducesRows() || chip.processors == 0 ||
@@ -515,7 +515,7 @@ void GroupTilings::forEach(llvm::function_ref<void(ScheduleAttr)> visit) {
     for (int64_t bytes : {128, 256}) {
       tiling.kBytes = bytes;
       auto [m, n, batches] = countTiles(tiling);
-      for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+      for (int64_t parts : partsOfK) {
         if (parts > 1 && (op.reducesRows() || m * n * batches * parts >
                                                   mostRounds * chip.processors))
           break;

@@ -129,7 +129,7 @@ void SubgroupSchedules::listSteps(
       continue;
     fields.k = k;
     auto steps = static_cast<int64_t>(llvm::divideCeil(depth, k));
-    for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+    for (int64_t parts : partsOfK) {
       if (parts > 1 &&
           (parts > steps || units * parts > mostRounds * chip.processors))
         break;

@@ -68,24 +68,25 @@ llvm::StringRef mlir::tessera::getReportedDescription(llvm::StringRef target,
              : name;
 }
 
-bool mlir::tessera::hasMatrixMultiply(const Chip &chip, Type a, Type b,
-                                      Type acc) {
+/// Whether `chip` has such an instruction for these types.
+static bool hasInstruction(const Chip &chip, Type a, Type b, Type acc,
+                           bool MatrixInstruction::*property) {
   std::string aName = debugString(a), bName = debugString(b),
               accName = debugString(acc);
   return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
-    return row.matrixUnit && row.aType == aName && row.bType == bName &&
+    return row.*property && row.aType == aName && row.bType == bName &&
            row.accType == accName;
   });
 }
 
+bool mlir::tessera::hasMatrixMultiply(const Chip &chip, Type a, Type b,
+                                      Type acc) {
+  return hasInstruction(chip, a, b, acc, &MatrixInstruction::matrixUnit);
+}
+
 bool mlir::tessera::hasOpaqueMultiply(const Chip &chip, Type a, Type b,
                                       Type acc) {
-  std::string aName = debugString(a), bName = debugString(b),
-              accName = debugString(acc);
-  return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
-    return row.opaque && row.aType == aName && row.bType == bName &&
-           row.accType == accName;
-  });
+  return hasInstruction(chip, a, b, acc, &MatrixInstruction::opaque);
 }
 
 const MatrixInstruction *mlir::tessera::selectInstruction(

@@ -15,15 +15,13 @@
 using namespace tessera::tuning;
 
 namespace {
-class SearchSource : public CandidateSource {
+/// A source of schedules of a space.
+class SpaceSource : public CandidateSource {
 public:
-  SearchSource(Task &task, const compiler::Chip &chip,
-               const tuning::SpaceValues &values,
-               const tuning::SearchOptions &options)
-      : space(*task.program, chip, values, /*isEnumerated=*/false),
-        machine(task.getOp(), chip), search(space, machine, options) {}
+  SpaceSource(Task &task, const compiler::Chip &chip,
+              const tuning::SpaceValues &values)
+      : space(*task.program, chip, values, /*isEnumerated=*/false) {}
 
-  std::optional<Point> propose() override { return search.propose(); }
   std::string format(const Point &point) override {
     std::string text;
     llvm::raw_string_ostream(text) << mlir::Attribute(space.getAttr(point));
@@ -32,6 +30,20 @@ public:
   bool isLegal(const Point &point) const override {
     return space.isLegal(point);
   }
+
+protected:
+  tuning::ScheduleSpace space;
+};
+
+class SearchSource : public SpaceSource {
+public:
+  SearchSource(Task &task, const compiler::Chip &chip,
+               const tuning::SpaceValues &values,
+               const tuning::SearchOptions &options)
+      : SpaceSource(task, chip, values), machine(task.getOp(), chip),
+        search(space, machine, options) {}
+
+  std::optional<Point> propose() override { return search.propose(); }
   double getExpected(const Point &point) const override {
     return search.getExpected(point);
   }
@@ -48,29 +60,19 @@ public:
   void enumerate() override { space.enumerate(); }
 
 private:
-  tuning::ScheduleSpace space;
   tuning::MachineModel machine;
   tuning::TaskSearch search;
 };
 
 /// The schedules that the compiler's model compares.
-class RankedSource : public CandidateSource {
+class RankedSource : public SpaceSource {
 public:
   RankedSource(Task &task, const compiler::Chip &chip,
                const tuning::SpaceValues &values, uint64_t seed)
-      : space(*task.program, chip, values, /*isEnumerated=*/false),
-        random(seed) {}
+      : SpaceSource(task, chip, values), random(seed) {}
 
   void enumerate() override;
   std::optional<Point> propose() override;
-  std::string format(const Point &point) override {
-    std::string text;
-    llvm::raw_string_ostream(text) << mlir::Attribute(space.getAttr(point));
-    return text;
-  }
-  bool isLegal(const Point &point) const override {
-    return space.isLegal(point);
-  }
   double getExpected(const Point &point) const override {
     auto found = times.find(tuning::formatPoint(point));
     return found == times.end() ? 0 : found->second;
@@ -100,7 +102,6 @@ private:
            tried.insert(tuning::formatPoint(point)).second;
   }
 
-  tuning::ScheduleSpace space;
   std::mt19937_64 random;
   std::vector<compiler::RankedSchedule> ranked;
   /// The choices by rules, which come first.

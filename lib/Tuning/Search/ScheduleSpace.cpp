@@ -162,14 +162,14 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   // Groups of subgroups have 64 rows, even if there are fewer queries.
   int64_t rows = extents[0],
           leastRows = chip.policy.attentionDefaults.groups > 1 ? 64 : 1;
+  std::vector<int64_t> ofKeys =
+      getTiles({16, 32, 48, 64, 80, 96, 128, 160, 192, 256}, extents[1]);
   for (int64_t queries :
        getTiles({16, 32, 64, 128, 192, 256}, std::max(rows, leastRows)))
-    for (int64_t keys :
-         getTiles({16, 32, 48, 64, 80, 96, 128, 160, 192, 256}, extents[1]))
+    for (int64_t keys : ofKeys)
       values.workgroup.push_back({queries, keys});
   values.subgroup = values.workgroup;
-  for (int64_t keys :
-       getTiles({16, 32, 48, 64, 80, 96, 128, 160, 192, 256}, extents[1]))
+  for (int64_t keys : ofKeys)
     if (!llvm::is_contained(values.subgroup, Pair{16, keys}))
       values.subgroup.push_back({16, keys});
   values.k = {extents[2]};
@@ -181,7 +181,7 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   values.subgroupsPerFragment = getGroups(chip);
   // Keys are divided into parts for few queries.
   constexpr int64_t mostRows = 128;
-  for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
+  for (int64_t parts : partsOfK)
     if (parts == 1 || (rows <= mostRows && extents[1] >= 64 * parts))
       values.splitK.push_back(parts);
   values.persistent = values.stageOutput = {0};

@@ -128,3 +128,50 @@ func.func @capped(%q: memref<2x64x64xf16>, %k: memref<2x128x64xf16>, %v: memref<
       }
   return
 }
+
+// -----
+
+#q = affine_map<(b, m, n, d, e) -> (b, m, d)>
+#k = affine_map<(b, m, n, d, e) -> (b, n, d)>
+#v = affine_map<(b, m, n, d, e) -> (b, n, e)>
+#o = affine_map<(b, m, n, d, e) -> (b, m, e)>
+
+// A quotient that decides about an element of a table is exact, and so is one that decides about a length.
+
+// CHECK-LABEL: func @buckets(
+// CHECK-NOT:     fastmath<arcp,afn>
+// CHECK:         arith.divf
+// CHECK:         arith.fptosi
+// CHECK:         tessera.map
+// CHECK-NOT:     fastmath<arcp,afn>
+// CHECK:           arith.divf
+// CHECK-NOT:     fastmath<arcp,afn>
+// CHECK:           arith.fptosi
+// CHECK:           memref.load
+func.func @buckets(%q: memref<2x64x64xf16>, %k: memref<2x128x64xf16>, %v: memref<2x128x64xf16>, %o: memref<2x64x64xf16>, %table: memref<8xf32>, %lengths: memref<2xf32>) {
+  tessera.attention ins(%q, %k, %v : memref<2x64x64xf16>, memref<2x128x64xf16>, memref<2x128x64xf16>) outs(%o : memref<2x64x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125 last affine_map<(i, l) -> (l - 1)> empty_is_nan
+      schedule <workgroup = [16, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 1, swizzle = true>
+      length {
+      ^bb0(%b: index):
+        %l = memref.load %lengths[%b] : memref<2xf32>
+        %two = arith.constant 2.0 : f32
+        %half = arith.divf %l, %two : f32
+        %int = arith.fptosi %half : f32 to i32
+        %length = arith.index_cast %int : i32 to index
+        tessera.yield %length : index
+      }
+      score {
+      ^bb0(%x: f32, %b: index, %i: index, %j: index):
+        %int = arith.index_cast %j : index to i32
+        %wide = arith.sitofp %int : i32 to f32
+        %width = arith.constant 24.0 : f32
+        %place = arith.divf %wide, %width : f32
+        %bucket = arith.fptosi %place : f32 to i32
+        %at = arith.index_cast %bucket : i32 to index
+        %bias = memref.load %table[%at] : memref<8xf32>
+        %y = arith.addf %x, %bias : f32
+        tessera.yield %y : f32
+      }
+  return
+}

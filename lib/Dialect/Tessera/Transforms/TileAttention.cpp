@@ -426,13 +426,23 @@ SmallVector<Value> AttentionTiler::getBatchArguments(ArrayRef<Value> ofFolded) {
   return arguments;
 }
 
-/// Clones an op of a region. Scores become weights by an approximate
+/// Whether a small error of a value in the region remains small.
+static bool isContinuous(Region &region) {
+  return llvm::none_of(region.front(), [](Operation &op) {
+    return isa<arith::CmpFOp, arith::FPToSIOp, arith::FPToUIOp, arith::RemFOp,
+               arith::BitcastOp, math::FloorOp, math::CeilOp, math::RoundOp,
+               math::RoundEvenOp, math::TruncOp>(op);
+  });
+}
+
+/// Clones an op of the region of scores. These become weights by an approximate
 /// exponential (see `step`), so that quotients of f32 and tanh on the way to
 /// them are approximate too: a correctly rounded quotient is a sequence with a
 /// branch on some chips, and scores have one for each key.
 ///
 ///   tanh(x) = 1 - 2 / (1 + 2^(x 2 log2(e))), within 2^-20 of it
-static void cloneArithmetic(OpBuilder &at, Operation &op, IRMapping &mapping) {
+static void cloneApproximately(OpBuilder &at, Operation &op,
+                               IRMapping &mapping) {
   Operation *made = at.clone(op, mapping);
   Type type = op.getNumResults() == 1 ? op.getResult(0).getType() : Type();
   if (!type || !type.isF32())
@@ -465,8 +475,12 @@ Value AttentionTiler::emitRegion(OpBuilder &at, Region &region,
   Block &body = region.front();
   IRMapping mapping;
   mapping.map(body.getArguments(), arguments);
+  bool isApproximate = &region == &op.getScore() && isContinuous(region);
   for (Operation &inner : body.without_terminator())
-    cloneArithmetic(at, inner, mapping);
+    if (isApproximate)
+      cloneApproximately(at, inner, mapping);
+    else
+      at.clone(inner, mapping);
   return mapping.lookupOrDefault(
       cast<YieldOp>(body.getTerminator()).getValues()[0]);
 }

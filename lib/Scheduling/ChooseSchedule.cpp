@@ -12,8 +12,10 @@
 #include "Scheduling/TuningTask.h"
 #include "TargetInfo/Chip.h"
 
+#include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
+#include <deque>
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERACHOOSESCHEDULE
@@ -23,6 +25,8 @@ namespace mlir::tessera {
 #define DEBUG_TYPE "tessera-choose-schedule"
 
 STATISTIC(numDefaultSchedules, "Number of default schedules");
+STATISTIC(numRepeatedSchedules,
+          "Number of default schedules taken from an equal contraction");
 STATISTIC(numDroppedSchedules,
           "Number of tuned schedules that are no longer legal");
 
@@ -50,6 +54,41 @@ static void dropTuned(Operation *op, const Twine &why) {
 
 namespace {
 
+/// The default schedules of the contractions seen so far. Networks repeat
+/// contractions, and a choice compares thousands of schedules.
+class DefaultSchedules {
+public:
+  struct Choice {
+    ScheduleAttr schedule;
+    std::string prediction;
+  };
+
+  ~DefaultSchedules() {
+    for (auto &[op, chip, choice] : known)
+      op->erase();
+  }
+
+  const Choice &get(ContractOp op, const Chip &chip) {
+    auto ignoreValues = [](Value, Value) { return success(); };
+    for (auto &[other, otherChip, choice] : known)
+      if (otherChip == &chip &&
+          OperationEquivalence::isEquivalentTo(
+              other, op, ignoreValues, /*markEquivalent=*/nullptr,
+              OperationEquivalence::IgnoreLocations)) {
+        ++numRepeatedSchedules;
+        return choice;
+      }
+    Choice choice;
+    choice.schedule = getDefaultSchedule(op, chip, &choice.prediction);
+    return std::get<Choice>(
+        known.emplace_back(op->clone(), &chip, std::move(choice)));
+  }
+
+private:
+  /// Copies without a schedule.
+  std::deque<std::tuple<Operation *, const Chip *, Choice>> known;
+};
+
 struct TesseraChooseSchedulePass
     : public tessera::impl::TesseraChooseScheduleBase<
           TesseraChooseSchedulePass> {
@@ -62,7 +101,8 @@ struct TesseraChooseSchedulePass
         op->emitWarning() << "schedule has no effect: this op is not lowered "
                              "to tessera.contract";
     });
-    auto choose = [](ContractOp op, const Chip &chip) {
+    DefaultSchedules defaults;
+    auto choose = [&](ContractOp op, const Chip &chip) {
       if (op.getScheduleAttr() && isTuned(op))
         if (auto problems = getScheduleProblems(op, op.getScheduleAttr(), chip);
             !problems.empty()) {
@@ -70,8 +110,8 @@ struct TesseraChooseSchedulePass
           op.removeScheduleAttr();
         }
       if (!op.getScheduleAttr()) {
-        std::string prediction;
-        op.setScheduleAttr(getDefaultSchedule(op, chip, &prediction));
+        auto [schedule, prediction] = defaults.get(op, chip);
+        op.setScheduleAttr(schedule);
         if (!prediction.empty())
           op->setAttr(
               TesseraDialect::SchedulePredictionAttrHelper::getNameStr(),

@@ -423,8 +423,12 @@ static int64_t estimateTiles(AttentionOp op, const Chip &chip,
   for (const AttentionOp::Bound &bound : op.getLastKeys())
     if (bound.row && !bound.length)
       offset = bound.constant;
-  int64_t time = 0;
-  for (int64_t row = 0; row < m; row += rows) {
+  // A part of many tiles stands for all of them.
+  constexpr int64_t mostTiles = 1024;
+  int64_t time = 0,
+          step = llvm::alignTo(
+              std::max<int64_t>(llvm::divideCeil(m, mostTiles), 1), rows);
+  for (int64_t row = 0; row < m; row += step) {
     int64_t seen = n;
     if (offset)
       seen =

@@ -181,15 +181,16 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
                      otherRegisters;
   if (work.isGroup)
     registers += double(chip.subgroupSize);
-  work.resident = 2048 / threads;
+  work.resident = double(chip.unit.subgroups * chip.subgroupSize) / threads;
   if (memory > 0 && chip.unit.memoryBytes > 0)
     work.resident =
         std::min(work.resident, double(chip.unit.memoryBytes) /
                                     (memory + double(chip.unit.systemBytes)));
   if (chip.registersPerWorkgroup > 0)
-    work.resident =
-        std::min(work.resident, double(chip.registersPerWorkgroup) /
-                                    (threads * std::min(registers, 255.0)));
+    work.resident = std::min(
+        work.resident,
+        double(chip.registersPerWorkgroup) /
+            (threads * std::min(registers, double(chip.registersPerThread))));
   work.resident = std::max(1.0, std::floor(work.resident));
   work.isPersistent = fields.persistent > 0;
   if (work.isPersistent)

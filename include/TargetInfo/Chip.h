@@ -323,8 +323,8 @@ struct SchedulePolicy {
   /// or there are fewer of their tiles than processors.
   std::optional<ScheduleDefaults> smallDefaults = std::nullopt;
   /// With a matrix unit, K of at least so many steps is divided among
-  /// processors of which more than half would be idle. 0: the least number of
-  /// steps is that of scalar instructions.
+  /// processors of which more than half would be idle. 0: as elsewhere, K of
+  /// more steps among fewer.
   int64_t dividedSteps = 0;
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.

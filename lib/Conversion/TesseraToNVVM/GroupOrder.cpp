@@ -31,7 +31,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 /// The first and the last of the matmuls that a group issues before it lets the
-/// next group continue: there is no element-wise work between them.
+/// next group continue. A group does no element-wise work between them.
 using Turn = std::pair<MmaOp, MmaOp>;
 
 static SmallVector<Turn> findTurns(Region &consumers) {

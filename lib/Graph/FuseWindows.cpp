@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Graph/Passes.h"
+#include "GroupChannels.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
@@ -47,9 +48,6 @@ using namespace mlir::tessera;
 
 /// Windows of more elements are reductions, which several threads share.
 static constexpr int64_t mostElements = 256;
-
-/// Groups of more channels fill a matrix instruction.
-static constexpr int64_t mostGroupChannels = 8;
 
 /// Whether each element of the result is a fold over a window of one operand,
 /// with nothing to share between the elements of the result: pooling, depthwise
@@ -146,7 +144,7 @@ static std::optional<GroupedForm> matchGroups(linalg::LinalgOp op) {
       return std::nullopt;
   }
   auto isFew = [&](std::optional<unsigned> d) {
-    return d && extents[*d] > 1 && extents[*d] <= mostGroupChannels;
+    return d && hasFewChannels(extents[*d]);
   };
   if (!hasGroup || !isFew(filters) || !isFew(channel))
     return std::nullopt;

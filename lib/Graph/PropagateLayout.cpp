@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Graph/Passes.h"
+#include "GroupChannels.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
@@ -37,6 +38,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -709,10 +711,11 @@ static bool isConvolution(Operation &op) {
 /// Whether a use of `value` is by a convolution that has its channels put last,
 /// other than a depthwise one, with only ops between them that follow the order
 /// of their operands.
-static bool reachesConvolution(Value value, DenseSet<Operation *> &seen) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (!seen.insert(user).second)
-      return false;
+static bool reachesConvolution(Value value) {
+  llvm::SetVector<Operation *> users;
+  users.insert_range(value.getUsers());
+  for (size_t i = 0; i < users.size(); ++i) {
+    Operation *user = users[i];
     bool isDepthwise = isa<linalg::DepthwiseConv2DNchwChwOp>(user);
     if (isConvolution(*user) && !isDepthwise)
       return true;
@@ -724,22 +727,18 @@ static bool reachesConvolution(Value value, DenseSet<Operation *> &seen) {
         (structured &&
          (structured.getNumReductionLoops() == 0 ||
           isa<linalg::PoolingNchwMaxOp, linalg::PoolingNchwSumOp>(user)));
-    return isPassed && llvm::any_of(user->getResults(), [&](Value result) {
-             return reachesConvolution(result, seen);
-           });
-  });
+    if (isPassed)
+      users.insert_range(user->getUsers());
+  }
+  return false;
 }
 
 bool LayoutPropagation::isWindow(linalg::Conv2DNgchwGfchwOp op) {
-  constexpr int64_t mostChannels = 8;
   auto filter = cast<RankedTensorType>(op.getInputs()[1].getType()),
        result = cast<RankedTensorType>(op->getResult(0).getType());
-  auto isFew = [&](unsigned d) {
-    int64_t extent = filter.getDimSize(d);
-    return extent > 1 && extent <= mostChannels;
-  };
   // Threads compute an even number of columns.
-  if (!groups || !isFew(1) || !isFew(2) || !filter.hasStaticShape() ||
+  if (!groups || !hasFewChannels(filter.getDimSize(1)) ||
+      !hasFewChannels(filter.getDimSize(2)) || !filter.hasStaticShape() ||
       !isa<FloatType>(filter.getElementType()) || result.isDynamicDim(4) ||
       result.getDimSize(4) % 2 != 0)
     return false;
@@ -758,8 +757,7 @@ bool LayoutPropagation::staysFirst(Operation *op) {
       return false;
     input = pad.getSource();
   }
-  DenseSet<Operation *> seen;
-  return !find(input) && !reachesConvolution(op->getResult(0), seen) &&
+  return !find(input) && !reachesConvolution(op->getResult(0)) &&
          (!grouped || isWindow(grouped));
 }
 

@@ -38,6 +38,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -189,9 +190,10 @@ bool WideValues::visit(Operation &op) {
 /// loop.
 static bool isSliding(Value value, unsigned dim) {
   bool hasDim = false, hasLoop = false;
-  SmallVector<Value> list = {value};
-  while (!list.empty()) {
-    Value next = list.pop_back_val();
+  llvm::SetVector<Value> list;
+  list.insert(value);
+  for (size_t i = 0; i < list.size(); ++i) {
+    Value next = list[i];
     Operation *op = next.getDefiningOp();
     if (!op) {
       auto loop = dyn_cast<scf::ForOp>(next.getParentBlock()->getParentOp());
@@ -199,7 +201,7 @@ static bool isSliding(Value value, unsigned dim) {
     } else if (auto index = dyn_cast<linalg::IndexOp>(op)) {
       hasDim |= index.getDim() == dim;
     } else {
-      llvm::append_range(list, op->getOperands());
+      list.insert_range(op->getOperands());
     }
   }
   return hasDim && hasLoop;

@@ -214,6 +214,17 @@ std::optional<std::string> tessera::tuning::makeProgram(StringRef shape,
     return reject("'" + parts[1] +
                   "' is not one of f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2, "
                   "f8E4M3FNUZ, f8E5M2FNUZ");
+  // The type of the sums, and those that it can be rounded to.
+  std::vector<StringRef> outputs{"i8", "i16"};
+  if (types->sum != "i32")
+    outputs = {"f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"};
+  if (types->sum == "f64")
+    outputs.push_back("f32");
+  outputs.push_back(types->sum);
+  if (!llvm::is_contained(outputs, types->out))
+    return reject("'" + types->out + "' is not an output of " + parts[1] +
+                  ", one of " + llvm::join(outputs, ", ") +
+                  (kind == "conv" ? "" : ", nor a layout"));
   if (kind == "conv") {
     if (sizes[1] + sizes[5] / 2 * 2 < sizes[5] ||
         sizes[2] + sizes[6] / 2 * 2 < sizes[6])

@@ -444,19 +444,27 @@ void LayoutPropagation::visitPooling(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 /// The order of a result in memory that follows the operand's: the loops of its
-/// dimensions nest as the operand's do. Nothing if the operand lacks one.
+/// dimensions nest as the operand's do, also where these read windows along
+/// them. Nothing if the operand lacks one, or has one twice.
 static std::optional<Order> followOrder(AffineMap result, AffineMap operand,
                                         ArrayRef<int64_t> operandOrder) {
-  if (!result.isProjectedPermutation() || !operand.isProjectedPermutation())
+  if (!result.isProjectedPermutation())
     return std::nullopt;
   Order order;
   for (int64_t d : operandOrder) {
-    unsigned loop = operand.getDimPosition(d);
-    if (std::optional<unsigned> at = result.getResultPosition(
-            getAffineDimExpr(loop, result.getContext())))
-      order.push_back(*at);
+    AffineExpr index = operand.getResult(static_cast<unsigned>(d));
+    std::optional<int64_t> follows;
+    for (auto [at, dim] : llvm::enumerate(result.getResults())) {
+      if (!index.isFunctionOfDim(cast<AffineDimExpr>(dim).getPosition()))
+        continue;
+      if (follows)
+        return std::nullopt;
+      follows = static_cast<int64_t>(at);
+    }
+    if (follows)
+      order.push_back(*follows);
   }
-  if (order.size() != result.getNumResults())
+  if (order.size() != result.getNumResults() || !isPermutationVector(order))
     return std::nullopt;
   return order;
 }

@@ -107,6 +107,45 @@ func.func @mean(%image: tensor<1x2x5x5xf32>, %filter: tensor<2x2x1x1xf32>, %init
 
 // -----
 
+// Sums over neighboring channels have the channels last as well, so that they
+// are computed in one kernel with what reads them (local response
+// normalization).
+// CHECK-LABEL: func.func @windows_of_channels
+// CHECK:         linalg.conv_2d_nhwc_hwcf
+// CHECK:         %[[SUMS:.+]] = linalg.generic {{.*}} outs({{.*}} : tensor<1x5x5x2xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {{.*}} ins({{.*}}%[[SUMS]] :
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+// CHECK-NEXT:    return
+func.func @windows_of_channels(%image: tensor<1x2x5x5xf32>, %filter: tensor<2x2x1x1xf32>, %init: tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32> {
+  %c = linalg.conv_2d_nchw_fchw {strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>) outs(%init : tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %c low[0, 1, 0, 0] high[0, 1, 0, 0] {
+  ^bb0(%n: index, %d: index, %h: index, %w: index):
+    tensor.yield %zero : f32
+  } : tensor<1x2x5x5xf32> to tensor<1x4x5x5xf32>
+  %window = tensor.empty() : tensor<3xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(n, c, h, w, k) -> (n, c + k, h, w)>, affine_map<(n, c, h, w, k) -> (k)>, affine_map<(n, c, h, w, k) -> (n, c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%p, %window : tensor<1x4x5x5xf32>, tensor<3xf32>) outs(%init : tensor<1x2x5x5xf32>) {
+  ^bb0(%in: f32, %unused: f32, %out: f32):
+    %square = arith.mulf %in, %in : f32
+    %sum = arith.addf %square, %out : f32
+    linalg.yield %sum : f32
+  } -> tensor<1x2x5x5xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c, %s : tensor<1x2x5x5xf32>, tensor<1x2x5x5xf32>) outs(%init : tensor<1x2x5x5xf32>) {
+  ^bb0(%in: f32, %sum: f32, %out: f32):
+    %product = arith.mulf %in, %sum : f32
+    linalg.yield %product : f32
+  } -> tensor<1x2x5x5xf32>
+  return %r : tensor<1x2x5x5xf32>
+}
+
+// -----
+
 // The user's schedule is about this form.
 // CHECK-LABEL: func.func @scheduled
 // CHECK:         linalg.conv_2d_nchw_fchw

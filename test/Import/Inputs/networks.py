@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints a network as text for write-onnx.py: networks.py resnet50|densenet121|mobilenet_v2|efficientnet_b0
+"""Prints a network as text for write-onnx.py: networks.py resnet50|densenet121|mobilenet_v2|efficientnet_b0|zfnet512
 
 The layers are those of the papers, with the sizes of the published models; weights repeat a few
-numbers. Batch normalization follows each convolution as an operator of its own.
+numbers. Batch normalization follows each convolution as an operator of its own. zfnet512 ends with one
+layer after a mean, rather than with three.
 """
 
 import sys
@@ -137,6 +138,16 @@ def efficientnet_b0():
     n.classify(n.swish(n.normalize(n.convolve(x, 1280))))
 
 
-if len(sys.argv) != 2 or sys.argv[1] not in ("resnet50", "densenet121", "mobilenet_v2", "efficientnet_b0"):
+def zfnet512():
+    n, x = Network("zfnet512"), "image"
+    for outputs, size in [(96, 7), (256, 5)]:
+        x = n.relu(n.convolve(x, outputs, size, 2, bias=True))
+        x = n.pool("Max", n.same(f"LRN({x}) {{size=5, alpha=0.0001, beta=0.75, bias=1.0}}", x), 3, 2)
+    for outputs in [512, 1024, 512]:
+        x = n.relu(n.convolve(x, outputs, 3, bias=True))
+    n.classify(n.pool("Max", x, 3, 2), softmax=True)
+
+
+if len(sys.argv) != 2 or sys.argv[1] not in ("resnet50", "densenet121", "mobilenet_v2", "efficientnet_b0", "zfnet512"):
     sys.exit(__doc__)
 globals()[sys.argv[1]]()

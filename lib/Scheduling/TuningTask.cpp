@@ -54,6 +54,25 @@ static Type dropPlainLayout(Type type) {
                          MemRefLayoutAttrInterface(), memref.getMemorySpace());
 }
 
+/// The view of a part of an array that `value` is, if a task's program can
+/// repeat it: the array and the part are static, and the array is dense.
+static memref::SubViewOp getPart(Value value) {
+  auto view = value.getDefiningOp<memref::SubViewOp>();
+  if (!view || !view.getOffsets().empty() || !view.getSizes().empty() ||
+      !view.getStrides().empty())
+    return {};
+  auto array = dyn_cast<MemRefType>(dropPlainLayout(view.getSource().getType()));
+  return array && array.hasStaticShape() && array.getLayout().isIdentity()
+             ? view
+             : memref::SubViewOp();
+}
+
+/// Whether a value of this type can be an argument of a task's program.
+static bool isPlain(Type type) {
+  auto memref = dyn_cast<MemRefType>(dropPlainLayout(type));
+  return !memref || memref.getLayout().isIdentity();
+}
+
 OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
   MLIRContext *context = op->getContext();
   Location loc = op->getLoc();
@@ -68,15 +87,29 @@ OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
       arguments.push_back(input);
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  // Parts of one array get an array each: a task writes no array that it reads.
+  auto getWhole = [](Value value) {
+    memref::SubViewOp part = isPlain(value.getType()) ? nullptr : getPart(value);
+    return part ? part.getSource() : value;
+  };
   SmallVector<Type> types;
   for (Value argument : arguments)
-    types.push_back(dropPlainLayout(argument.getType()));
+    types.push_back(dropPlainLayout(getWhole(argument).getType()));
   auto function = func::FuncOp::create(builder, loc, "main",
                                        FunctionType::get(context, types, {}));
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;
-  mapping.map(ValueRange(arguments), body->getArguments());
+  for (auto [value, argument] : llvm::zip_equal(arguments, body->getArguments())) {
+    if (getWhole(value) == value) {
+      mapping.map(value, argument);
+      continue;
+    }
+    memref::SubViewOp part = getPart(value);
+    IRMapping whole;
+    whole.map(part.getSource(), argument);
+    mapping.map(value, builder.clone(*part, whole)->getResult(0));
+  }
   for (Operation *constant : constants)
     if (!mapping.contains(constant->getResult(0)))
       builder.clone(*constant, mapping);
@@ -169,10 +202,10 @@ std::string mlir::tessera::explainUntunable(Operation *op) {
     if (!type.hasStaticShape())
       return "operand " + std::to_string(i) +
              " has a dynamic extent: make its shape static";
-    if (!type.getLayout().isIdentity())
+    if (!type.getLayout().isIdentity() && !getPart(value))
       return "operand " + std::to_string(i) +
-             " does not have the identity layout (it is part of a larger "
-             "array)";
+             " does not have the identity layout, and is not a part of an "
+             "array with one";
   }
   return "";
 }

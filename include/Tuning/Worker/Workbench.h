@@ -44,7 +44,10 @@ public:
 
   /// The arguments of a call.
   const std::vector<runtime::Operand> &getOperands() const { return operands; }
-  const std::vector<runtime::HostArray> &getArrays() const { return arrays; }
+  /// The arrays as they are made, also after this object is gone.
+  std::shared_ptr<const std::vector<runtime::HostArray>> getArrays() const {
+    return arrays;
+  }
   const runtime::Signature &getSignature() const { return signature; }
 
   /// Whether guards around the outputs are as they were, and the inputs too;
@@ -54,10 +57,14 @@ public:
 private:
   runtime::Device &device;
   runtime::Signature signature;
-  std::vector<runtime::HostArray> arrays;
+  std::shared_ptr<std::vector<runtime::HostArray>> arrays =
+      std::make_shared<std::vector<runtime::HostArray>>();
   std::vector<char *> buffers;
   std::vector<runtime::Operand> operands;
 };
+
+/// The array as `prepareOutputs` leaves an output that is only written.
+runtime::HostArray makePoisoned(runtime::HostArray array);
 
 /// The outcome of one candidate.
 struct Trial {

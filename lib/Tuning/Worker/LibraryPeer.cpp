@@ -35,7 +35,7 @@ Expected<double> LibraryPeer::time() {
 void *LibraryPeer::transpose(size_t index, int64_t rows, int64_t columns) {
   if (transposed[index])
     return transposed[index];
-  const HostArray &array = data.getArrays()[index];
+  const HostArray &array = (*data.getArrays())[index];
   // Types of less than a byte are not the libraries'.
   size_t width = runtime::elementBits(array.type) / 8,
          matrix = static_cast<size_t>(rows * columns) * width;

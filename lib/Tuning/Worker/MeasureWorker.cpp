@@ -32,7 +32,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
+#include <condition_variable>
 #include <cstdlib>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -45,9 +48,11 @@ namespace compiler = mlir::tessera;
 
 namespace {
 
+using HostArrays = std::vector<HostArray>;
+
 struct OpenTask {
   std::unique_ptr<TaskData> data;
-  std::vector<HostArray> expected;
+  std::shared_ptr<const HostArrays> expected;
   /// The outputs of the last candidate.
   std::vector<HostArray> outputs;
   bool isAdded = false, isExact = true;
@@ -66,13 +71,23 @@ public:
       : channel(std::move(channel)), device(std::move(device)),
         clock(this->device->info()), fault(std::move(fault)) {}
   ~MeasureWorker() {
-    for (std::thread &thread : checks)
-      thread.join();
+    if (!checker.joinable())
+      return;
+    {
+      std::lock_guard<std::mutex> lock(checking);
+      isOver = true;
+    }
+    hasCheck.notify_one();
+    checker.join();
   }
 
   int run();
 
 private:
+  /// Has the reference compute something while the device goes on, after what
+  /// it was asked before: one thread, so that compilers keep their cores.
+  void addCheck(std::function<void()> check);
+  void runChecks();
   void open(const Message &message);
   void load(const Message &message);
   void go(const json::Object &head);
@@ -99,7 +114,11 @@ private:
   std::set<std::string> plantedChecks;
   std::map<std::string, OpenTask> tasks;
   std::map<int64_t, Candidate> candidates;
-  std::vector<std::thread> checks;
+  std::mutex checking;
+  std::condition_variable hasCheck;
+  std::deque<std::function<void()>> checks;
+  bool isOver = false;
+  std::thread checker;
 };
 
 } // namespace
@@ -142,7 +161,7 @@ checkByReference(const std::string &program,
                  std::vector<compiler::reference::CompiledSum> sums,
                  const std::vector<HostArray> &inputs,
                  const std::vector<HostArray> &outputs,
-                 const runtime::Signature &signature) {
+                 const runtime::Signature &signature, bool isAdded) {
   namespace reference = compiler::reference;
   mlir::MLIRContext context;
   compiler::prepareContext(context);
@@ -164,11 +183,17 @@ checkByReference(const std::string &program,
   size_t output = 0;
   for (auto [i, slot] : llvm::enumerate(signature.arguments)) {
     mlir::Type type = function.getArgument(i).getType();
-    auto array = toReference(inputs[i], type);
+    bool isOutput = slot.isBuffer() && slot.mayWrite;
+    HostArray poisoned;
+    // A task need not write all of an array.
+    if (isOutput && !isAdded)
+      poisoned = makePoisoned(inputs[i]);
+    auto array =
+        toReference(isOutput && !isAdded ? poisoned : inputs[i], type);
     if (failed(array))
       return "the reference does not support this element type";
     arguments.push_back(std::move(*array));
-    if (!slot.isBuffer() || !slot.mayWrite)
+    if (!isOutput)
       continue;
     auto result = toReference(outputs[output++], type);
     if (failed(result))
@@ -207,6 +232,30 @@ MeasureWorker::makeCandidate(const std::string &task, llvm::StringRef bytes) {
   return candidate;
 }
 
+void MeasureWorker::addCheck(std::function<void()> check) {
+  {
+    std::lock_guard<std::mutex> lock(checking);
+    checks.push_back(std::move(check));
+  }
+  hasCheck.notify_one();
+  if (!checker.joinable())
+    checker = std::thread([this] { runChecks(); });
+}
+
+void MeasureWorker::runChecks() {
+  std::unique_lock<std::mutex> lock(checking);
+  while (true) {
+    hasCheck.wait(lock, [&] { return isOver || !checks.empty(); });
+    if (checks.empty())
+      return;
+    std::function<void()> check = std::move(checks.front());
+    checks.pop_front();
+    lock.unlock();
+    check();
+    lock.lock();
+  }
+}
+
 void MeasureWorker::open(const Message &message) {
   std::string key = getText(message.head, "task");
   auto fail = [&](const std::string &why) {
@@ -222,6 +271,7 @@ void MeasureWorker::open(const Message &message) {
   task.data =
       std::make_unique<TaskData>(*device, own->executable->getSignature());
   std::vector<runtime::CallResult> results;
+  auto expected = std::make_shared<HostArrays>();
   Status status = task.data->create();
   if (status.ok())
     status = task.data->prepareOutputs(task.isAdded);
@@ -230,7 +280,8 @@ void MeasureWorker::open(const Message &message) {
   if (status.ok())
     status = device->synchronize();
   if (status.ok())
-    status = task.data->readOutputs(task.expected);
+    status = task.data->readOutputs(*expected);
+  task.expected = expected;
   if (!status.ok())
     return fail(status.message());
   own->executable.reset();
@@ -241,7 +292,7 @@ void MeasureWorker::open(const Message &message) {
   answer(
       json::Object{{"op", "opened"},
                    {"task", key},
-                   {"checksum", llvm::utohexstr(getChecksum(task.expected))}});
+                   {"checksum", llvm::utohexstr(getChecksum(*task.expected))}});
   if (!message.head.getBoolean("check").value_or(false))
     return;
   runtime::Expected<const runtime::ProgramVariant *> variant =
@@ -250,13 +301,12 @@ void MeasureWorker::open(const Message &message) {
     plantedChecks.insert(key);
     return;
   }
-  // While the device goes on.
-  checks.emplace_back([this, key, program = getText(message.head, "program"),
-                       sums = std::move(sums), inputs = task.data->getArrays(),
-                       outputs = task.expected,
-                       signature = task.data->getSignature()] {
-    std::string wrong =
-        checkByReference(program, sums, inputs, outputs, signature);
+  addCheck([this, key, program = getText(message.head, "program"),
+            sums = std::move(sums), inputs = task.data->getArrays(),
+            outputs = task.expected, isAdded = task.isAdded,
+            signature = task.data->getSignature()] {
+    std::string wrong = checkByReference(program, sums, *inputs, *outputs,
+                                         signature, isAdded);
     answer(json::Object{{"op", "checked"}, {"task", key}, {"error", wrong}});
   });
 }
@@ -331,10 +381,10 @@ void MeasureWorker::go(const json::Object &head) {
     std::abort();
   while (planted == "hang")
     std::this_thread::sleep_for(std::chrono::seconds(1));
-  std::vector<HostArray> *expected = &task.expected;
+  const std::vector<HostArray> *expected = task.expected.get();
   std::vector<HostArray> other;
   if (planted == "wrong") {
-    other = makeWrong(task.expected);
+    other = makeWrong(*task.expected);
     expected = &other;
   }
   if (planted == "resources") {
@@ -359,7 +409,7 @@ void MeasureWorker::go(const json::Object &head) {
     bool isTimed =
         trial.outcome == Outcome::Measured || trial.outcome == Outcome::Slow;
     if (planted == "late")
-      expected = &(other = makeWrong(task.expected));
+      expected = &(other = makeWrong(*task.expected));
     Trial after = isTimed ? checkOutputs(*device, *task.data, task.isExact,
                                          *expected, task.outputs)
                           : Trial();
@@ -464,7 +514,7 @@ void MeasureWorker::runFinal(Message message) {
   std::string libraryError = "the task is not a plain matmul";
   std::vector<double> libraryTimes;
   if (const json::Object *object = message.head.getObject("product"))
-    libraryError = library.choose(readMatmul(*object), found->second.expected);
+    libraryError = library.choose(readMatmul(*object), *found->second.expected);
   int64_t clockBefore = clock.read();
   auto rounds =
       static_cast<unsigned>(message.head.getInteger("rounds").value_or(20));
@@ -512,7 +562,7 @@ void MeasureWorker::runFinal(Message message) {
     bool isPlanted = variant.ok() && findFault(**variant) == "final";
     if (time.ok()) {
       after = checkOutputs(*device, data, task.isExact,
-                           isPlanted ? makeWrong(task.expected) : task.expected,
+                           isPlanted ? makeWrong(*task.expected) : *task.expected,
                            task.outputs);
     } else {
       after.outcome = Outcome::NotRun;

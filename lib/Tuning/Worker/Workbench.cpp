@@ -41,9 +41,9 @@ Status TaskData::create() {
         runtime::makeArray(slot.element, slot.shape, fill, /*defaultSeed=*/i);
     if (!array.ok())
       return array.status();
-    arrays.push_back(array.take());
+    arrays->push_back(array.take());
   }
-  for (auto [slot, array] : llvm::zip_equal(signature.arguments, arrays)) {
+  for (auto [slot, array] : llvm::zip_equal(signature.arguments, *arrays)) {
     runtime::Operand operand;
     operand.data = array.data.data();
     if (slot.isBuffer()) {
@@ -67,13 +67,18 @@ Status TaskData::create() {
   return device.synchronize();
 }
 
+HostArray tessera::tuning::makePoisoned(HostArray array) {
+  std::memset(array.data.data(), poison, array.data.size());
+  return array;
+}
+
 Status TaskData::prepareOutputs(bool isAdded) {
   for (auto [i, slot] : llvm::enumerate(signature.arguments)) {
     if (!slot.isBuffer() || !slot.mayWrite)
       continue;
     char *data = buffers[i] + guardBytes;
-    Status status = isAdded ? copyTo(device, data, arrays[i])
-                            : device.fill(data, poison, arrays[i].data.size());
+    Status status = isAdded ? copyTo(device, data, (*arrays)[i])
+                            : device.fill(data, poison, (*arrays)[i].data.size());
     if (!status.ok())
       return status;
   }
@@ -87,7 +92,7 @@ Status TaskData::readOutputs(std::vector<HostArray> &outputs) {
       continue;
     // New memory costs more than the copy.
     if (number == outputs.size())
-      outputs.push_back(arrays[i]);
+      outputs.push_back((*arrays)[i]);
     HostArray &output = outputs[number++];
     if (!output.data.empty())
       if (Status status = device.copyToHost(
@@ -106,7 +111,7 @@ Status TaskData::checkGuards(std::string &damage) {
       unsigned char bytes[guardBytes];
       char *position =
           buffers[i] +
-          (isAfter ? guardBytes + arrays[i].data.size() : size_t(0));
+          (isAfter ? guardBytes + (*arrays)[i].data.size() : size_t(0));
       if (Status status = device.copyToHost(bytes, position, guardBytes);
           !status.ok())
         return status;

@@ -34,11 +34,13 @@ static constexpr int64_t bytesOfAccumulators = 8192;
 /// its registers hold.
 static constexpr double mostAccesses = 24, mostHeldAccesses = 16;
 
-bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
+bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip,
+                                     bool withProducers) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   return chip.model.schedules && !op.reducesRows() &&
-         op.getProducer(0).empty() && op.getProducer(1).empty() &&
+         (withProducers ||
+          (op.getProducer(0).empty() && op.getProducer(1).empty())) &&
          !isPacked(op.getFactorType(0)) && !isPacked(op.getFactorType(1)) &&
          op.getPrecision() != Precision::FastF8 &&
          llvm::all_of(extents,

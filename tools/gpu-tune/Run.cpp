@@ -56,9 +56,11 @@ attention ops are tuned, FILE.txt with a shape on each line, or a shape:
   --timeout=SECONDS       time limit of a candidate (20)
   --leaders=N             candidates of the final comparison (5); 0: there is
                           none
-  --candidates=search|ranked
-                          those of a search, or those that the compiler's
-                          model compares (docs/Tuning.md)
+  --candidates=search|ranked|guided
+                          those of a search; those that the compiler's model
+                          compares, and others at random; or these and
+                          changes of the fastest one, for many tasks
+                          (docs/Tuning.md)
   --share=time|equal      how tasks share the budget: by their run time,
                           or equally (default: time for programs, equal for
                           shapes)
@@ -116,7 +118,7 @@ RunLine::RunLine(RunCommand command) {
   arguments.addNumber("--measurers", options.measurers);
   arguments.addNumber("--leaders", options.leaders, 0);
   if (command == RunCommand::Run)
-    arguments.addChoice("--candidates", {"search", "ranked"},
+    arguments.addChoice("--candidates", {"search", "ranked", "guided"},
                         request.candidates);
   arguments.addNumber("--seed", options.seed, 0);
   arguments.addChoice("--share", {"time", "equal"}, request.share);

@@ -145,24 +145,54 @@ TEST_F(TaskQueueTest, HintsComeBeforeTheSearch) {
   EXPECT_FALSE(queue.propose(std::nullopt));
 }
 
+TEST_F(TaskQueueTest, GuidedCandidatesFollowTheTimes) {
+  options.candidates = CandidateKind::Guided;
+  // Two tasks of one program, of which the second takes a quarter of the time
+  // of the first; one of another program, which takes much longer; and one
+  // without a time.
+  FakeSource &large = add(100), &small = add(100), &other = add(100),
+             &untimed = add(100);
+  for (size_t task : {0u, 1u, 2u, 3u}) {
+    setOwn(task);
+    queue.states[task].begun = 1;
+    queue.states[task].task->uses = {{task / 2, 1}};
+  }
+  large.best = 0.8;
+  small.best = 0.2;
+  other.best = 50;
+  untimed.best = 0;
+  std::vector<unsigned> counts(4);
+  for (int i = 0; i < 47; ++i)
+    ++counts[queue.propose(std::nullopt)->task];
+  // By the square roots of their parts, 0.8, 0.2 and 1, with the own choices.
+  EXPECT_EQ(counts, (std::vector<unsigned>{18, 9, 20, 0}));
+}
+
 TEST_F(TaskQueueTest, PicksForADevice) {
   for (int i = 0; i < 3; ++i) {
     add(10);
     setOwn(i);
   }
-  EXPECT_FALSE(queue.pick({}));
+  auto isNowhere = [](size_t) { return false; };
+  EXPECT_FALSE(queue.pick({}, isNowhere));
   queue.addReady(makePending(0));
   queue.addReady(makePending(1));
   queue.addReady(makePending(1));
-  EXPECT_EQ(queue.pick({}), 1u);
+  EXPECT_EQ(queue.pick({}, isNowhere), 1u);
   // To open a task takes time.
-  EXPECT_EQ(queue.pick({0}), 0u);
+  EXPECT_EQ(queue.pick({0}, isNowhere), 0u);
+  // Another worker has them open: it leaves one of two to this one.
+  auto isAnywhere = [](size_t) { return true; };
+  EXPECT_EQ(queue.pick({2}, isAnywhere), 1u);
+  EXPECT_FALSE(queue.takeReady(1).point == std::nullopt);
+  EXPECT_FALSE(queue.pick({2}, isAnywhere));
+  EXPECT_EQ(queue.pick({1}, isAnywhere), 1u);
   // Without the own choice there is nothing to compare with.
   queue.states[2].ownBundle.clear();
   queue.addReady(makePending(2, /*isOwn=*/true));
-  EXPECT_EQ(queue.pick({0}), 0u);
+  EXPECT_EQ(queue.pick({0}, isNowhere), 0u);
   queue.states[2].ownBundle = "bundle";
-  EXPECT_EQ(queue.pick({0}), 2u);
+  EXPECT_EQ(queue.pick({0}, isNowhere), 2u);
   EXPECT_FALSE(queue.takeReady(2).point);
   EXPECT_TRUE(queue.states[2].ready.empty());
 }

@@ -7,6 +7,7 @@
 #ifndef TUNING_RUN_CANDIDATESOURCE_H
 #define TUNING_RUN_CANDIDATESOURCE_H
 
+#include "Tuning/Run/RunOptions.h"
 #include "Tuning/Run/TaskList.h"
 #include "Tuning/Search.h"
 
@@ -56,14 +57,14 @@ public:
 };
 
 /// The source that searches the legal schedules of a task for a chip
-/// (`tuning::TaskSearch`), or with `isRanked` the one that has those which the
-/// compiler's own model compares, where the model applies: by turns the fastest
-/// by the model that differ, and others at random. `task` must outlive it.
-std::unique_ptr<CandidateSource> makeCandidateSource(Task &task,
-                                                     const compiler::Chip &chip,
-                                                     const SpaceEditor &edit,
-                                                     uint64_t seed,
-                                                     bool isRanked = false);
+/// (`tuning::TaskSearch`), or the one of another kind, where the compiler's
+/// model applies. Both others have, by turns, two of the fastest by the model
+/// that differ and another one: `Ranked` one at random, `Guided`, after the
+/// first few, a change of the fastest measured one. `task` must outlive it.
+std::unique_ptr<CandidateSource>
+makeCandidateSource(Task &task, const compiler::Chip &chip,
+                    const SpaceEditor &edit, uint64_t seed,
+                    CandidateKind kind = CandidateKind::Search);
 
 } // namespace tessera::tuning
 

@@ -15,6 +15,11 @@
 
 namespace tessera::tuning {
 
+/// Where the candidates of a task come from: a search of its space; the
+/// schedules that the compiler's model compares, with others at random; or these
+/// and changes of the fastest one so far.
+enum class CandidateKind { Search, Ranked, Guided };
+
 /// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.
 struct RunOptions {
   std::vector<std::string> work;
@@ -40,8 +45,7 @@ struct RunOptions {
   /// Seconds after which a candidate is taken to hang.
   double timeout = 20;
   uint64_t seed = 1;
-  /// Candidates are those of `rankSchedules` rather than of a search.
-  bool isRanked = false;
+  CandidateKind candidates = CandidateKind::Search;
   /// Leaders that are measured again together.
   unsigned leaders = 5;
   /// How tasks share the budget: each task's part of the time of all, or the

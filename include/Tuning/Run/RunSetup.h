@@ -23,7 +23,7 @@ struct RunRequest {
   std::string keyFile;
   /// --share: "time", "equal", or empty if it is not given.
   std::string share;
-  /// --candidates: "search", "ranked", or empty if it is not given.
+  /// --candidates: "search", "ranked", "guided", or empty if it is not given.
   std::string candidates;
   DeviceChoice devices;
 };

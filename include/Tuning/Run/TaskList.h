@@ -29,6 +29,9 @@ struct Task {
   /// How often it occurs in the programs, and where first.
   unsigned count = 1;
   std::string location;
+  /// How often it occurs in each program that has it, by the program's position
+  /// in the command line. Empty for tasks of a database.
+  std::vector<std::pair<size_t, unsigned>> uses;
   /// The program (`makeTaskProgram`).
   mlir::OwningOpRef<mlir::ModuleOp> program;
   /// It adds to what the output holds; and its result is exact for small

@@ -10,6 +10,8 @@
 #include "Tuning/Run/CandidateSource.h"
 #include "Tuning/Run/RunOptions.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <deque>
 #include <map>
 #include <set>
@@ -93,9 +95,12 @@ public:
   /// Queues a compiled candidate for a device.
   void addReady(Pending work);
   /// The task that an idle device measures next: that of the compiler's own
-  /// choice first, then one that the worker has open, then the fullest. Absent
-  /// if no candidate waits.
-  std::optional<size_t> pick(const std::set<size_t> &open) const;
+  /// choice first, then one that the worker has open, then the fullest. A
+  /// single candidate is left to a worker that has its task open. Absent if no
+  /// candidate waits.
+  std::optional<size_t>
+  pick(const std::set<size_t> &open,
+       llvm::function_ref<bool(size_t)> isOpenElsewhere) const;
   /// The first waiting candidate of a task that has one.
   Pending takeReady(size_t task);
 

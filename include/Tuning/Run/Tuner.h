@@ -56,6 +56,7 @@ public:
 
 private:
   double getSecondsLeft() const;
+  double getFinalSeconds() const;
   std::unique_ptr<WorkerProcess>
   startWorker(int host, const std::vector<std::string> &arguments,
               std::string &why);
@@ -123,6 +124,8 @@ private:
   Progress &progress;
   Clock::time_point start;
   double compileSeconds = 0;
+  /// The tasks in the order of their final comparisons.
+  std::vector<size_t> finalOrder;
   bool isBroken = false, isSearchOver = false, isResumed = false;
   /// There are devices, or hosts that may have some.
   bool isMeasured = false;

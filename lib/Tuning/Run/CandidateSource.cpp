@@ -7,12 +7,16 @@
 #include "Tuning/Run/CandidateSource.h"
 
 #include "Scheduling/RankSchedules.h"
+#include "Scheduling/ScheduleModel.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <unordered_set>
 
 using namespace tessera::tuning;
+
+/// The first candidates of a guided source, which are all the model's.
+static constexpr size_t firstOfModel = 6;
 
 namespace {
 /// A source of schedules of a space.
@@ -68,14 +72,14 @@ private:
 class RankedSource : public SpaceSource {
 public:
   RankedSource(Task &task, const compiler::Chip &chip,
-               const tuning::SpaceValues &values, uint64_t seed)
-      : SpaceSource(task, chip, values), random(seed) {}
+               const tuning::SpaceValues &values, uint64_t seed,
+               bool isGuided)
+      : SpaceSource(task, chip, values), isGuided(isGuided), random(seed) {}
 
   void enumerate() override;
   std::optional<Point> propose() override;
   double getExpected(const Point &point) const override {
-    auto found = times.find(tuning::formatPoint(point));
-    return found == times.end() ? 0 : found->second;
+    return matmul ? estimate(point) : 0;
   }
   /// Candidates are in no order by which a budget could be shared.
   double getExpectedGain() override { return 0; }
@@ -83,36 +87,46 @@ public:
   size_t getPruned() const override { return 0; }
   void observe(const Point &point, std::optional<double> time) override {
     tried.insert(tuning::formatPoint(point));
-    if (time && (best == 0 || *time < best))
+    if (time && (best == 0 || *time < best)) {
       best = *time;
+      fastest = point;
+    }
   }
   void setOwnChoice(compiler::ScheduleAttr schedule) override {
-    tried.insert(tuning::formatPoint(Point(schedule)));
+    own = Point(schedule);
+    tried.insert(tuning::formatPoint(*own));
   }
   void observeOwnChoice(double time) override {
-    if (best == 0 || time < best)
+    if (best == 0 || time < best) {
       best = time;
+      fastest = own;
+    }
   }
 
 private:
   std::optional<Point> proposeNext();
   std::optional<Point> proposeRandom();
+  std::optional<Point> proposeChange();
+  /// Milliseconds by the model.
+  double estimate(const Point &point) const;
   bool take(const Point &point) {
     return !tried.count(tuning::formatPoint(point)) && space.isLegal(point) &&
            tried.insert(tuning::formatPoint(point)).second;
   }
 
+  bool isGuided;
   std::mt19937_64 random;
   std::vector<compiler::RankedSchedule> ranked;
   /// The choices by rules, which come first.
   std::vector<Point> byRules;
-  /// Milliseconds by the model.
-  std::map<std::string, double> times;
+  std::optional<compiler::ScheduledMatmul> matmul;
   std::unordered_set<std::string> tried;
   /// How many candidates have a tile, and instructions of groups or not.
   std::map<std::array<int64_t, 3>, unsigned> ofTile;
   size_t next = 0, proposed = 0;
   double best = 0;
+  /// The one with the time `best`, and the compiler's own choice.
+  std::optional<Point> fastest, own;
 };
 } // namespace
 
@@ -123,14 +137,22 @@ void RankedSource::enumerate() {
   auto packed = isGathered || !space.getPackedOp()
                     ? op
                     : mlir::cast<compiler::ContractOp>(space.getPackedOp());
-  constexpr double nsOfMs = 1e6;
+  matmul.emplace(op, space.getChip());
   ranked = compiler::rankSchedules(op, packed, space.getChip());
   for (compiler::ContractOp one : {op, packed})
     if (compiler::ScheduleAttr schedule =
             compiler::getScheduleByRules(one, space.getChip()))
       byRules.push_back(Point(schedule));
-  for (const compiler::RankedSchedule &one : ranked)
-    times[tuning::formatPoint(Point(one.fields))] = one.time / nsOfMs;
+}
+
+double RankedSource::estimate(const Point &point) const {
+  constexpr double nsOfMs = 1e6;
+  const compiler::Chip &chip = space.getChip();
+  return compiler::estimateTime(
+             compiler::describeWork(*matmul, point.getFields(), chip),
+             *chip.model.schedules)
+             .time /
+         nsOfMs;
 }
 
 /// The fastest by the model that differ from those before.
@@ -171,6 +193,31 @@ std::optional<Point> RankedSource::proposeRandom() {
   return std::nullopt;
 }
 
+/// A change of the fastest one: of a few, the one that the model expects to be
+/// the fastest.
+std::optional<Point> RankedSource::proposeChange() {
+  constexpr unsigned changes = 4, mostTries = 40;
+  if (!fastest)
+    return proposeNext();
+  std::optional<Point> chosen;
+  double least = 0;
+  unsigned found = 0;
+  for (unsigned i = 0; i < mostTries && found < changes; ++i) {
+    Point point = space.mutate(*fastest, random);
+    if (tried.count(tuning::formatPoint(point)) || !space.isLegal(point))
+      continue;
+    ++found;
+    double time = estimate(point);
+    if (chosen && time >= least)
+      continue;
+    chosen = point;
+    least = time;
+  }
+  if (chosen)
+    tried.insert(tuning::formatPoint(*chosen));
+  return chosen;
+}
+
 std::optional<Point> RankedSource::propose() {
   while (!byRules.empty()) {
     Point point = byRules.back();
@@ -179,22 +226,27 @@ std::optional<Point> RankedSource::propose() {
       return point;
   }
   // Two of three are the model's.
-  bool isRandom = proposed++ % 3 == 2;
-  std::optional<Point> point = isRandom ? proposeRandom() : proposeNext();
+  bool isOther = proposed % 3 == 2 && (!isGuided || proposed >= firstOfModel);
+  ++proposed;
+  auto proposeOther = [&] { return isGuided ? proposeChange() : proposeRandom(); };
+  std::optional<Point> point = isOther ? proposeOther() : proposeNext();
   if (!point)
-    point = isRandom ? proposeNext() : proposeRandom();
+    point = isOther ? proposeNext() : proposeOther();
   return point;
 }
 
 std::unique_ptr<CandidateSource>
 tessera::tuning::makeCandidateSource(Task &task, const compiler::Chip &chip,
                                      const SpaceEditor &edit, uint64_t seed,
-                                     bool isRanked) {
+                                     CandidateKind kind) {
   tuning::SpaceValues values = tuning::getDefaultValues(task.getOp(), chip);
   edit(values);
   if (auto op = mlir::dyn_cast<compiler::ContractOp>(task.getOp());
-      isRanked && op && compiler::canRankSchedules(op, chip))
-    return std::make_unique<RankedSource>(task, chip, values, seed);
+      kind != CandidateKind::Search && op &&
+      compiler::canRankSchedules(op, chip, /*withProducers=*/kind ==
+                                               CandidateKind::Guided))
+    return std::make_unique<RankedSource>(task, chip, values, seed,
+                                          kind == CandidateKind::Guided);
   tuning::SearchOptions options;
   options.seed = seed;
   return std::make_unique<SearchSource>(task, chip, values, options);

@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace tessera::tuning;
 using llvm::StringRef;
@@ -183,7 +184,11 @@ tessera::tuning::completeOptions(const RunRequest &request, RunOptions &options,
                            return item.ends_with(".mlir") || isModelName(item);
                          })
           : request.share == "time";
-  options.isRanked = request.candidates == "ranked";
+  options.candidates =
+      llvm::StringSwitch<CandidateKind>(request.candidates)
+          .Case("ranked", CandidateKind::Ranked)
+          .Case("guided", CandidateKind::Guided)
+          .Default(CandidateKind::Search);
   options.leaders = std::max(options.leaders,
                              static_cast<unsigned>(options.replay.value_or(0)));
   options.compile.tuned = std::make_shared<compiler::TunedSchedules>();

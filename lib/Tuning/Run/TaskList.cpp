@@ -16,6 +16,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -368,6 +369,17 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip,
   return task;
 }
 
+/// Adds a task, or counts it with an equal one.
+static void addTask(Task task, std::vector<Task> &tasks) {
+  for (Task &other : tasks)
+    if (other.text.key == task.text.key) {
+      other.count += task.count;
+      llvm::append_range(other.uses, task.uses);
+      return;
+    }
+  tasks.push_back(std::move(task));
+}
+
 /// Adds the tasks of a program that `parse` makes of the text.
 static mlir::LogicalResult addTasks(
     std::unique_ptr<llvm::MemoryBuffer> source,
@@ -403,13 +415,7 @@ static mlir::LogicalResult addTasks(
       return leave("it has a hand-written schedule");
     if (std::string why = compiler::explainUntunable(op); !why.empty())
       return leave(why);
-    Task task = makeTask(op, chip, options.flags);
-    for (Task &other : tasks)
-      if (other.text.key == task.text.key) {
-        ++other.count;
-        return;
-      }
-    tasks.push_back(std::move(task));
+    addTask(makeTask(op, chip, options.flags), tasks);
   });
   if (!isAny)
     messages << "note: " << name
@@ -451,11 +457,13 @@ addModelTasks(const std::string &file, std::optional<int64_t> batch,
                   });
 }
 
-mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
-    ArrayRef<std::string> work, std::optional<int64_t> batch,
-    const compiler::CompileOptions &options, mlir::MLIRContext &context,
-    llvm::raw_ostream &messages) {
-  std::vector<Task> tasks;
+/// Adds the tasks of one argument of the command line.
+static mlir::LogicalResult addItem(const std::string &item,
+                                   std::optional<int64_t> batch,
+                                   const compiler::CompileOptions &options,
+                                   mlir::MLIRContext &context,
+                                   llvm::raw_ostream &messages,
+                                   std::vector<Task> &tasks) {
   auto fail = [&](const llvm::Twine &what) {
     messages << "error: " << what << "\n";
     return mlir::failure();
@@ -468,36 +476,77 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
     return addTasks(llvm::MemoryBuffer::getMemBufferCopy(*text, shape), options,
                     context, messages, tasks);
   };
-  for (const std::string &item : work) {
-    StringRef name = item;
-    if (name.ends_with(".onnx")) {
-      if (failed(addModelTasks(item, batch, options, context, messages, tasks)))
-        return mlir::failure();
-      continue;
-    }
-    if (!name.ends_with(".mlir") && !name.ends_with(".txt")) {
-      if (failed(addShape(name)))
-        return mlir::failure();
-      continue;
-    }
-    runtime::Expected<std::string> bytes = runtime::readInputFile(name.str());
-    if (!bytes.ok())
-      return fail(name + ": " + bytes.status().message());
-    std::unique_ptr<llvm::MemoryBuffer> file =
-        llvm::MemoryBuffer::getMemBufferCopy(*bytes, name);
-    if (name.ends_with(".mlir")) {
-      if (failed(addTasks(std::move(file), options, context, messages, tasks)))
-        return mlir::failure();
-      continue;
-    }
-    mlir::SmallVector<StringRef> lines;
-    file->getBuffer().split(lines, '\n');
-    for (auto [number, line] : llvm::enumerate(lines)) {
-      line = line.split('#').first.trim();
-      if (!line.empty() && failed(addShape(line)))
-        return fail(name + ":" + llvm::Twine(number + 1));
-    }
+  StringRef name = item;
+  if (name.ends_with(".onnx"))
+    return addModelTasks(item, batch, options, context, messages, tasks);
+  if (!name.ends_with(".mlir") && !name.ends_with(".txt"))
+    return addShape(name);
+  runtime::Expected<std::string> bytes = runtime::readInputFile(name.str());
+  if (!bytes.ok())
+    return fail(name + ": " + bytes.status().message());
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      llvm::MemoryBuffer::getMemBufferCopy(*bytes, name);
+  if (name.ends_with(".mlir"))
+    return addTasks(std::move(file), options, context, messages, tasks);
+  mlir::SmallVector<StringRef> lines;
+  file->getBuffer().split(lines, '\n');
+  for (auto [number, line] : llvm::enumerate(lines)) {
+    line = line.split('#').first.trim();
+    if (!line.empty() && failed(addShape(line)))
+      return fail(name + ":" + llvm::Twine(number + 1));
   }
+  return mlir::success();
+}
+
+/// Moves a task to another context, except for the locations of its program.
+static Task moveTask(Task task, mlir::MLIRContext &context) {
+  task.program =
+      mlir::parseSourceString<mlir::ModuleOp>(task.text.text, &context);
+  return task;
+}
+
+mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
+    ArrayRef<std::string> work, std::optional<int64_t> batch,
+    const compiler::CompileOptions &options, mlir::MLIRContext &context,
+    llvm::raw_ostream &messages) {
+  std::vector<Task> tasks;
+  if (work.size() == 1) {
+    if (failed(addItem(work[0], batch, options, context, messages, tasks)))
+      return mlir::failure();
+    for (Task &task : tasks)
+      task.uses = {{0, task.count}};
+    return tasks;
+  }
+  // Models take seconds each: all at the same time, each with its own context.
+  struct Item {
+    std::unique_ptr<mlir::MLIRContext> context;
+    std::vector<Task> tasks;
+    std::string messages;
+    bool isRead = false;
+  };
+  std::vector<Item> items(work.size());
+  mlir::parallelFor(&context, 0, work.size(), [&](size_t i) {
+    Item &item = items[i];
+    item.context = std::make_unique<mlir::MLIRContext>(
+        mlir::MLIRContext::Threading::DISABLED);
+    compiler::prepareContext(*item.context);
+    item.context->printOpOnDiagnostic(false);
+    llvm::raw_string_ostream os(item.messages);
+    item.isRead = succeeded(
+        addItem(work[i], batch, options, *item.context, os, item.tasks));
+  });
+  bool isRead = true;
+  for (auto [i, item] : llvm::enumerate(items)) {
+    messages << item.messages;
+    isRead &= item.isRead;
+    for (Task &task : item.tasks) {
+      task.uses = {{i, task.count}};
+      addTask(moveTask(std::move(task), context), tasks);
+    }
+    item = Item();
+  }
+  if (!isRead)
+    return mlir::failure();
   return tasks;
 }
 

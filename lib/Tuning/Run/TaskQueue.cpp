@@ -46,6 +46,38 @@ std::optional<Pending> TaskQueue::proposeFor(size_t index) {
   return work;
 }
 
+/// The milliseconds of all tasks of each program, by the best times so far.
+static std::map<size_t, double>
+addUpPrograms(const std::vector<TaskState> &states) {
+  std::map<size_t, double> times;
+  for (const TaskState &state : states)
+    for (auto [program, count] : state.task->uses)
+      times[program] += count * state.source->getBest();
+  return times;
+}
+
+/// A task's part of the time of its programs, each of which counts the same; 0
+/// if it has no time yet.
+static double getWeight(const TaskState &state,
+                        const std::map<size_t, double> &programs) {
+  double best = state.source->getBest();
+  if (state.task->uses.empty())
+    return state.task->count * best;
+  double weight = 0;
+  for (auto [program, count] : state.task->uses)
+    if (double all = programs.at(program); all > 0)
+      weight += count * best / all;
+  return weight;
+}
+
+/// The order of tasks whose sources expect nothing of a candidate. The gain that
+/// is expected of the n-th one falls with the square of n.
+static double getGuidedRank(const TaskState &state, double weight) {
+  auto begun = static_cast<double>(state.begun);
+  // Tasks without a time come last.
+  return weight > 0 ? weight / (begun * begun) : -begun;
+}
+
 std::optional<Pending> TaskQueue::propose(std::optional<size_t> mostWaiting) {
   if (!returned.empty()) {
     Pending work = std::move(returned.front());
@@ -58,6 +90,7 @@ std::optional<Pending> TaskQueue::propose(std::optional<size_t> mostWaiting) {
     waiting += state.ready.size();
   if (mostWaiting && waiting >= *mostWaiting)
     return std::nullopt;
+  std::map<size_t, double> programs = addUpPrograms(states);
   std::vector<std::pair<double, size_t>> order;
   for (auto [i, state] : llvm::enumerate(states)) {
     if (!state.failure.empty() ||
@@ -68,11 +101,13 @@ std::optional<Pending> TaskQueue::propose(std::optional<size_t> mostWaiting) {
       rank = 1e9;
     else if (!state.hints.empty())
       rank = 1e8;
+    else if (options.candidates == CandidateKind::Guided)
+      rank = getGuidedRank(state,
+                           options.weighByTime ? getWeight(state, programs) : 1);
     else if (state.begun < firstCandidates)
       rank = 1e6 - static_cast<double>(state.begun);
     else {
-      double weight =
-          options.weighByTime ? state.task->count * state.source->getBest() : 1;
+      double weight = options.weighByTime ? getWeight(state, programs) : 1;
       // Those in hand take from what is expected of the next one.
       rank = state.source->getExpectedGain() * weight /
              static_cast<double>(1 + state.inHand);
@@ -98,7 +133,9 @@ void TaskQueue::addReady(Pending work) {
     ready.push_front(std::move(work));
 }
 
-std::optional<size_t> TaskQueue::pick(const std::set<size_t> &open) const {
+std::optional<size_t>
+TaskQueue::pick(const std::set<size_t> &open,
+                llvm::function_ref<bool(size_t)> isOpenElsewhere) const {
   std::optional<size_t> best;
   auto rank = [&](size_t index) {
     const TaskState &state = states[index];
@@ -107,7 +144,8 @@ std::optional<size_t> TaskQueue::pick(const std::set<size_t> &open) const {
   };
   for (size_t i = 0; i < states.size(); ++i)
     if (!states[i].ready.empty() && !states[i].ownBundle.empty() &&
-        (!best || rank(i) > rank(*best)))
+        (!best || rank(i) > rank(*best)) &&
+        (open.count(i) || states[i].ready.size() > 1 || !isOpenElsewhere(i)))
       best = i;
   return best;
 }

@@ -52,7 +52,7 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
     state.task = &task;
     state.source = makeCandidateSource(task, chip, edit,
                                        options.seed * 1000003 + states.size(),
-                                       options.isRanked);
+                                       options.candidates);
   }
   mlir::parallelForEach(tasks.front().program->getContext(), states,
                         [](TaskState &state) { state.source->enumerate(); });
@@ -378,7 +378,14 @@ void Tuner::feedMeasurers() {
     if (!measurer.getChannel())
       continue;
     if (measurer.state == Measurer::Idle) {
-      std::optional<size_t> best = queue.pick(measurer.open);
+      auto isOpenElsewhere = [&](size_t task) {
+        return llvm::any_of(measurers, [&](Measurer &other) {
+          return &other != &measurer && other.getChannel() &&
+                 other.open.count(task);
+        });
+      };
+      std::optional<size_t> best =
+          queue.pick(measurer.open, isOpenElsewhere);
       if (!best)
         continue;
       if (!measurer.open.count(*best)) {

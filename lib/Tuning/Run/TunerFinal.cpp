@@ -27,8 +27,38 @@ static int countRunning() {
   return count;
 }
 
+/// The tasks in the order in which they are compared: those first that have the
+/// most time to save, by the times of the search.
+static std::vector<size_t>
+orderForComparison(const std::vector<TaskState> &states) {
+  std::vector<std::pair<double, size_t>> order;
+  for (auto [i, state] : llvm::enumerate(states)) {
+    double saved =
+        state.leaders.empty() ? 0 : state.ownTime - state.leaders.front().time;
+    order.emplace_back(-saved * static_cast<double>(state.task->count), i);
+  }
+  llvm::sort(order);
+  std::vector<size_t> tasks;
+  for (const auto &[saved, task] : order)
+    tasks.push_back(task);
+  return tasks;
+}
+
+/// An equal part of the time that is left, for each task that waits.
+double Tuner::getFinalSeconds() const {
+  if (!options.budget)
+    return finalSeconds;
+  auto waiting = llvm::count_if(states, [](const TaskState &state) {
+    return !state.isFinalBegun && !state.isDone && state.failure.empty();
+  });
+  return std::clamp(getSecondsLeft() / std::max<double>(1, waiting),
+                    leastFinalSeconds, finalSeconds);
+}
+
 void Tuner::compareLeaders() {
-  for (size_t i = 0; i < states.size(); ++i) {
+  if (finalOrder.empty())
+    finalOrder = orderForComparison(states);
+  for (size_t i : finalOrder) {
     TaskState &state = states[i];
     if (state.isFinalBegun || state.isDone || !state.failure.empty())
       continue;
@@ -49,7 +79,8 @@ void Tuner::compareLeaders() {
           openTask(measurer, i);
         continue;
       }
-      Message message = makeFinalRequest(state, options.leaders, finalSeconds);
+      Message message =
+          makeFinalRequest(state, options.leaders, getFinalSeconds());
       if (int others = measurer.host ? 0 : countRunning() - 2;
           others > static_cast<int>(options.jobs) / 2 + 1)
         progress.say(

@@ -673,7 +673,7 @@ ScheduleNumbers ScheduleSpace::mutate(const Point &from,
     if (formatPoint(point) != formatPoint(from) && isLegal(point))
       return point;
   }
-  return draw(random);
+  return cores.empty() ? from : draw(random);
 }
 
 ScheduleNumbers ScheduleSpace::cross(const Point &a, const Point &b,

@@ -21,8 +21,8 @@ struct RankedSchedule {
 
 /// Whether the model applies: matmuls on a matrix unit with static extents,
 /// without producers and without reductions of rows, on a chip whose rates were
-/// fitted. `withProducers` permits producers, for which the model lacks the time
-/// that they take: it can order candidates that are measured.
+/// fitted. `withProducers` permits producers, for which the model lacks the
+/// time that they take: it can order candidates that are measured.
 bool canRankSchedules(ContractOp op, const Chip &chip,
                       bool withProducers = false);
 

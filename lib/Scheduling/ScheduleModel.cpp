@@ -81,8 +81,7 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
     else
       while (row > 1 && !hasRowsOfMultiple(op, side, row))
         row /= 2;
-    isHeld[side] =
-        row < chip.asyncCopyBytes || !op.getProducer(side).empty();
+    isHeld[side] = row < chip.asyncCopyBytes || !op.getProducer(side).empty();
     // Shifted accesses read twice.
     accessBytes[side] = !isHeld[side]       ? double(row)
                         : form.gather[side] ? operandBytes[side]

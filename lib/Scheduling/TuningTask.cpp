@@ -61,7 +61,8 @@ static memref::SubViewOp getPart(Value value) {
   if (!view || !view.getOffsets().empty() || !view.getSizes().empty() ||
       !view.getStrides().empty())
     return {};
-  auto array = dyn_cast<MemRefType>(dropPlainLayout(view.getSource().getType()));
+  auto array =
+      dyn_cast<MemRefType>(dropPlainLayout(view.getSource().getType()));
   return array && array.hasStaticShape() && array.getLayout().isIdentity()
              ? view
              : memref::SubViewOp();
@@ -89,7 +90,8 @@ OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   // Parts of one array get an array each: a task writes no array that it reads.
   auto getWhole = [](Value value) {
-    memref::SubViewOp part = isPlain(value.getType()) ? nullptr : getPart(value);
+    memref::SubViewOp part =
+        isPlain(value.getType()) ? nullptr : getPart(value);
     return part ? part.getSource() : value;
   };
   SmallVector<Type> types;
@@ -100,7 +102,8 @@ OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;
-  for (auto [value, argument] : llvm::zip_equal(arguments, body->getArguments())) {
+  for (auto [value, argument] :
+       llvm::zip_equal(arguments, body->getArguments())) {
     if (getWhole(value) == value) {
       mapping.map(value, argument);
       continue;

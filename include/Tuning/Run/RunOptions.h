@@ -16,8 +16,8 @@
 namespace tessera::tuning {
 
 /// Where the candidates of a task come from: a search of its space; the
-/// schedules that the compiler's model compares, with others at random; or these
-/// and changes of the fastest one so far.
+/// schedules that the compiler's model compares, with others at random; or
+/// these and changes of the fastest one so far.
 enum class CandidateKind { Search, Ranked, Guided };
 
 /// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.

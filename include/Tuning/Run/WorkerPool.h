@@ -63,8 +63,7 @@ struct Measurer : WorkerSlot {
 /// Seconds that a worker has to start, to compile, to load, to open a task; and
 /// for the final comparison of a task.
 constexpr double startLimit = 90, compileLimit = 90, loadLimit = 60,
-                 openLimit = 300, finalSeconds = 2.0,
-                 leastFinalSeconds = 0.1;
+                 openLimit = 300, finalSeconds = 2.0, leastFinalSeconds = 0.1;
 /// Seconds that a host has to report how a process of it ended.
 constexpr double dyingLimit = 30;
 

@@ -72,8 +72,7 @@ private:
 class RankedSource : public SpaceSource {
 public:
   RankedSource(Task &task, const compiler::Chip &chip,
-               const tuning::SpaceValues &values, uint64_t seed,
-               bool isGuided)
+               const tuning::SpaceValues &values, uint64_t seed, bool isGuided)
       : SpaceSource(task, chip, values), isGuided(isGuided), random(seed) {}
 
   void enumerate() override;
@@ -228,7 +227,9 @@ std::optional<Point> RankedSource::propose() {
   // Two of three are the model's.
   bool isOther = proposed % 3 == 2 && (!isGuided || proposed >= firstOfModel);
   ++proposed;
-  auto proposeOther = [&] { return isGuided ? proposeChange() : proposeRandom(); };
+  auto proposeOther = [&] {
+    return isGuided ? proposeChange() : proposeRandom();
+  };
   std::optional<Point> point = isOther ? proposeOther() : proposeNext();
   if (!point)
     point = isOther ? proposeNext() : proposeOther();

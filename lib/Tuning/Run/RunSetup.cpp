@@ -184,11 +184,10 @@ tessera::tuning::completeOptions(const RunRequest &request, RunOptions &options,
                            return item.ends_with(".mlir") || isModelName(item);
                          })
           : request.share == "time";
-  options.candidates =
-      llvm::StringSwitch<CandidateKind>(request.candidates)
-          .Case("ranked", CandidateKind::Ranked)
-          .Case("guided", CandidateKind::Guided)
-          .Default(CandidateKind::Search);
+  options.candidates = llvm::StringSwitch<CandidateKind>(request.candidates)
+                           .Case("ranked", CandidateKind::Ranked)
+                           .Case("guided", CandidateKind::Guided)
+                           .Default(CandidateKind::Search);
   options.leaders = std::max(options.leaders,
                              static_cast<unsigned>(options.replay.value_or(0)));
   options.compile.tuned = std::make_shared<compiler::TunedSchedules>();

@@ -458,12 +458,10 @@ addModelTasks(const std::string &file, std::optional<int64_t> batch,
 }
 
 /// Adds the tasks of one argument of the command line.
-static mlir::LogicalResult addItem(const std::string &item,
-                                   std::optional<int64_t> batch,
-                                   const compiler::CompileOptions &options,
-                                   mlir::MLIRContext &context,
-                                   llvm::raw_ostream &messages,
-                                   std::vector<Task> &tasks) {
+static mlir::LogicalResult
+addItem(const std::string &item, std::optional<int64_t> batch,
+        const compiler::CompileOptions &options, mlir::MLIRContext &context,
+        llvm::raw_ostream &messages, std::vector<Task> &tasks) {
   auto fail = [&](const llvm::Twine &what) {
     messages << "error: " << what << "\n";
     return mlir::failure();

@@ -70,8 +70,8 @@ static double getWeight(const TaskState &state,
   return weight;
 }
 
-/// The order of tasks whose sources expect nothing of a candidate. The gain that
-/// is expected of the n-th one falls with the square of n.
+/// The order of tasks whose sources expect nothing of a candidate. The gain
+/// that is expected of the n-th one falls with the square of n.
 static double getGuidedRank(const TaskState &state, double weight) {
   auto begun = static_cast<double>(state.begun);
   // Tasks without a time come last.
@@ -102,8 +102,8 @@ std::optional<Pending> TaskQueue::propose(std::optional<size_t> mostWaiting) {
     else if (!state.hints.empty())
       rank = 1e8;
     else if (options.candidates == CandidateKind::Guided)
-      rank = getGuidedRank(state,
-                           options.weighByTime ? getWeight(state, programs) : 1);
+      rank = getGuidedRank(
+          state, options.weighByTime ? getWeight(state, programs) : 1);
     else if (state.begun < firstCandidates)
       rank = 1e6 - static_cast<double>(state.begun);
     else {

@@ -384,8 +384,7 @@ void Tuner::feedMeasurers() {
                  other.open.count(task);
         });
       };
-      std::optional<size_t> best =
-          queue.pick(measurer.open, isOpenElsewhere);
+      std::optional<size_t> best = queue.pick(measurer.open, isOpenElsewhere);
       if (!best)
         continue;
       if (!measurer.open.count(*best)) {

@@ -188,8 +188,7 @@ checkByReference(const std::string &program,
     // A task need not write all of an array.
     if (isOutput && !isAdded)
       poisoned = makePoisoned(inputs[i]);
-    auto array =
-        toReference(isOutput && !isAdded ? poisoned : inputs[i], type);
+    auto array = toReference(isOutput && !isAdded ? poisoned : inputs[i], type);
     if (failed(array))
       return "the reference does not support this element type";
     arguments.push_back(std::move(*array));
@@ -305,8 +304,8 @@ void MeasureWorker::open(const Message &message) {
             sums = std::move(sums), inputs = task.data->getArrays(),
             outputs = task.expected, isAdded = task.isAdded,
             signature = task.data->getSignature()] {
-    std::string wrong = checkByReference(program, sums, *inputs, *outputs,
-                                         signature, isAdded);
+    std::string wrong =
+        checkByReference(program, sums, *inputs, *outputs, signature, isAdded);
     answer(json::Object{{"op", "checked"}, {"task", key}, {"error", wrong}});
   });
 }
@@ -561,9 +560,9 @@ void MeasureWorker::runFinal(Message message) {
         runtime::selectVariant(runner.candidate.bundle, device->info());
     bool isPlanted = variant.ok() && findFault(**variant) == "final";
     if (time.ok()) {
-      after = checkOutputs(*device, data, task.isExact,
-                           isPlanted ? makeWrong(*task.expected) : *task.expected,
-                           task.outputs);
+      after = checkOutputs(
+          *device, data, task.isExact,
+          isPlanted ? makeWrong(*task.expected) : *task.expected, task.outputs);
     } else {
       after.outcome = Outcome::NotRun;
       after.error = time.status().message();

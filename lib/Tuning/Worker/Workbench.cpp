@@ -77,8 +77,9 @@ Status TaskData::prepareOutputs(bool isAdded) {
     if (!slot.isBuffer() || !slot.mayWrite)
       continue;
     char *data = buffers[i] + guardBytes;
-    Status status = isAdded ? copyTo(device, data, (*arrays)[i])
-                            : device.fill(data, poison, (*arrays)[i].data.size());
+    Status status = isAdded
+                        ? copyTo(device, data, (*arrays)[i])
+                        : device.fill(data, poison, (*arrays)[i].data.size());
     if (!status.ok())
       return status;
   }

@@ -19,6 +19,7 @@
 #include "llvm/Support/Format.h"
 
 #include <array>
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -93,11 +94,31 @@ static std::string describeOrigin(const tuning::Record &record,
 std::shared_ptr<const TunedSchedules>
 mlir::tessera::readScheduleDatabase(StringRef path, std::string &why) {
   std::vector<std::string> notes;
-  return readScheduleDatabase(path, /*device=*/"", notes, why);
+  return readScheduleDatabase(path, RecordFilter(), notes, why);
+}
+
+/// The compiler's own choice as it was measured with `best`, or null.
+static const tuning::Record *findOwn(ArrayRef<tuning::Record> records,
+                                     const tuning::Record &best) {
+  const tuning::Record *own = nullptr;
+  for (const tuning::Record &record : records)
+    if (record.schedule.empty() &&
+        record.outcome == tuning::Outcome::Measured &&
+        record.isFinal == best.isFinal && record.run == best.run)
+      own = &record;
+  return own;
+}
+
+/// Whether `best` was faster than the compiler's own choice by a factor, and by
+/// more than the noise.
+static bool isFaster(const tuning::Record &best, const tuning::Record *own,
+                     double gain) {
+  return best.isFinal && !best.schedule.empty() && own &&
+         best.high < own->low && own->median >= gain * best.median;
 }
 
 std::shared_ptr<const TunedSchedules>
-mlir::tessera::readScheduleDatabase(StringRef path, StringRef device,
+mlir::tessera::readScheduleDatabase(StringRef path, const RecordFilter &filter,
                                     std::vector<std::string> &notes,
                                     std::string &why) {
   auto fail = [&](llvm::Error error) {
@@ -113,19 +134,22 @@ mlir::tessera::readScheduleDatabase(StringRef path, StringRef device,
     return fail(records.takeError());
   auto tuned = std::make_shared<TunedSchedules>();
   tuned->source = path.str();
-  std::set<std::array<std::string, 3>> seen;
+  StringRef source = filter.source.empty() ? path : StringRef(filter.source);
+  std::map<std::array<std::string, 3>, size_t> positions;
+  std::vector<std::vector<tuning::Record>> tasks;
+  for (tuning::Record &record : *records) {
+    const tuning::TaskId &task = record.task;
+    auto [position, isNew] =
+        positions.try_emplace({task.target, task.chip, task.key}, tasks.size());
+    if (isNew)
+      tasks.emplace_back();
+    tasks[position->second].push_back(std::move(record));
+  }
   std::set<std::string> others;
   size_t left = 0;
-  for (const tuning::Record &record : *records) {
-    const tuning::TaskId &task = record.task;
-    if (!seen.insert({task.target, task.chip, task.key}).second)
-      continue;
-    std::vector<tuning::Record> ofTask;
-    for (const tuning::Record &other : *records)
-      if (other.task.key == task.key && other.task.target == task.target &&
-          other.task.chip == task.chip)
-        ofTask.push_back(other);
-    const tuning::Record *best = tuning::pickBest(ofTask, device);
+  for (const std::vector<tuning::Record> &ofTask : tasks) {
+    const tuning::TaskId &task = ofTask.front().task;
+    const tuning::Record *best = tuning::pickBest(ofTask, filter.device);
     if (!best) {
       if (const tuning::Record *other = tuning::pickBest(ofTask, "")) {
         others.insert(other->environment.device);
@@ -133,23 +157,18 @@ mlir::tessera::readScheduleDatabase(StringRef path, StringRef device,
       }
       continue;
     }
-    // The record that it was compared with.
-    const tuning::Record *own = nullptr;
-    for (const tuning::Record &other : *records)
-      if (other.task.key == task.key && other.task.target == task.target &&
-          other.task.chip == task.chip && other.schedule.empty() &&
-          other.outcome == tuning::Outcome::Measured &&
-          other.isFinal == best->isFinal && other.run == best->run)
-        own = &other;
+    const tuning::Record *own = findOwn(ofTask, *best);
+    if (filter.gain > 0 && !isFaster(*best, own, filter.gain))
+      continue;
     tuned->schedules.push_back({task.target, task.chip, task.key,
                                 best->schedule,
-                                describeOrigin(*best, own, path)});
+                                describeOrigin(*best, own, source)});
   }
   if (left > 0)
     notes.push_back(std::to_string(left) +
                     (left == 1 ? " task of '" : " tasks of '") + path.str() +
                     "' " + (left == 1 ? "has" : "have") +
-                    " no measurements on " + device.str() + " and " +
+                    " no measurements on " + filter.device + " and " +
                     (left == 1 ? "is" : "are") +
                     " ignored; measured on: " + llvm::join(others, ", "));
   return tuned;

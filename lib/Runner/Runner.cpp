@@ -149,8 +149,10 @@ LogicalResult Runner::openTarget() {
       options.scheduleDb != "off") {
     std::string why;
     std::vector<std::string> notes;
-    compileOptions.tuned = compiler::readScheduleDatabase(
-        options.scheduleDb, target.device->info().name, notes, why);
+    compiler::RecordFilter filter;
+    filter.device = target.device->info().name;
+    compileOptions.tuned =
+        compiler::readScheduleDatabase(options.scheduleDb, filter, notes, why);
     if (!why.empty())
       return report.fail(Exit::Usage, "--schedule-db: " + why);
     for (const std::string &note : notes)

@@ -6,6 +6,7 @@
 
 #include "Commands.h"
 
+#include "Driver/ScheduleDatabase.h"
 #include "Report/TaskText.h"
 
 using namespace tessera::tuning;
@@ -13,7 +14,7 @@ using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
 static constexpr const char bestHelp[] =
-    R"(gpu-tune best --db=FILE [--chip=CHIP] [--task=KEY] [--json|--tsv]
+    R"(gpu-tune best --db=FILE [--chip=CHIP] [--task=KEY] [--json|--tsv [--gain=N]]
 
 Prints the best schedule for each task, chip and device, as the attribute of a linalg
 op; its time with its 95 % confidence interval and its rate; and how many
@@ -26,23 +27,41 @@ as measured on the same device, driver and host.
   --tsv         lines for lib/Driver/Tuned/TARGET-CHIP.tsv, the records that come
                 with the compiler: key, schedule (empty for the compiler's own
                 choice), origin
+  --gain=N      --tsv: only schedules that were at least N times as fast as the
+                compiler's own choice in their final comparison, where the
+                confidence intervals do not overlap; default: all
+  --source=TEXT --tsv: what the origins name instead of FILE
 )";
+
+static llvm::Error parseGain(StringRef value, double &gain) {
+  if (value.getAsDouble(gain) || !(gain >= 1))
+    return llvm::createStringError("--gain must be a factor of at least 1, "
+                                   "not '" +
+                                   value + "'");
+  return llvm::Error::success();
+}
 
 int tessera::tuning::runBest(ArrayRef<StringRef> args) {
   std::string path;
   TaskId task;
   bool json = false, tsv = false;
+  RecordFilter filter;
   Arguments arguments(bestHelp);
   arguments.addRequiredText("--db", path);
   arguments.addText("--chip", task.chip);
   arguments.addText("--task", task.key);
   arguments.addFlag("--json", json);
   arguments.addFlag("--tsv", tsv);
+  arguments.addValue(
+      "--gain", [&](StringRef value) { return parseGain(value, filter.gain); });
+  arguments.addText("--source", filter.source);
   if (std::optional<int> status = parse(arguments, args, "--db"))
     return *status;
   if (json && tsv)
     return fail(Exit::Usage,
                 "--json and --tsv are mutually exclusive: remove one");
+  if (!tsv && (filter.gain > 0 || !filter.source.empty()))
+    return fail(Exit::Usage, "--gain and --source require --tsv");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
@@ -56,12 +75,17 @@ int tessera::tuning::runBest(ArrayRef<StringRef> args) {
   if (tsv) {
     // The schedules that --schedule-db would select.
     std::string why;
-    auto tuned = readScheduleDatabase(path, why);
+    std::vector<std::string> notes;
+    auto tuned = readScheduleDatabase(path, filter, notes, why);
     if (!tuned)
       return fail(Exit::Failed, why);
     std::string lines = formatTunedSchedules(*tuned, task);
     if (lines.empty())
-      return failEmpty("times");
+      return filter.gain > 0
+                 ? fail(Exit::Failed, "'" + path +
+                                          "' does not contain schedules that "
+                                          "were faster by this gain")
+                 : failEmpty("times");
     llvm::outs() << "# Key, schedule, origin (gpu-tune best --tsv).\n" << lines;
     return int(Exit::Done);
   }

@@ -212,8 +212,8 @@ def calibrate(tool, margin, database, writes):
     import schedule_fit
     tasks = read_tasks(tool, database)
     rates = schedule_fit.read_rates()
-    rates.pop("margins")
-    rates.pop("longest")
+    for name in ("margins", "longest", "corrections"):
+        rates.pop(name, None)
     records = [record for task in tasks for record in task["records"]]
     apart = np.abs(schedule_fit.predict(get_arrays(records), rates)
                    / np.array([record["estimate"] for record in records]) - 1).max()

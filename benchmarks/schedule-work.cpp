@@ -17,6 +17,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Driver/Compiler.h"
 #include "Scheduling/RankSchedules.h"
+#include "Scheduling/ScheduleCorrection.h"
 #include "Scheduling/TuningTask.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -148,17 +149,24 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
   if (!schedule)
     return;
   ScheduleWork work = describeWork(matmul, schedule.getFields(), chip);
-  os.value(
-      json::Object{{"own", isOwn},
-                   {"byRules", schedule == byRules},
-                   {"isChoice", schedule == choice},
-                   {"schedule", text},
-                   {"outcome", getText(record, "outcome")},
-                   {"time", record.getNumber("median").value_or(0)},
-                   {"low", record.getNumber("low").value_or(0)},
-                   {"high", record.getNumber("high").value_or(0)},
-                   {"estimate", estimateTime(work, *chip.model.schedules).time},
-                   {"work", listWork(work)}});
+  ScheduleEstimate estimate = estimateTime(work, *chip.model.schedules);
+  json::Array features;
+  for (const ScheduleFeature &feature :
+       describeFeatures(matmul, schedule.getFields(), work, estimate, chip))
+    features.push_back(feature.value);
+  os.value(json::Object{
+      {"own", isOwn},
+      {"byRules", schedule == byRules},
+      {"isChoice", schedule == choice},
+      {"schedule", text},
+      {"outcome", getText(record, "outcome")},
+      {"time", record.getNumber("median").value_or(0)},
+      {"low", record.getNumber("low").value_or(0)},
+      {"high", record.getNumber("high").value_or(0)},
+      {"estimate", estimate.time},
+      {"corrected", estimateSchedule(matmul, schedule.getFields(), chip).time},
+      {"features", std::move(features)},
+      {"work", listWork(work)}});
 }
 
 int main(int argc, char **argv) {
@@ -186,6 +194,16 @@ int main(int argc, char **argv) {
       os.object([&] {
         os.attribute("key", key);
         os.attribute("description", task.description);
+        os.attributeArray("features", [&] {
+          ScheduleFields fields;
+          fields.workgroup = fields.subgroup = {1, 1};
+          fields.k = fields.kFragment = 1;
+          ScheduleWork work = describeWork(matmul, fields, *chip);
+          for (const ScheduleFeature &feature : describeFeatures(
+                   matmul, fields, work,
+                   estimateTime(work, *chip->model.schedules), *chip))
+            os.value(feature.name);
+        });
         os.attribute("isChanged", choices.first != choices.second);
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)

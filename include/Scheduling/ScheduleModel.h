@@ -36,6 +36,8 @@ struct ScheduledMatmul {
   /// made, their bytes, read and written, and the elements that they transpose.
   double copies = 0, copiedBytes = 0, transposedElements = 0;
   std::array<bool, 2> isCopied{false, false};
+  /// Whether K is not the dimension along which lhs and rhs are stored.
+  std::array<bool, 2> isAcross{false, false};
   /// Whether no lane can load adjacent elements of lhs or rhs from workgroup
   /// memory at once.
   std::array<bool, 2> loadsSingles{false, false};
@@ -92,11 +94,32 @@ struct ScheduleWork {
 ScheduleWork describeWork(const ScheduledMatmul &matmul,
                           const ScheduleFields &fields, const Chip &chip);
 
+/// What limits the steps of an SM.
+enum class StepLimit {
+  Products,
+  Shared,
+  Loads,
+  Singles,
+  Cache,
+  Latency,
+  Accesses,
+  HeldAccesses
+};
+inline constexpr size_t numStepLimits = 8;
+
 /// The estimated time in nanoseconds, and what takes most of it.
 struct ScheduleEstimate {
   double time = 0;
   StringRef limit;
+  /// The rounds of workgroups or tiles on an SM; and the times that each limit
+  /// by itself allows for the steps, that all stores take, all of memory, and
+  /// what adds up parts of K.
+  double rounds = 1;
+  std::array<double, numStepLimits> limits{};
+  double stores = 0, memory = 0, sums = 0;
 };
+
+/// The estimate by the rates alone.
 ScheduleEstimate estimateTime(const ScheduleWork &work,
                               const ScheduleRates &rates);
 

@@ -338,6 +338,9 @@ struct SchedulePolicy {
   /// them. The default schedule takes the one by which the contraction takes
   /// least time.
   std::vector<ScheduleDefaults> groupDefaults;
+  /// Those that the model of all schedules compares besides. Their speed is not
+  /// used.
+  std::vector<ScheduleDefaults> comparedTilings = {};
   SimtDefaults simt;
 };
 

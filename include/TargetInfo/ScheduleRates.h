@@ -13,6 +13,10 @@
 #ifndef TARGETINFO_SCHEDULERATES_H
 #define TARGETINFO_SCHEDULERATES_H
 
+#include "TargetInfo/CorrectionTree.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
 #include <array>
 #include <cstddef>
 
@@ -68,6 +72,9 @@ struct ScheduleRates {
   double longest = 0;
   /// The factor of loads of rows that do not start at whole lines.
   double splitLines = 1;
+  /// Trees that were fitted to what the estimate by these rates leaves; none
+  /// for the estimate as it is.
+  llvm::ArrayRef<CorrectionTree> corrections = {};
 };
 
 } // namespace mlir::tessera

@@ -74,13 +74,21 @@ public:
   void forEach(llvm::function_ref<void(ScheduleAttr)> visit);
 
 private:
+  void forEachOf(ScheduleDefaults tiling,
+                 llvm::function_ref<void(ScheduleAttr)> visit);
   /// The schedule of `tiling` with the reduction split into `parts`, reduced in
   /// the given way, and with `cluster` workgroups along M and N that share
-  /// tiles; null if it does not fit.
+  /// tiles; null if it does not fit. `inPairs`: an SM has room for two of its
+  /// workgroups, which have one tile each.
   ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
-                    SplitReduction kind, std::array<int64_t, 2> cluster);
+                    SplitReduction kind, std::array<int64_t, 2> cluster,
+                    bool inPairs = false);
   bool permitsUnevenColumns(const ScheduleDefaults &tiling, int64_t k);
+  /// Whether an instruction of the tiling computes the contraction, without
+  /// columns of which most are not needed.
   bool fits(const ScheduleDefaults &tiling);
+  /// Whether rules may choose it.
+  bool suits(const ScheduleDefaults &tiling);
   /// The step along K of `tiling`: that of the table, or the largest smaller
   /// one for which TMA can load the gathered tiles.
   int64_t getStep(const ScheduleDefaults &tiling);
@@ -193,11 +201,14 @@ bool GroupTilings::permitsUnevenColumns(const ScheduleDefaults &tiling,
          problem.extents[2] > fewSteps * k;
 }
 
+bool GroupTilings::suits(const ScheduleDefaults &tiling) {
+  return (llvm::isPowerOf2_64(static_cast<uint64_t>(tiling.workgroup[1])) ||
+          permitsUnevenColumns(tiling, getStep(tiling))) &&
+         fits(tiling);
+}
+
 bool GroupTilings::fits(const ScheduleDefaults &tiling) {
   int64_t k = getStep(tiling);
-  if (!llvm::isPowerOf2_64(static_cast<uint64_t>(tiling.workgroup[1])) &&
-      !permitsUnevenColumns(tiling, k))
-    return false;
   const MatrixInstruction *row = selectInstruction(
       chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
@@ -255,13 +266,13 @@ static bool hasInputLikeOutput(ContractOp op) {
 
 ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
                                 SplitReduction kind,
-                                std::array<int64_t, 2> cluster) {
+                                std::array<int64_t, 2> cluster, bool inPairs) {
   int64_t k = getStep(tiling), whole = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;
   // If all threads copy, a workgroup's next tile cannot start early.
-  bool persistent =
-      chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
+  bool persistent = !inPairs && chip.bulkCopies && wave > 0 && units > wave &&
+                    gathersInBulk(tiling, k);
   bool mayStage =
       parts == 1 && !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
   // A workgroup that has one tile needs no more slots than steps.
@@ -282,6 +293,9 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   int64_t raster = hasColumn || hasRows ? 1 : chooseRaster(tiling, cluster);
   // As many slots as fit into workgroup memory, including their barriers.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
+  if (inPairs)
+    room =
+        chip.unit.memoryBytes / 2 - chip.unit.systemBytes - swizzlePatternBytes;
   ScheduleFields fields;
   fields.workgroup = tiling.workgroup;
   fields.subgroup = tiling.subgroup;
@@ -457,7 +471,7 @@ ScheduleAttr GroupTilings::choose(std::string *prediction) {
   ScheduleAttr best, second;
   Estimate least, next;
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
-    if (!fits(tiling))
+    if (!suits(tiling))
       continue;
     for (int64_t parts : partsOfK) {
       auto [m, n, batches] = countTiles(tiling);
@@ -506,33 +520,46 @@ ScheduleAttr mlir::tessera::chooseGroupSchedule(
   return GroupTilings(op, chip, form, extents).choose(prediction);
 }
 
-void GroupTilings::forEach(llvm::function_ref<void(ScheduleAttr)> visit) {
+void GroupTilings::forEachOf(ScheduleDefaults tiling,
+                             llvm::function_ref<void(ScheduleAttr)> visit) {
   // More workgroups than SMs are rarely of use to add up.
   constexpr int64_t mostRounds = 2;
-  for (ScheduleDefaults tiling : chip.policy.groupDefaults) {
-    if (!fits(tiling))
-      continue;
-    for (int64_t bytes : {128, 256}) {
-      tiling.kBytes = bytes;
-      auto [m, n, batches] = countTiles(tiling);
-      for (int64_t parts : partsOfK) {
-        if (parts > 1 && (op.reducesRows() || m * n * batches * parts >
-                                                  mostRounds * chip.processors))
-          break;
-        auto add = [&](SplitReduction kind, std::array<int64_t, 2> cluster) {
-          if (ScheduleAttr schedule = make(tiling, parts, kind, cluster))
-            visit(schedule);
-        };
-        add(SplitReduction::Ordered, {1, 1});
-        if (parts == 1) {
-          add(SplitReduction::Ordered, {2, 1});
-          add(SplitReduction::Ordered, {1, 2});
-        } else if (parts <= 2 * chip.model.clusterParts) {
-          add(SplitReduction::Cluster, {1, 1});
-        }
+  if (!fits(tiling))
+    return;
+  // The sums of two workgroups, besides all else in the registers of an SM.
+  constexpr int64_t mostOfPair = 128 * 128;
+  auto [m, n, batches] = countTiles(tiling);
+  int64_t tiles = m * n * batches;
+  for (int64_t bytes : {128, 256}) {
+    tiling.kBytes = bytes;
+    for (int64_t parts : partsOfK) {
+      if (parts > 1 &&
+          (op.reducesRows() || tiles * parts > mostRounds * chip.processors))
+        break;
+      auto add = [&](SplitReduction kind, std::array<int64_t, 2> cluster,
+                     bool inPairs = false) {
+        if (ScheduleAttr schedule = make(tiling, parts, kind, cluster, inPairs))
+          visit(schedule);
+      };
+      add(SplitReduction::Ordered, {1, 1});
+      if (tiles * parts > chip.processors &&
+          tiling.workgroup[0] * tiling.workgroup[1] <= mostOfPair)
+        add(SplitReduction::Ordered, {1, 1}, /*inPairs=*/true);
+      if (parts == 1) {
+        add(SplitReduction::Ordered, {2, 1});
+        add(SplitReduction::Ordered, {1, 2});
+      } else if (parts <= 2 * chip.model.clusterParts) {
+        add(SplitReduction::Cluster, {1, 1});
       }
     }
   }
+}
+
+void GroupTilings::forEach(llvm::function_ref<void(ScheduleAttr)> visit) {
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults)
+    forEachOf(tiling, visit);
+  for (const ScheduleDefaults &tiling : chip.policy.comparedTilings)
+    forEachOf(tiling, visit);
 }
 
 void mlir::tessera::forEachGroupSchedule(

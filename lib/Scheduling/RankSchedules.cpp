@@ -11,6 +11,7 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ScheduleCorrection.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/bit.h"
@@ -182,12 +183,10 @@ void SubgroupSchedules::list(
 std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
-  const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);
   std::vector<RankedSchedule> ranked;
   auto add = [&](const ScheduleFields &fields) {
-    ranked.push_back(
-        {fields, estimateTime(describeWork(matmul, fields, chip), rates).time});
+    ranked.push_back({fields, estimateSchedule(matmul, fields, chip).time});
   };
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
@@ -222,8 +221,7 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
   double margin = rates.margins[size_t(matmul.rate)];
   if (margin == 0)
     return base;
-  ScheduleEstimate ofBase =
-      estimateTime(describeWork(matmul, base.getFields(), chip), rates);
+  ScheduleEstimate ofBase = estimateSchedule(matmul, base.getFields(), chip);
   if (ofBase.time > rates.longest)
     return base;
   std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
@@ -241,8 +239,7 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
            << " ns: " << base;
     if (prediction) {
       constexpr double nsOfUs = 1000;
-      StringRef limit =
-          estimateTime(describeWork(matmul, one.fields, chip), rates).limit;
+      StringRef limit = estimateSchedule(matmul, one.fields, chip).limit;
       prediction->clear();
       llvm::raw_string_ostream(*prediction)
           << llvm::format("%.1f us, limited by ", one.time / nsOfUs) << limit

@@ -87,11 +87,11 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
                         : form.gather[side] ? operandBytes[side]
                                             : double(chip.accessBytes) / 2;
     isBulk[side] = !form.gather[side] || row == chip.accessBytes;
+    isAcross[side] = isStoredTransposed(op, form, side) == (side == 0);
     bool isOrdered = llvm::any_of(groups, [&](const MatrixInstruction *row) {
       return hasOrder(op, form, side, *row);
     });
-    loadsSingles[side] = operandBytes[side] == 1 &&
-                         isStoredTransposed(op, form, side) == (side == 0);
+    loadsSingles[side] = operandBytes[side] == 1 && isAcross[side];
     if (form.gather[side] || (isAligned && isOrdered))
       continue;
     isCopied[side] = true;
@@ -219,79 +219,130 @@ static double addLimits(ArrayRef<double> limits) {
   return std::sqrt(std::sqrt(sum));
 }
 
-ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
-                                             const ScheduleRates &rates) {
-  size_t kind = work.isGroup ? 1 : 0;
-  static constexpr StringRef limits[] = {
-      "the matrix unit",   "workgroup memory", "loads of tiles",
-      "single loads",      "the cache",        "the latency of loads",
-      "accesses of lanes", "accesses of lanes"};
-  double loaded = work.loaded + (rates.splitLines - 1) * work.splits;
-  if (work.isGathered)
-    loaded *= rates.gathered;
-  StringRef limit;
-  // The time of a step where an SM has so many workgroups.
-  auto getStep = [&](double together) {
-    // A subgroup has a quarter of the matrix units.
-    double share = std::min(1.0, together * work.threads / threadsOfUnit);
-    std::array<double, 8> times{
-        together * work.products /
-            (share * rates.products[size_t(work.rate)][kind]),
-        together * work.shared / rates.shared[kind],
-        together * loaded / rates.loaded[kind],
-        together * work.singles * rates.single,
-        std::min(work.units, work.processors * together) * loaded / rates.cache,
-        rates.latency[kind] / work.ahead +
-            work.heldAccesses / work.threads * rates.laneAccess,
-        std::max(together * rates.access, rates.laneCopy / work.threads) *
-            work.accesses,
-        together * work.heldAccesses * rates.heldAccess};
-    limit = limits[llvm::max_element(times) - times.begin()];
-    double waiting = 0;
-    if (work.isSerial)
-      waiting = std::exchange(times[5], 0);
-    return addLimits(times) + waiting + rates.step[kind];
-  };
-  auto getStores = [&](double together) {
-    return addLimits({together * work.stored / rates.stored[kind],
-                      together * work.stores * rates.store,
-                      work.stores / work.threads * rates.laneStore});
-  };
-  // A round with so many workgroups on each SM.
-  auto getRound = [&](double together) {
+/// The names of the limits of a step.
+static constexpr StringRef limitNames[numStepLimits] = {
+    "the matrix unit",   "workgroup memory", "loads of tiles",
+    "single loads",      "the cache",        "the latency of loads",
+    "accesses of lanes", "accesses of lanes"};
+
+namespace {
+/// Estimates the phases of a schedule's work.
+class WorkTimes {
+public:
+  WorkTimes(const ScheduleWork &work, const ScheduleRates &rates)
+      : work(work), rates(rates), kind(work.isGroup ? 1 : 0),
+        loaded(work.loaded + (rates.splitLines - 1) * work.splits) {
+    if (work.isGathered)
+      loaded *= rates.gathered;
+  }
+
+  /// What limits a step where an SM has so many workgroups.
+  std::array<double, numStepLimits> getLimits(double together) const;
+  double getStep(double together) const;
+  double getStores(double together) const;
+  /// A round with so many workgroups on each SM.
+  double getRound(double together) const {
     return rates.tile[kind] + rates.latency[kind] +
            work.steps * getStep(together) + getStores(together);
-  };
-  double all;
+  }
+  double getRounds() const;
+  double getSums() const;
+
+private:
+  const ScheduleWork &work;
+  const ScheduleRates &rates;
+  size_t kind;
+  double loaded;
+};
+} // namespace
+
+std::array<double, numStepLimits> WorkTimes::getLimits(double together) const {
+  // A subgroup has a quarter of the matrix units.
+  double share = std::min(1.0, together * work.threads / threadsOfUnit);
+  return {together * work.products /
+              (share * rates.products[size_t(work.rate)][kind]),
+          together * work.shared / rates.shared[kind],
+          together * loaded / rates.loaded[kind],
+          together * work.singles * rates.single,
+          std::min(work.units, work.processors * together) * loaded /
+              rates.cache,
+          rates.latency[kind] / work.ahead +
+              work.heldAccesses / work.threads * rates.laneAccess,
+          std::max(together * rates.access, rates.laneCopy / work.threads) *
+              work.accesses,
+          together * work.heldAccesses * rates.heldAccess};
+}
+
+double WorkTimes::getStep(double together) const {
+  std::array<double, numStepLimits> limits = getLimits(together);
+  double waiting = 0;
+  if (work.isSerial)
+    waiting = std::exchange(limits[size_t(StepLimit::Latency)], 0);
+  return addLimits(limits) + waiting + rates.step[kind];
+}
+
+double WorkTimes::getStores(double together) const {
+  return addLimits({together * work.stored / rates.stored[kind],
+                    together * work.stores * rates.store,
+                    work.stores / work.threads * rates.laneStore});
+}
+
+/// All rounds of an SM.
+double WorkTimes::getRounds() const {
   if (work.isPersistent) {
     double rounds = std::ceil(work.units / work.processors),
            between = rates.tile[kind] + getStores(1);
-    all = rates.latency[kind] + between + rounds * work.steps * getStep(1) +
-          (rounds - 1) * between * rates.exposed;
-  } else {
-    double ofRound = work.processors * work.resident,
-           full = std::floor(work.units / ofRound),
-           rest = work.units - full * ofRound;
-    all = full > 0 ? full * getRound(work.resident) : 0;
-    if (rest > 0)
-      all += getRound(std::ceil(rest / work.processors));
+    return rates.latency[kind] + between + rounds * work.steps * getStep(1) +
+           (rounds - 1) * between * rates.exposed;
   }
-  double busy = std::min(work.units, work.processors),
-         memory =
-             work.bytes / std::min(rates.memory, busy * rates.processorMemory);
-  if (memory > all)
-    limit = "memory";
-  double time = rates.start + addLimits({all, memory});
-  if (rates.start > std::max(all, memory))
-    limit = "the kernel's start";
+  double ofRound = work.processors * work.resident,
+         full = std::floor(work.units / ofRound),
+         rest = work.units - full * ofRound,
+         all = full > 0 ? full * getRound(work.resident) : 0;
+  if (rest > 0)
+    all += getRound(std::ceil(rest / work.processors));
+  return all;
+}
+
+double WorkTimes::getSums() const {
   if (work.addsInCluster)
-    time += rates.clusterWait + work.sumsOfTile / rates.clusterSums;
-  else if (work.parts > 1)
-    time += rates.startOfSums + 2 * work.parts * work.sums / rates.sums;
+    return rates.clusterWait + work.sumsOfTile / rates.clusterSums;
+  if (work.parts > 1)
+    return rates.startOfSums + 2 * work.parts * work.sums / rates.sums;
+  return 0;
+}
+
+ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
+                                             const ScheduleRates &rates) {
+  WorkTimes times(work, rates);
+  ScheduleEstimate estimate;
+  double busy = std::min(work.units, work.processors),
+         turns = std::ceil(work.units / work.processors),
+         together = work.isPersistent ? 1.0 : std::min(work.resident, turns);
+  estimate.rounds =
+      work.isPersistent
+          ? turns
+          : std::ceil(work.units / (work.processors * work.resident));
+  estimate.limits = times.getLimits(together);
+  for (double &limit : estimate.limits)
+    limit *= estimate.rounds * work.steps;
+  estimate.stores = estimate.rounds * times.getStores(together);
+  estimate.memory =
+      work.bytes / std::min(rates.memory, busy * rates.processorMemory);
+  estimate.sums = times.getSums();
+  double all = times.getRounds();
+  estimate.time =
+      rates.start + addLimits({all, estimate.memory}) + estimate.sums;
   if (work.isClustered)
-    time *= rates.sharing;
+    estimate.time *= rates.sharing;
   if (work.copies > 0)
-    time += work.copies * rates.copyStart + work.copiedBytes / rates.copied +
-            work.transposedElements / rates.transposed;
-  return {time, limit};
+    estimate.time += work.copies * rates.copyStart +
+                     work.copiedBytes / rates.copied +
+                     work.transposedElements / rates.transposed;
+  estimate.limit =
+      rates.start > std::max(all, estimate.memory) ? "the kernel's start"
+      : estimate.memory > all                      ? "memory"
+                              : limitNames[llvm::max_element(estimate.limits) -
+                                           estimate.limits.begin()];
+  return estimate;
 }

@@ -101,15 +101,16 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// The step is no longer than K, down to rows of 32 bytes.
+// The step is no longer than K, down to rows of 32 bytes. (By rules, as with all epilogues that have operands.)
 
 // CHECK-LABEL: func @short
 // CHECK:       k = 64, kFragment = 64, stages = 1, {{.*}}subgroupsPerFragment = 4> {{.*}}{
-func.func @short(%a: memref<64x48xi8>, %b: memref<2421x48xi8>, %c: memref<64x2421xi32>) {
-  tessera.contract ins(%a, %b : memref<64x48xi8>, memref<2421x48xi8>) outs(%c : memref<64x2421xi32>)
-      maps [#mk, #nk, #mn] accumulate i32 {
-  ^bb0(%acc: i32):
-    tessera.yield %acc : i32
+func.func @short(%a: memref<64x48xi8>, %b: memref<2421x48xi8>, %v: memref<2421xi32>, %c: memref<64x2421xi32>) {
+  tessera.contract ins(%a, %b : memref<64x48xi8>, memref<2421x48xi8>) extras(%v : memref<2421xi32>) outs(%c : memref<64x2421xi32>)
+      maps [#mk, #nk, #mn, #n] accumulate i32 {
+  ^bb0(%acc: i32, %x: i32):
+    %sum = arith.addi %acc, %x : i32
+    tessera.yield %sum : i32
   }
   return
 }

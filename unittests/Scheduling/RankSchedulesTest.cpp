@@ -6,6 +6,7 @@
 
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ScheduleCorrection.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -91,9 +92,7 @@ TEST_F(RankSchedulesTest, OrdersByTime) {
         EXPECT_LE(ranked[i - 1].time, ranked[i].time);
       }
       EXPECT_EQ(ranked[i].time,
-                estimateTime(describeWork(matmul, ranked[i].fields, getChip()),
-                             *getChip().model.schedules)
-                    .time);
+                estimateSchedule(matmul, ranked[i].fields, getChip()).time);
     }
   }
 }
@@ -118,9 +117,7 @@ TEST_F(RankSchedulesTest, ImprovesOnRules) {
     ++changed;
     ScheduledMatmul matmul(op, chip);
     auto estimate = [&](ScheduleAttr schedule) {
-      return estimateTime(describeWork(matmul, schedule.getFields(), chip),
-                          *chip.model.schedules)
-          .time;
+      return estimateSchedule(matmul, schedule.getFields(), chip).time;
     };
     EXPECT_LT(estimate(choice) * 1.15, estimate(rules));
     EXPECT_NE(prediction.find("us, limited by "), std::string::npos);

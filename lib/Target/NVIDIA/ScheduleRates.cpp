@@ -46,5 +46,6 @@ ScheduleRates mlir::tessera::getWarpgroupRates() {
   // Its choices for 97 shapes that were measured afterwards decide: some for
   // 8-bit floats took twice as long as the best, and some for f64 spill.
   rates.margins = {1.15, 1.15, 1.35, 1.15, 0};
+  rates.corrections = getWarpgroupCorrections();
   return rates;
 }

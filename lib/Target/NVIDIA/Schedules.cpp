@@ -57,6 +57,27 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
     tiling.sumsApart = true;
     policy.groupDefaults.push_back(tiling);
   }
+  // Few columns, and numbers of them between the powers of two.
+  using Tile = std::array<int64_t, 2>;
+  auto compare = [&](int64_t rows, int64_t columns, bool sumsApart) {
+    ScheduleDefaults tiling{Tile{rows, columns}, Tile{64, columns}, 128, 8, 4};
+    tiling.sumsApart = sumsApart;
+    policy.comparedTilings.push_back(tiling);
+  };
+  for (auto [rows, columns] : std::vector<Tile>({{64, 16},
+                                                 {64, 32},
+                                                 {64, 160},
+                                                 {64, 224},
+                                                 {128, 16},
+                                                 {128, 32},
+                                                 {128, 96},
+                                                 {128, 224},
+                                                 {192, 64},
+                                                 {192, 96}}))
+    compare(rows, columns, /*sumsApart=*/false);
+  for (auto [rows, columns] :
+       std::vector<Tile>({{64, 16}, {64, 32}, {128, 32}, {128, 64}, {192, 64}}))
+    compare(rows, columns, /*sumsApart=*/true);
 }
 
 static void setTensorMemoryPolicy(SchedulePolicy &policy) {

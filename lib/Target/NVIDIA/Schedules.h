@@ -17,6 +17,9 @@ void setNvidiaSchedules(Chip &chip, const NvidiaChipRow &row);
 /// The fitted rates of chips with instructions of warpgroups.
 ScheduleRates getWarpgroupRates();
 
+/// The trees that correct estimates by these rates.
+llvm::ArrayRef<CorrectionTree> getWarpgroupCorrections();
+
 } // namespace mlir::tessera
 
 #endif // LIB_TARGET_NVIDIA_SCHEDULES_H

@@ -1,0 +1,46 @@
+//===- ScheduleCorrection.h - Corrected times of schedules ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rates describe a chip as far as a formula does. What the measured times have
+// beyond it is learned by trees over features of the matmul and the schedule
+// (`ScheduleRates::corrections`, docs/Tuning.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SCHEDULING_SCHEDULECORRECTION_H
+#define SCHEDULING_SCHEDULECORRECTION_H
+
+#include "Scheduling/ScheduleModel.h"
+
+#include <vector>
+
+namespace mlir::tessera {
+
+/// A number by which trees distinguish schedules. Sizes are logarithms to base
+/// 2, and times are those of the estimate as shares of the whole, also
+/// logarithms.
+struct ScheduleFeature {
+  StringRef name;
+  double value = 0;
+};
+inline constexpr size_t numScheduleFeatures = 64;
+using ScheduleFeatures = std::array<ScheduleFeature, numScheduleFeatures>;
+
+ScheduleFeatures describeFeatures(const ScheduledMatmul &matmul,
+                                  const ScheduleFields &fields,
+                                  const ScheduleWork &work,
+                                  const ScheduleEstimate &estimate,
+                                  const Chip &chip);
+
+/// The estimate by the chip's rates, corrected by its trees. The chip has rates
+/// of schedules.
+ScheduleEstimate estimateSchedule(const ScheduledMatmul &matmul,
+                                  const ScheduleFields &fields,
+                                  const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // SCHEDULING_SCHEDULECORRECTION_H

@@ -151,3 +151,81 @@ func.func @ahead(%w: memref<128x32xi8>, %s: memref<4x32xf16>, %init: !tessera.fr
   } {tessera.schedule = #schedule}
   return
 }
+
+// -----
+
+#schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 3>
+
+// Five or eight steps: as many as stages in any case, so that all copies stay in bounds.
+
+// CHECK-LABEL: func @either
+// CHECK:           %[[STEPS:.+]] = arith.select %{{.+}}, %c5, %c8
+// CHECK-COUNT-2:   tessera.async_copy {{.+}} in_bounds
+// CHECK:           %[[MAIN:.+]] = arith.subi %[[STEPS]], %c2
+// CHECK:           scf.for %{{.+}} = %c0 to %[[MAIN]] step %c1
+// CHECK:             tessera.async_copy {{.+}} in_bounds
+// CHECK:           tessera.wait{{$}}
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      scf.for %{{.+}} = %[[MAIN]] to %[[STEPS]] step %c1
+// CHECK-NOT:         tessera.async_copy
+
+// Two or eight are fewer than stages.
+
+// CHECK-LABEL: func @too_few
+// CHECK-NOT:     tessera.async_copy {{.+}} in_bounds
+// CHECK:         scf.for %{{.+}} = %c0 to %{{.+}} step %c1
+// CHECK-NOT:     scf.for
+func.func @either(%a: memref<64x512xf16>, %init: !tessera.fragment<64x32xf16, a>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c5 = arith.constant 5 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c2)
+      threads(%tx, %ty, %tz) in (%bx = %c1, %by = %c1, %bz = %c1)
+      workgroup(%w : memref<64x32xf16, #gpu.address_space<workgroup>>) {
+    %last = arith.cmpi eq, %z, %c1 : index
+    %n = arith.select %last, %c5, %c8 : index
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%f = %init) -> (!tessera.fragment<64x32xf16, a>) {
+      %k = arith.muli %i, %c32 : index
+      gpu.barrier
+      tessera.copy %a[%c0, %k], %w[%c0, %c0] shape [64, 32] in_bounds swizzled
+          : memref<64x512xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %g = tessera.load %w[%c0, %c0] in_bounds swizzled : memref<64x32xf16, #gpu.address_space<workgroup>>
+          -> !tessera.fragment<64x32xf16, a>
+      scf.yield %g : !tessera.fragment<64x32xf16, a>
+    }
+    "test.use"(%r) : (!tessera.fragment<64x32xf16, a>) -> ()
+    gpu.terminator
+  } {tessera.schedule = #schedule}
+  return
+}
+
+func.func @too_few(%a: memref<64x512xf16>, %init: !tessera.fragment<64x32xf16, a>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c2)
+      threads(%tx, %ty, %tz) in (%bx = %c1, %by = %c1, %bz = %c1)
+      workgroup(%w : memref<64x32xf16, #gpu.address_space<workgroup>>) {
+    %last = arith.cmpi eq, %z, %c1 : index
+    %n = arith.select %last, %c2, %c8 : index
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%f = %init) -> (!tessera.fragment<64x32xf16, a>) {
+      %k = arith.muli %i, %c32 : index
+      gpu.barrier
+      tessera.copy %a[%c0, %k], %w[%c0, %c0] shape [64, 32] in_bounds swizzled
+          : memref<64x512xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %g = tessera.load %w[%c0, %c0] in_bounds swizzled : memref<64x32xf16, #gpu.address_space<workgroup>>
+          -> !tessera.fragment<64x32xf16, a>
+      scf.yield %g : !tessera.fragment<64x32xf16, a>
+    }
+    "test.use"(%r) : (!tessera.fragment<64x32xf16, a>) -> ()
+    gpu.terminator
+  } {tessera.schedule = #schedule}
+  return
+}

@@ -243,3 +243,65 @@ func.func @float8(%a: tensor<5x256xf16>, %w: tensor<96x256xf8E4M3FN>, %s: tensor
   %r = arith.truncf %c : tensor<5x96xf32> to tensor<5x96xf16>
   return %r : tensor<5x96xf16>
 }
+
+// Parts of K with different numbers of steps.
+func.func @uneven_i4(%a: tensor<5x2816xbf16>, %w: tensor<96x2816xi4>, %s: tensor<96x11xbf16>) -> tensor<5x96xbf16> {
+  %wg = tensor.expand_shape %w [[0], [1, 2]] output_shape [96, 11, 256] : tensor<96x2816xi4> into tensor<96x11x256xi4>
+  %e = tensor.empty() : tensor<96x11x256xbf16>
+  %d = linalg.generic {indexing_maps = [affine_map<(n, g, i) -> (n, g, i)>, affine_map<(n, g, i) -> (n, g)>, affine_map<(n, g, i) -> (n, g, i)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%wg, %s : tensor<96x11x256xi4>, tensor<96x11xbf16>) outs(%e : tensor<96x11x256xbf16>) {
+  ^bb0(%x: i4, %scale: bf16, %o: bf16):
+    %f = arith.sitofp %x : i4 to bf16
+    %p = arith.mulf %f, %scale : bf16
+    linalg.yield %p : bf16
+  } -> tensor<96x11x256xbf16>
+  %b = tensor.collapse_shape %d [[0], [1, 2]] : tensor<96x11x256xbf16> into tensor<96x2816xbf16>
+  %c0 = arith.constant 0.0 : f32
+  %ec = tensor.empty() : tensor<5x96xf32>
+  %init = linalg.fill ins(%c0 : f32) outs(%ec : tensor<5x96xf32>) -> tensor<5x96xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<5x2816xbf16>, tensor<96x2816xbf16>) outs(%init : tensor<5x96xf32>) -> tensor<5x96xf32>
+  %r = arith.truncf %c : tensor<5x96xf32> to tensor<5x96xbf16>
+  return %r : tensor<5x96xbf16>
+}
+
+func.func @uneven_i8(%a: tensor<20x2816xbf16>, %w: tensor<96x2816xi8>, %s: tensor<96x11xbf16>) -> tensor<20x96xbf16> {
+  %wg = tensor.expand_shape %w [[0], [1, 2]] output_shape [96, 11, 256] : tensor<96x2816xi8> into tensor<96x11x256xi8>
+  %e = tensor.empty() : tensor<96x11x256xbf16>
+  %d = linalg.generic {indexing_maps = [affine_map<(n, g, i) -> (n, g, i)>, affine_map<(n, g, i) -> (n, g)>, affine_map<(n, g, i) -> (n, g, i)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%wg, %s : tensor<96x11x256xi8>, tensor<96x11xbf16>) outs(%e : tensor<96x11x256xbf16>) {
+  ^bb0(%x: i8, %scale: bf16, %o: bf16):
+    %f = arith.sitofp %x : i8 to bf16
+    %p = arith.mulf %f, %scale : bf16
+    linalg.yield %p : bf16
+  } -> tensor<96x11x256xbf16>
+  %b = tensor.collapse_shape %d [[0], [1, 2]] : tensor<96x11x256xbf16> into tensor<96x2816xbf16>
+  %c0 = arith.constant 0.0 : f32
+  %ec = tensor.empty() : tensor<20x96xf32>
+  %init = linalg.fill ins(%c0 : f32) outs(%ec : tensor<20x96xf32>) -> tensor<20x96xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<20x2816xbf16>, tensor<96x2816xbf16>) outs(%init : tensor<20x96xf32>) -> tensor<20x96xf32>
+  %r = arith.truncf %c : tensor<20x96xf32> to tensor<20x96xbf16>
+  return %r : tensor<20x96xbf16>
+}
+
+// Many rows, for which weights are the rows of the instruction as well.
+func.func @many_rows_i4(%a: tensor<100x512xbf16>, %w: tensor<96x512xi4>, %s: tensor<96x2xbf16>) -> tensor<100x96xbf16> {
+  %wg = tensor.expand_shape %w [[0], [1, 2]] output_shape [96, 2, 256] : tensor<96x512xi4> into tensor<96x2x256xi4>
+  %e = tensor.empty() : tensor<96x2x256xbf16>
+  %d = linalg.generic {indexing_maps = [affine_map<(n, g, i) -> (n, g, i)>, affine_map<(n, g, i) -> (n, g)>, affine_map<(n, g, i) -> (n, g, i)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%wg, %s : tensor<96x2x256xi4>, tensor<96x2xbf16>) outs(%e : tensor<96x2x256xbf16>) {
+  ^bb0(%x: i4, %scale: bf16, %o: bf16):
+    %f = arith.sitofp %x : i4 to bf16
+    %p = arith.mulf %f, %scale : bf16
+    linalg.yield %p : bf16
+  } -> tensor<96x2x256xbf16>
+  %b = tensor.collapse_shape %d [[0], [1, 2]] : tensor<96x2x256xbf16> into tensor<96x512xbf16>
+  %c0 = arith.constant 0.0 : f32
+  %ec = tensor.empty() : tensor<100x96xf32>
+  %init = linalg.fill ins(%c0 : f32) outs(%ec : tensor<100x96xf32>) -> tensor<100x96xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<100x512xbf16>, tensor<96x512xbf16>) outs(%init : tensor<100x96xf32>) -> tensor<100x96xf32>
+  %r = arith.truncf %c : tensor<100x96xf32> to tensor<100x96xbf16>
+  return %r : tensor<100x96xbf16>
+}

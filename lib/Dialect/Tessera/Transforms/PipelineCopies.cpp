@@ -18,8 +18,9 @@
 // narrower than the scales are read one step ahead: the steps of such a kernel
 // take less time than a read does.
 //
-// If the number of steps is static, the last steps, which have no more copies
-// to issue, are a separate loop, and all copies are in bounds. Otherwise copies
+// If the number of steps is known to be that of stages at least, the last
+// steps, which have no more copies to issue, are a separate loop, and all
+// copies are in bounds. Otherwise copies
 // past the last step are out of bounds and read nothing, or their data is not
 // used.
 //
@@ -45,6 +46,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -434,6 +436,14 @@ SmallVector<Value> Pipeliner::forSteps(Value begin, Value end, ValueRange first,
   return carried;
 }
 
+/// A lower bound of the number of steps of `loop`, which begins at 0: the last
+/// part of K may have fewer of them than the others.
+static int64_t countLeastSteps(scf::ForOp loop) {
+  FailureOr<int64_t> least = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::LB, loop.getUpperBound());
+  return failed(least) ? 0 : *least;
+}
+
 void Pipeliner::run() {
   assert(stages >= 2 && !copies.empty() && "nothing to pipeline");
   for (CopyOp copy : copies) {
@@ -451,8 +461,8 @@ void Pipeliner::run() {
 
   findVectors();
   std::optional<int64_t> steps = getConstantIntValue(loop.getUpperBound());
-  bool peel = steps && *steps >= stages;
-  unroll &= peel && llvm::all_of(copies, [](CopyOp copy) {
+  bool peel = countLeastSteps(loop) >= stages;
+  unroll &= peel && steps && llvm::all_of(copies, [](CopyOp copy) {
               return copy.getInBounds() && !copy.isGather() &&
                      !isPacked(copy.getSourceType().getElementType());
             });
@@ -464,8 +474,11 @@ void Pipeliner::run() {
   for (int64_t s = 0; s < stages - 1; ++s)
     startCopies({constant(s), s}, peel);
   Value zero = constant(0);
-  Value lastCopied =
-      peel ? constant(*steps - (stages - 1)) : loop.getUpperBound();
+  Value lastCopied = loop.getUpperBound();
+  if (peel)
+    lastCopied = steps ? constant(*steps - (stages - 1))
+                       : arith::SubIOp::create(builder, lastCopied,
+                                               constant(stages - 1));
   SmallVector<Value> first(loop.getInitArgs());
   if (!ahead.empty())
     llvm::append_range(first, readAhead({zero, 0}));

@@ -93,6 +93,7 @@ public:
     subBatches = schedule.getSubgroupBatches();
     int64_t count = getLinearExtent(op, form.batch);
     ragged = ShapedType::isDynamic(count) || count % batches != 0;
+    lastSteps = countLastSteps();
   }
 
   void run();
@@ -111,6 +112,22 @@ private:
   /// Whether all tiles are in bounds along M or N. All workgroups of a cluster
   /// compute the same number of tiles, some of which may be beyond the output.
   bool fits(unsigned d) { return divides(d, block[d] * cluster[d]); }
+  /// See `lastSteps`. Without a producer, elements beyond the end of K are
+  /// zeros anyway, and a constant number of steps is worth more.
+  int64_t countLastSteps() {
+    int64_t step = schedule.getK(), parts = schedule.getSplitK();
+    if (!divides(2, step) ||
+        (op.getProducer(0).empty() && op.getProducer(1).empty()))
+      return 0;
+    int64_t all = extents[2] / step,
+            each = static_cast<int64_t>(llvm::divideCeil(all, parts)),
+            last = all - (parts - 1) * each;
+    return last > 0 && last < each ? last : 0;
+  }
+  /// Whether no step extends beyond the end of K.
+  bool hasWholeSteps() {
+    return lastSteps > 0 || divides(2, schedule.getK() * schedule.getSplitK());
+  }
 
   /// Where a step's elements of an operand are: a tile, or the operand itself.
   struct StepSource {
@@ -201,6 +218,9 @@ private:
   Value numSteps, firstK;
   /// Which part of the reduction this workgroup has.
   Value part;
+  /// The steps of the last part, if all steps are whole and it has fewer than
+  /// the others; otherwise 0.
+  int64_t lastSteps;
   /// First row and column of the workgroup's tile, and of the subgroup's within
   /// it.
   std::array<Value, 2> blockAt, subInBlock;
@@ -377,7 +397,7 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
   Value result = mapping.lookupOrDefault(
       cast<YieldOp>(inner.getTerminator()).getValues()[0]);
   // A producer may map the zeros beyond the end of K to other values.
-  if (!divides(2, schedule.getK() * schedule.getSplitK())) {
+  if (!hasWholeSteps()) {
     Type indexType = builder.getIndexType();
     SmallVector<Value> coordinates{body->addArgument(indexType, op.getLoc()),
                                    body->addArgument(indexType, op.getLoc())};
@@ -397,7 +417,7 @@ Tiler::emitSources(unsigned side, ArrayRef<MatrixView> views, Value k) {
   int64_t step = schedule.getK();
   bool gathers = form.gather[side] || batches > 1;
   // Gathers check the end of K as well where copies may run ahead of it.
-  bool kDivides = divides(2, step * schedule.getSplitK());
+  bool kDivides = hasWholeSteps();
   std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
   bool ahead = !knownSteps || *knownSteps < schedule.getStages();
   bool kBeyond = !kDivides || (gathers && ahead), otherBeyond = !fits(side);
@@ -443,7 +463,15 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
       else
         view = operands.viewMatrix(side);
     }
-  auto loop = scf::ForOp::create(builder, math.constant(0), numSteps,
+  Value steps = numSteps;
+  if (lastSteps) {
+    Value isLast =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, part,
+                              math.constant(schedule.getSplitK() - 1));
+    steps = arith::SelectOp::create(builder, isLast, math.constant(lastSteps),
+                                    numSteps);
+  }
+  auto loop = scf::ForOp::create(builder, math.constant(0), steps,
                                  math.constant(1), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

@@ -12,6 +12,9 @@
 //
 //        result of byte 2 of the word:  7 6 5 2
 //
+// The same instruction makes any word of the bytes of two others: shuffles of
+// bytes, as pairs of floats are made from.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
@@ -32,6 +35,8 @@ namespace mlir::tessera {
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+static constexpr int64_t bytesOfWord = 4;
 
 /// The vector that element `index` of `vector` was taken from, by way of other
 /// vectors, and its index there. Null if it was a scalar.
@@ -143,11 +148,80 @@ struct PermuteBytes : public OpRewritePattern<arith::XOrIOp> {
   }
 };
 
+/// Shuffles of bytes, each word of which has bytes of at most two words.
+struct PermuteShuffle : public OpRewritePattern<vector::ShuffleOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::ShuffleOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getResultVectorType();
+    if (type.getRank() != 1 || type.isScalable() ||
+        !type.getElementType().isInteger(8) ||
+        type.getNumElements() % bytesOfWord)
+      return rewriter.notifyMatchFailure(op, "not words of bytes");
+    // The vector and the number of its word of each byte, and the byte's.
+    using Word = std::pair<Value, int64_t>;
+    SmallVector<std::array<std::pair<Word, int64_t>, bytesOfWord>> wanted;
+    bool hasChange = false;
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      auto [bytes, index] = findElement(op.getResult(), i);
+      if (!bytes || cast<VectorType>(bytes.getType()).getRank() != 1 ||
+          cast<VectorType>(bytes.getType()).getNumElements() % bytesOfWord)
+        return rewriter.notifyMatchFailure(op, "not of registers");
+      if (i % bytesOfWord == 0)
+        wanted.emplace_back();
+      wanted.back()[static_cast<size_t>(i % bytesOfWord)] = {
+          {bytes, index / bytesOfWord}, index % bytesOfWord};
+      hasChange |= index % bytesOfWord != i % bytesOfWord;
+    }
+    if (!hasChange)
+      return rewriter.notifyMatchFailure(op, "no byte of a word moves");
+    for (const auto &bytes : wanted) {
+      SmallVector<Word> words;
+      for (const auto &[word, byte] : bytes)
+        if (!llvm::is_contained(words, word))
+          words.push_back(word);
+      if (words.size() > 2)
+        return rewriter.notifyMatchFailure(op, "a word of more than two");
+    }
+
+    Location loc = op.getLoc();
+    Words words(rewriter, loc);
+    auto getWord = [&](const Word &word) {
+      return words.get(word.first, word.second * bytesOfWord).first;
+    };
+    SmallVector<Value> results;
+    for (const auto &bytes : wanted) {
+      Word first = bytes[0].first, second = first;
+      int32_t selector = 0;
+      for (const auto &[i, byte] : llvm::enumerate(bytes)) {
+        bool isSecond = byte.first != first;
+        if (isSecond)
+          second = byte.first;
+        selector |= static_cast<int32_t>(byte.second + (isSecond ? 4 : 0))
+                    << (4 * i);
+      }
+      results.push_back(NVVM::PermuteOp::create(
+          rewriter, loc, rewriter.getI32Type(), getWord(first), getWord(second),
+          arith::ConstantOp::create(rewriter, loc,
+                                    rewriter.getI32IntegerAttr(selector)),
+          NVVM::PermuteMode::DEFAULT));
+    }
+    Value all = vector::FromElementsOp::create(
+        rewriter, loc,
+        VectorType::get(static_cast<int64_t>(results.size()),
+                        rewriter.getI32Type()),
+        results);
+    rewriter.replaceOpWithNewOp<vector::BitCastOp>(op, type, all);
+    return success();
+  }
+};
+
 struct UseBytePermutesPass
     : public mlir::tessera::impl::UseBytePermutesBase<UseBytePermutesPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<PermuteBytes>(&getContext());
+    patterns.add<PermuteBytes, PermuteShuffle>(&getContext());
     if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
                                  "permutes of bytes")))
       signalPassFailure();

@@ -59,4 +59,37 @@ gpu.module @kernels {
     %2 = arith.xori %e2, %v : vector<2xi32>
     return %0, %1, %2 : vector<2xi32>, vector<3xi32>, vector<2xi32>
   }
+
+  // Words of bytes of one word and a constant: 0, 4, 1 and 4 of both; and of two words.
+  // CHECK-LABEL: func.func @shuffles(
+  // CHECK-SAME:      %[[X:.+]]: vector<4xi8>, %[[Y:.+]]: vector<4xi8>
+  // CHECK-DAG:     %[[LOW:.+]] = arith.constant 16704 : i32
+  // CHECK-DAG:     %[[HIGH:.+]] = arith.constant 17218 : i32
+  // CHECK-DAG:     %[[BOTH:.+]] = arith.constant 21505 : i32
+  // CHECK-DAG:     %[[UNIT:.+]] = arith.constant 1684300900 : i32
+  // CHECK:         %[[VX:.+]] = vector.bitcast %[[X]] : vector<4xi8> to vector<1xi32>
+  // CHECK:         %[[WX:.+]] = vector.extract %[[VX]][0]
+  // CHECK:         %[[P0:.+]] = nvvm.prmt <default> %[[LOW]], %[[WX]], %[[UNIT]] : i32
+  // CHECK:         %[[P1:.+]] = nvvm.prmt <default> %[[HIGH]], %[[WX]], %[[UNIT]] : i32
+  // CHECK:         vector.from_elements %[[P0]], %[[P1]] : vector<2xi32>
+  // CHECK:         %[[VY:.+]] = vector.bitcast %[[Y]] : vector<4xi8> to vector<1xi32>
+  // CHECK:         %[[WY:.+]] = vector.extract %[[VY]][0]
+  // CHECK:         nvvm.prmt <default> %[[BOTH]], %[[WX]], %[[WY]] : i32
+  func.func @shuffles(%x: vector<4xi8>, %y: vector<4xi8>) -> (vector<8xi8>, vector<4xi8>) {
+    %unit = arith.constant dense<0x64> : vector<4xi8>
+    %0 = vector.shuffle %x, %unit [0, 4, 1, 4, 2, 4, 3, 4] : vector<4xi8>, vector<4xi8>
+    %1 = vector.shuffle %x, %y [1, 0, 4, 5] : vector<4xi8>, vector<4xi8>
+    return %0, %1 : vector<8xi8>, vector<4xi8>
+  }
+
+  // Bytes of three words, words that only change places, and two bytes.
+  // CHECK-LABEL: func.func @not_words(
+  // CHECK-NOT:     nvvm.prmt
+  // CHECK:         return
+  func.func @not_words(%x: vector<8xi8>, %y: vector<4xi8>) -> (vector<4xi8>, vector<8xi8>, vector<2xi8>) {
+    %0 = vector.shuffle %x, %y [1, 5, 9, 0] : vector<8xi8>, vector<4xi8>
+    %1 = vector.shuffle %x, %x [4, 5, 6, 7, 0, 1, 2, 3] : vector<8xi8>, vector<8xi8>
+    %2 = vector.shuffle %y, %y [1, 0] : vector<4xi8>, vector<4xi8>
+    return %0, %1, %2 : vector<4xi8>, vector<8xi8>, vector<2xi8>
+  }
 }

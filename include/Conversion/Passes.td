@@ -866,6 +866,33 @@ def UseBytePermutes
                            "vector::VectorDialect"];
 }
 
+def UseThreeInputLogic
+    : Pass<"tessera-use-three-input-logic", "gpu::GPUModuleOp"> {
+  let summary = "Mask and change bits of words by one instruction";
+  let description = [{
+    Expects `arith` on scalars and vectors of one dimension, after
+    `tessera-convert-by-addition` and `tessera-use-byte-permutes`. Words of 32
+    bits that are masked by a constant, and whose bits are then changed by
+    another one, become assembly of one instruction (`lop3`), for which ptxas
+    keeps one constant in a register. From two ops it makes two instructions. A
+    mask that has other uses is not changed.
+
+    Before
+
+    ```mlir
+    %a = arith.andi %x, %c983055 : i32
+    %y = arith.xori %a, %c1124614920 : i32
+    ```
+
+    After
+
+    ```mlir
+    %y = llvm.inline_asm "lop3.b32 $0, $1, 0x000F000F, 0x43084308, 0x6A;", "=r,r" %x : (i32) -> i32
+    ```
+  }];
+  let dependentDialects = ["LLVM::LLVMDialect", "vector::VectorDialect"];
+}
+
 def UsePairedBytes : Pass<"tessera-use-paired-bytes"> {
   let summary = "Limit bytes by instructions for two numbers of 16 bits";
   let description = [{

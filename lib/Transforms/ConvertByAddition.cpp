@@ -10,15 +10,19 @@
 // are a float that is larger than 2^23 by the byte.
 //
 // The same holds for 2^10 of f16 and 2^7 of bf16, two of which are a word: a
-// permutation of bytes makes two f16 of two bytes, and a mask of a word makes
-// two floats of two elements of 4 bits:
+// permutation of bytes makes two f16 of two bytes, and, of a word and the same
+// one shifted by 4, two floats of two neighbors of 4 bits:
 //
-//   word of i4     7 6 5 4 3 2 1 0        & 0x000f000f | 0x64006400  ->  4, 0
-//                                         & 0x00f000f0 | 0x64006400  ->  5, 1
+//   word of i4          7 6 5 4 3 2 1 0
+//   the same >> 4       . 7 6 5 4 3 2 1
+//   bytes 0, 0, 0, 0    2 1 2 1 1 0 1 0    & 0x000f000f | 0x64006400  ->  1, 0
+//   bytes 1, 1, 1, 1    4 3 4 3 3 2 3 2    & 0x000f000f | 0x64006400  ->  3, 2
 //
-// An element in the upper half of a byte is worth 16 there. f16 has the bits
-// for that: a multiplication instead of a shift, since shifts and masks have
-// half of the rate of arithmetic on f16. All results are exact.
+// (Pairs that are four elements apart would take shifts alone, but would have
+// to be sorted, here or in the other operand of a matmul.) The 7 bits below
+// 2^7 of bf16 do not hold a byte. With a sign, it is the difference of 2^7 with
+// the low 7 bits, and of 2^7 with the sign's bit, which makes it 2^8. All
+// results are exact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -287,8 +291,9 @@ Value WidenToHalf<Op>::widenBytes(ImplicitLocOpBuilder &b,
                                   PatternRewriter &rewriter, Value bytes,
                                   VectorType type) {
   int64_t size = type.getNumElements();
+  bool isF16 = type.getElementType().isF16();
   // The 8 bits of a bf16 do not hold 2^7 and a byte.
-  if (type.getElementType().isBF16())
+  if (!isF16 && !isSigned)
     return arith::TruncFOp::create(
         b, type, Op::create(b, type.clone(b.getF32Type()), bytes).getResult());
   auto bytesType = cast<VectorType>(bytes.getType());
@@ -298,68 +303,61 @@ Value WidenToHalf<Op>::widenBytes(ImplicitLocOpBuilder &b,
                                   APInt(8, static_cast<uint64_t>(value))));
   };
   constexpr int64_t half = isSigned ? 0x80 : 0;
-  if (isSigned)
+  if (isSigned && isF16)
     bytes = arith::XOrIOp::create(b, bytes, splat(half));
   SmallVector<int64_t> positions;
   for (int64_t i = 0; i < size; ++i)
     positions.append({i, size});
-  Value words =
-      vector::ShuffleOp::create(b, bytes, splat(unitBitsOfF16 >> 8), positions);
-  return arith::SubFOp::create(
-      b, vector::BitCastOp::create(b, type, words),
-      makeFloat(rewriter, b.getLoc(), type, unitOfF16 + half));
+  Value words = vector::ShuffleOp::create(
+      b, bytes, splat((isF16 ? unitBitsOfF16 : unitBitsOfBF16) >> 8),
+      positions);
+  if (isF16)
+    return arith::SubFOp::create(
+        b, vector::BitCastOp::create(b, type, words),
+        makeFloat(rewriter, b.getLoc(), type, unitOfF16 + half));
+  // 2^7 and the low bits, minus 2^7, or 2^8 where the sign's bit, which is the
+  // lowest one of the exponent, is set.
+  auto pairsType = VectorType::get(size / 2, b.getI32Type());
+  Value pairs = vector::BitCastOp::create(b, pairsType, words);
+  auto masked = [&](uint32_t mask) -> Value {
+    return vector::BitCastOp::create(
+        b, type,
+        arith::AndIOp::create(b, pairs,
+                              makeWords(b, pairsType, mask * 0x10001)));
+  };
+  return arith::SubFOp::create(b, masked(0xff7f), masked(0xff80));
 }
 
 template <typename Op>
 Value WidenToHalf<Op>::widenNibbles(ImplicitLocOpBuilder &b,
                                     PatternRewriter &rewriter, Value nibbles,
                                     VectorType type) {
-  Type element = type.getElementType();
-  bool isF16 = element.isF16();
-  int64_t size = type.getNumElements(), half = isSigned ? 8 : 0,
-          bits = isF16 ? unitBitsOfF16 : unitBitsOfBF16;
-  double first = isF16 ? unitOfF16 : unitOfBF16;
-  auto wordsType = VectorType::get(size / 8, b.getI32Type());
-  auto pairsType = VectorType::get(size / 4, element);
-  Value words = vector::BitCastOp::create(b, wordsType, nibbles);
-  // Elements i and i + 4 of each word, for i from 0 to 3.
-  SmallVector<Value> pairs;
-  for (int64_t i = 0; i < 4; ++i) {
-    bool isUpper = isF16 && i % 2 == 1;
-    int64_t shift = 4 * (isUpper ? i - 1 : i), scale = isUpper ? 16 : 1;
-    Value moved = words;
-    if (shift)
-      moved = arith::ShRUIOp::create(
-          b, words, makeWords(b, wordsType, static_cast<uint32_t>(shift)));
-    auto twice = [&](int64_t value) {
-      return makeWords(b, wordsType, static_cast<uint32_t>(value * 0x10001));
-    };
-    auto constant = [&](double value) {
-      return makeFloat(rewriter, b.getLoc(), pairsType, value);
-    };
-    // The sign's bit is flipped: the sum is larger by 8.
-    Value word = arith::XOrIOp::create(
-              b, arith::AndIOp::create(b, moved, twice(0xf * scale)),
-              twice(bits | half * scale)),
-          number = vector::BitCastOp::create(b, pairsType, word);
-    auto contract = arith::FastMathFlags::contract;
-    if (isUpper)
-      number = arith::MulFOp::create(b, number, constant(1.0 / double(scale)),
-                                     contract);
-    pairs.push_back(arith::SubFOp::create(
-        b, number, constant(first / double(scale) + double(half)), contract));
-  }
-  // In order.
-  auto join = [&](Value low, Value high) -> Value {
-    int64_t each = cast<VectorType>(low.getType()).getNumElements();
-    return vector::ShuffleOp::create(
-        b, low, high, llvm::to_vector(llvm::seq<int64_t>(0, 2 * each)));
-  };
-  Value all = join(join(pairs[0], pairs[1]), join(pairs[2], pairs[3]));
+  int64_t size = type.getNumElements(), half = isSigned ? 8 : 0;
+  bool isF16 = type.getElementType().isF16();
+  auto wordsType = VectorType::get(size / 8, b.getI32Type()),
+       bytesType = VectorType::get(size / 2, b.getI8Type()),
+       pairsType = VectorType::get(size / 2, b.getI32Type());
+  Value words = vector::BitCastOp::create(b, wordsType, nibbles),
+        moved = arith::ShRUIOp::create(b, words, makeWords(b, wordsType, 4)),
+        low = vector::BitCastOp::create(b, bytesType, words),
+        high = vector::BitCastOp::create(b, bytesType, moved);
+  // Byte i has the elements 2 * i and 2 * i + 1, in its lower and upper half.
   SmallVector<int64_t> positions;
-  for (int64_t i = 0; i < size; ++i)
-    positions.push_back(i % 4 * (size / 4) + i / 8 * 2 + i % 8 / 4);
-  return vector::ShuffleOp::create(b, all, all, positions);
+  for (int64_t i = 0; i < size / 2; ++i)
+    positions.append({i, i, size / 2 + i, size / 2 + i});
+  Value pairs = vector::BitCastOp::create(
+      b, pairsType, vector::ShuffleOp::create(b, low, high, positions));
+  auto twice = [&](int64_t value) {
+    return makeWords(b, pairsType, static_cast<uint32_t>(value * 0x10001));
+  };
+  // The sign's bit is flipped: the sum is larger by 8.
+  pairs = arith::XOrIOp::create(
+      b, arith::AndIOp::create(b, pairs, twice(0xf)),
+      twice((isF16 ? unitBitsOfF16 : unitBitsOfBF16) | half));
+  return arith::SubFOp::create(
+      b, vector::BitCastOp::create(b, type, pairs),
+      makeFloat(rewriter, b.getLoc(), type,
+                (isF16 ? unitOfF16 : unitOfBF16) + static_cast<double>(half)));
 }
 
 struct ConvertByAdditionPass

@@ -49,19 +49,6 @@ static Value emitHalves(OpBuilder &builder, Location loc, ArrayRef<Value> a,
   return sums;
 }
 
-/// The elements of this lane's run of K that part `part` of a repeated
-/// instruction reads: two pairs. Widened bytes are pairs of neighbors. Widened
-/// elements of 4 bits share a word with those four apart
-/// (ConvertByAddition.cpp).
-static std::array<int64_t, 4> getElementsOfPart(const MatrixInstruction &row,
-                                                int64_t part) {
-  int64_t first = 4 * part;
-  if (row.storedBits == 8)
-    return {first, first + 1, first + 2, first + 3};
-  first = part / 2 * 8 + part % 2 * 2;
-  return {first, first + 4, first + 1, first + 5};
-}
-
 /// Splits an instruction that is several along K. Which lane holds which
 /// element of K has no effect if it is the same for a and b.
 Value NvidiaTarget::emitRepeated(OpBuilder &builder, Location loc,
@@ -71,8 +58,8 @@ Value NvidiaTarget::emitRepeated(OpBuilder &builder, Location loc,
   assert(each && "the table has the instruction that is repeated");
   int64_t run = row.bMap.getNumRegisters(), parts = row.k / each->k;
   for (int64_t part = 0; part < parts; ++part) {
-    auto [k0, k1, k2, k3] = getElementsOfPart(row, part);
-    // Rows g and g + 8 of a.
+    // Two pairs of this lane's run of K; rows g and g + 8 of a.
+    int64_t k0 = 4 * part, k1 = k0 + 1, k2 = k0 + 2, k3 = k0 + 3;
     Value left = vector::ShuffleOp::create(
               builder, loc, a, a,
               {k0, k1, run + k0, run + k1, k2, k3, run + k2, run + k3}),

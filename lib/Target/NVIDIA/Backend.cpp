@@ -67,6 +67,7 @@ public:
     kernels.addPass(createUseSaturatingPacks());
     kernels.addPass(createTesseraConvertByAddition());
     kernels.addPass(createUseBytePermutes());
+    kernels.addPass(createUseThreeInputLogic());
     kernels.addPass(createUsePairedBytes());
     addArithmeticPasses(kernels);
   }

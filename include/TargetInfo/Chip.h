@@ -122,6 +122,12 @@ struct AttentionDefaults {
   /// its keys, as a number of keys.
   std::vector<int64_t> persistentKeys = {};
   int64_t blockKeys = 0;
+  /// More such numbers, for at least two blocks of keys that all queries see,
+  /// whose scores are the sums alone, and whose values have at most
+  /// `unmaskedColumns` columns: a mask, a change of the scores, or more columns
+  /// would take the registers that these blocks leave.
+  std::vector<int64_t> unmaskedKeys = {};
+  int64_t unmaskedColumns = 0;
 };
 
 /// The parameters of the default schedule for a batch of matrices each of which

@@ -485,6 +485,12 @@ static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
     };
     for (int64_t keys : groups.persistentKeys)
       consider(keys, /*stageOutput=*/true);
+    if (!op.hasScore() && op.getFirstKeys().empty() &&
+        op.getLastKeys().empty() &&
+        op.getStaticExtent(AttentionOp::E) <= groups.unmaskedColumns)
+      for (int64_t keys : groups.unmaskedKeys)
+        if (ShapedType::isDynamic(n) || n > keys)
+          consider(keys, /*stageOutput=*/true);
     if (!groups.persistentKeys.empty())
       for (int64_t keys : {groups.keys, groups.keys / 2})
         consider(keys, /*stageOutput=*/false);

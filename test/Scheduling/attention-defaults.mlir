@@ -25,6 +25,29 @@ func.func @long(%q: memref<32x2048x128xbf16>, %k: memref<32x2048x128xbf16>, %v: 
   return
 }
 
+// With 64 columns and no mask, registers are left for even more.
+// CHECK-LABEL: func @narrow
+// CHECK:         schedule <workgroup = [128, 208], {{.*}}persistent = 132, {{.*}}stageOutput = true
+func.func @narrow(%q: memref<16x4096x64xbf16>, %k: memref<16x4096x64xbf16>, %v: memref<16x4096x64xbf16>, %o: memref<16x4096x64xbf16>) {
+  tessera.attention ins(%q, %k, %v : memref<16x4096x64xbf16>, memref<16x4096x64xbf16>, memref<16x4096x64xbf16>) outs(%o : memref<16x4096x64xbf16>) maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
+// A mask takes them, and so do more columns.
+// CHECK-LABEL: func @narrow_causal
+// CHECK:         schedule <workgroup = [128, 128], {{.*}}persistent = 132, {{.*}}stageOutput = true
+func.func @narrow_causal(%q: memref<16x4096x64xbf16>, %k: memref<16x4096x64xbf16>, %v: memref<16x4096x64xbf16>, %o: memref<16x4096x64xbf16>) {
+  tessera.attention ins(%q, %k, %v : memref<16x4096x64xbf16>, memref<16x4096x64xbf16>, memref<16x4096x64xbf16>) outs(%o : memref<16x4096x64xbf16>) maps [#q, #k, #v, #o] scale 0.125 causal 0
+  return
+}
+
+// CHECK-LABEL: func @wide_values
+// CHECK:         schedule <workgroup = [128, 160], {{.*}}persistent = 132, {{.*}}stageOutput = true
+func.func @wide_values(%q: memref<16x4096x64xbf16>, %k: memref<16x4096x64xbf16>, %v: memref<16x4096x128xbf16>, %o: memref<16x4096x128xbf16>) {
+  tessera.attention ins(%q, %k, %v : memref<16x4096x64xbf16>, memref<16x4096x64xbf16>, memref<16x4096x128xbf16>) outs(%o : memref<16x4096x128xbf16>) maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
 // The diagonal is in one block of 128 keys, and in two of 160.
 // CHECK-LABEL: func @causal
 // CHECK:         schedule <workgroup = [128, 128], {{.*}}persistent = 132, {{.*}}stageOutput = true

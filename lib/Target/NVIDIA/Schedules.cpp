@@ -45,9 +45,13 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
                           {{64, 96}, {64, 96}, 256, 8, 4, 0.64}};
   // Measured on an H200: docs/benchmarks/h200-attention.md. One group has the
   // matrix unit while the other has its softmax.
-  policy.attentionDefaults = {/*groups=*/2, /*keys=*/128, /*stages=*/2,
+  policy.attentionDefaults = {/*groups=*/2,
+                              /*keys=*/128,
+                              /*stages=*/2,
                               /*persistentKeys=*/{160, 128, 80, 64, 48},
-                              /*blockKeys=*/48};
+                              /*blockKeys=*/48,
+                              /*unmaskedKeys=*/{208, 192},
+                              /*unmaskedColumns=*/64};
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for lack of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling :

@@ -115,7 +115,7 @@ func.func @single(%q: memref<500x32xf16>, %k: memref<600x32xf16>, %v: memref<600
 // CHECK:         gpu.launch
 // CHECK:         tessera.store {{.*}} : <64x64xf32, acc>, memref<128x64xf32, #gpu.address_space<workgroup>>
 // CHECK:         tessera.copy {{.*}}, memref<?x64xf32>
-// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
+// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 208], subgroup = [64, 208], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
 func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>, %o: memref<?x64xf32>) {
   tessera.attention ins(%q, %k, %v : memref<?x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>) outs(%o : memref<?x64xf32>)
       maps [#q, #k, #v, #o] scale 0.125

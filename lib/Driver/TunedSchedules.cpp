@@ -10,9 +10,7 @@
 #include "Tuning/Database.h"
 #include "Tuning/Json.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -186,27 +184,16 @@ mlir::tessera::findTunedSchedules(StringRef option, std::string &why) {
 /// An entry of the module's dictionary.
 static NamedAttribute makeEntry(const TunedSchedule &one, Builder &builder) {
   SmallVector<NamedAttribute> fields;
-  std::string origin = one.origin;
   if (!one.schedule.empty()) {
-    // Records of another version may have another format: that is reported
-    // where the record would have been used.
-    ScopedDiagnosticHandler quiet(builder.getContext(),
-                                  [](Diagnostic &) { return success(); });
-    // A database may be somebody else's: the parser is recursive.
+    // A database may be somebody else's: the parser is recursive. Few of many
+    // records are of use to a program: they are parsed there.
     bool isDeep = !tuning::findDeepNesting(one.schedule).empty();
-    auto schedule = dyn_cast_or_null<ScheduleAttr>(
-        isDeep ? Attribute()
-               : parseAttribute(one.schedule, builder.getContext()));
-    if (schedule)
-      fields.push_back(builder.getNamedAttr("schedule", schedule));
-    else
-      origin =
-          "the compiler's choice: the schedule of a record is none of this "
-          "version's: " +
-          one.schedule.substr(0, 200);
+    fields.push_back(builder.getNamedAttr(
+        "schedule",
+        builder.getStringAttr(isDeep ? "(nested too deeply)" : one.schedule)));
   }
   fields.push_back(
-      builder.getNamedAttr("origin", builder.getStringAttr(origin)));
+      builder.getNamedAttr("origin", builder.getStringAttr(one.origin)));
   return builder.getNamedAttr(one.key, builder.getDictionaryAttr(fields));
 }
 

@@ -8,9 +8,12 @@
 #include "Scheduling/Passes.h"
 #include "Scheduling/TuningTask.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
+#include "llvm/Support/Threading.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAUSETUNEDSCHEDULES
@@ -24,6 +27,24 @@ STATISTIC(numTunedSchedules,
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+/// The schedule of an entry, which may be text; null if it has none that this
+/// version can read.
+static ScheduleAttr getSchedule(DictionaryAttr entry) {
+  if (!entry)
+    return {};
+  auto text = entry.getAs<StringAttr>("schedule");
+  if (!text)
+    return entry.getAs<ScheduleAttr>("schedule");
+  // Records of another version may have another format. Other functions may
+  // emit diagnostics at the same time.
+  uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler quiet(entry.getContext(), [thread](Diagnostic &) {
+    return success(llvm::get_threadid() == thread);
+  });
+  return dyn_cast_or_null<ScheduleAttr>(
+      parseAttribute(text.getValue(), entry.getContext()));
+}
 
 namespace {
 
@@ -65,11 +86,17 @@ struct UseTunedSchedulesPass
       origin =
           builder.getStringAttr("the compiler's choice: " + source.getValue() +
                                 " has no record of " + describeTask(op, flags));
+    ScheduleAttr schedule = getSchedule(entry);
+    auto text =
+        entry && !schedule ? entry.getAs<StringAttr>("schedule") : StringAttr();
+    if (text)
+      origin = builder.getStringAttr(
+          "the compiler's choice: this version cannot read the schedule of a "
+          "record: " +
+          text.getValue().take_front(200));
     if (origin)
       op->setDiscardableAttr(
           TesseraDialect::ScheduleOriginAttrHelper::getNameStr(), origin);
-    auto schedule =
-        entry ? entry.getAs<ScheduleAttr>("schedule") : ScheduleAttr();
     if (!schedule) {
       LDBG() << op->getLoc() << ": no record of " << describeTask(op, flags);
       return;

@@ -57,7 +57,7 @@ def Tessera_Dialect : Dialect {
     | `schedule_prediction` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-choose-schedule` | `tessera-name-kernels` |
     | `allow_tf32` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
     | `allow_fast_f8` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
-    | `tuned` | Dictionary: dictionaries of `schedule` and `origin`, by the keys of tasks | a module | the driver | `tessera-use-tuned-schedules` |
+    | `tuned` | Dictionary: dictionaries of `schedule` (or its text) and `origin`, by the keys of tasks | a module | the driver | `tessera-use-tuned-schedules` |
     | `tuned_source` | String: a text | a module | the driver | `tessera-use-tuned-schedules` |
     | `packing` | String: a text | a linalg op, `memref.copy` or `gpu.launch` | `tessera-pack-operands` | `tessera-map-linalg-to-simt`, `tessera-name-kernels` |
     | `purpose` | String: a text | `gpu.launch` | tiling of attention | `tessera-name-kernels` |

@@ -184,12 +184,13 @@ template <typename T> static bool areAll(Attribute value) {
          });
 }
 
-/// An entry of `tuned`: an origin, and the schedule if there is one.
+/// An entry of `tuned`: an origin, and the schedule if there is one, which may
+/// be text.
 static bool isRecord(NamedAttribute entry) {
   auto record = dyn_cast<DictionaryAttr>(entry.getValue());
   Attribute schedule = record ? record.get("schedule") : Attribute();
   return record && record.getAs<StringAttr>("origin") &&
-         (!schedule || isa<ScheduleAttr>(schedule)) &&
+         (!schedule || isa<ScheduleAttr, StringAttr>(schedule)) &&
          record.size() == (schedule ? 2 : 1);
 }
 

@@ -380,33 +380,60 @@ static void addTask(Task task, std::vector<Task> &tasks) {
   tasks.push_back(std::move(task));
 }
 
+namespace {
+/// A program on the command line.
+struct ProgramSource {
+  std::unique_ptr<llvm::MemoryBuffer> text;
+  /// Nothing else is named: without tasks, the program is an error.
+  bool isAlone = false;
+  /// It is a model whose inputs' first dimension --batch would set.
+  bool hasOpenBatch = false;
+};
+} // namespace
+
+/// Whether the shape of any operand is not static.
+static bool hasDynamicShape(mlir::Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](mlir::Type type) {
+    auto shaped = mlir::dyn_cast<mlir::ShapedType>(type);
+    return shaped && !shaped.hasStaticShape();
+  });
+}
+
 /// Adds the tasks of a program that `parse` makes of the text.
 static mlir::LogicalResult addTasks(
-    std::unique_ptr<llvm::MemoryBuffer> source,
-    const compiler::CompileOptions &options, mlir::MLIRContext &context,
-    llvm::raw_ostream &messages, std::vector<Task> &tasks,
+    ProgramSource source, const compiler::CompileOptions &options,
+    mlir::MLIRContext &context, llvm::raw_ostream &messages,
+    std::vector<Task> &tasks,
     llvm::function_ref<mlir::OwningOpRef<mlir::ModuleOp>(llvm::SourceMgr &)>
         parse) {
   llvm::SourceMgr sources;
-  std::string name = source->getBufferIdentifier().str();
-  sources.AddNewSourceBuffer(std::move(source), llvm::SMLoc());
+  std::string name = source.text->getBufferIdentifier().str();
+  sources.AddNewSourceBuffer(std::move(source.text), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler printer(sources, &context, messages);
+  // Remarks on fusions are for those who run the program.
+  mlir::ScopedDiagnosticHandler filter(
+      &context, [](mlir::Diagnostic &diagnostic) {
+        return mlir::success(diagnostic.getSeverity() ==
+                             mlir::DiagnosticSeverity::Remark);
+      });
   mlir::OwningOpRef<mlir::ModuleOp> module = parse(sources);
   if (!module ||
       failed(compiler::lowerToStage(*module, compiler::Stage::Tasks, options)))
     return mlir::failure();
   const compiler::Chip &chip = *compiler::findChip(
       compiler::getChipTarget(options.target), options.chip);
-  bool isAny = false;
+  size_t count = 0, dynamic = 0;
+  std::string notes;
+  llvm::raw_string_ostream os(notes);
   module->walk([&](mlir::Operation *op) {
     if (!compiler::isTuningTask(op))
       return;
-    isAny = true;
+    ++count;
+    dynamic += hasDynamicShape(op);
     std::string location = compiler::describeLocation(op->getLoc());
     auto leave = [&](const llvm::Twine &why) {
-      messages << "note: " << (location.empty() ? name : location) << ": "
-               << compiler::describeTask(op) << " is not tuned: " << why
-               << "\n";
+      os << "note: " << (location.empty() ? name : location) << ": "
+         << compiler::describeTask(op) << " is not tuned: " << why << "\n";
     };
     auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
     if (contract ? static_cast<bool>(contract.getScheduleAttr())
@@ -417,14 +444,23 @@ static mlir::LogicalResult addTasks(
       return leave(why);
     addTask(makeTask(op, chip, options.flags), tasks);
   });
-  if (!isAny)
-    messages << "note: " << name
-             << ": it contains neither matmul nor attention\n";
+  if (count == 0) {
+    messages << (source.isAlone ? "error: " : "note: ") << name
+             << ": nothing to tune: it contains neither matmul nor attention\n";
+    return mlir::success(!source.isAlone);
+  }
+  if (source.hasOpenBatch && dynamic == count) {
+    messages << "error: " << name
+             << ": nothing to tune: its first dimension is open; pass "
+                "--batch=N\n";
+    return mlir::failure();
+  }
+  messages << notes;
   return mlir::success();
 }
 
 /// Adds the tasks of a module's text.
-static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
+static mlir::LogicalResult addTasks(ProgramSource source,
                                     const compiler::CompileOptions &options,
                                     mlir::MLIRContext &context,
                                     llvm::raw_ostream &messages,
@@ -438,7 +474,7 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
 /// Adds the tasks of an ONNX model. Diagnostics show lines of its listing.
 static mlir::LogicalResult
 addModelTasks(const std::string &file, std::optional<int64_t> batch,
-              const compiler::CompileOptions &options,
+              bool isAlone, const compiler::CompileOptions &options,
               mlir::MLIRContext &context, llvm::raw_ostream &messages,
               std::vector<Task> &tasks) {
   std::string error;
@@ -450,7 +486,8 @@ addModelTasks(const std::string &file, std::optional<int64_t> batch,
   }
   compiler::onnx::ImportOptions importOptions;
   importOptions.batch = batch;
-  return addTasks(llvm::MemoryBuffer::getMemBufferCopy(model->listing, file),
+  return addTasks({llvm::MemoryBuffer::getMemBufferCopy(model->listing, file),
+                   isAlone, /*hasOpenBatch=*/!batch},
                   options, context, messages, tasks, [&](llvm::SourceMgr &) {
                     return compiler::onnx::importModel(*model, importOptions,
                                                        context);
@@ -459,7 +496,7 @@ addModelTasks(const std::string &file, std::optional<int64_t> batch,
 
 /// Adds the tasks of one argument of the command line.
 static mlir::LogicalResult
-addItem(const std::string &item, std::optional<int64_t> batch,
+addItem(const std::string &item, std::optional<int64_t> batch, bool isAlone,
         const compiler::CompileOptions &options, mlir::MLIRContext &context,
         llvm::raw_ostream &messages, std::vector<Task> &tasks) {
   auto fail = [&](const llvm::Twine &what) {
@@ -471,12 +508,14 @@ addItem(const std::string &item, std::optional<int64_t> batch,
     std::optional<std::string> text = makeProgram(shape, why);
     if (!text)
       return fail(why);
-    return addTasks(llvm::MemoryBuffer::getMemBufferCopy(*text, shape), options,
-                    context, messages, tasks);
+    ProgramSource source;
+    source.text = llvm::MemoryBuffer::getMemBufferCopy(*text, shape);
+    return addTasks(std::move(source), options, context, messages, tasks);
   };
   StringRef name = item;
   if (name.ends_with(".onnx"))
-    return addModelTasks(item, batch, options, context, messages, tasks);
+    return addModelTasks(item, batch, isAlone, options, context, messages,
+                         tasks);
   if (!name.ends_with(".mlir") && !name.ends_with(".txt"))
     return addShape(name);
   runtime::Expected<std::string> bytes = runtime::readInputFile(name.str());
@@ -485,7 +524,8 @@ addItem(const std::string &item, std::optional<int64_t> batch,
   std::unique_ptr<llvm::MemoryBuffer> file =
       llvm::MemoryBuffer::getMemBufferCopy(*bytes, name);
   if (name.ends_with(".mlir"))
-    return addTasks(std::move(file), options, context, messages, tasks);
+    return addTasks({std::move(file), isAlone, /*hasOpenBatch=*/false}, options,
+                    context, messages, tasks);
   mlir::SmallVector<StringRef> lines;
   file->getBuffer().split(lines, '\n');
   for (auto [number, line] : llvm::enumerate(lines)) {
@@ -509,7 +549,8 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
     llvm::raw_ostream &messages) {
   std::vector<Task> tasks;
   if (work.size() == 1) {
-    if (failed(addItem(work[0], batch, options, context, messages, tasks)))
+    if (failed(addItem(work[0], batch, /*isAlone=*/true, options, context,
+                       messages, tasks)))
       return mlir::failure();
     for (Task &task : tasks)
       task.uses = {{0, task.count}};
@@ -530,8 +571,8 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
     compiler::prepareContext(*item.context);
     item.context->printOpOnDiagnostic(false);
     llvm::raw_string_ostream os(item.messages);
-    item.isRead = succeeded(
-        addItem(work[i], batch, options, *item.context, os, item.tasks));
+    item.isRead = succeeded(addItem(work[i], batch, /*isAlone=*/false, options,
+                                    *item.context, os, item.tasks));
   });
   bool isRead = true;
   for (auto [i, item] : llvm::enumerate(items)) {

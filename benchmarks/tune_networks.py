@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tunes networks, and compares them with the records and without.
+
+    benchmarks/tune_networks.py *.onnx --target=cuda --budget=330 --output=tuned
+
+Writes into the folder OUTPUT
+
+    tuning.jsonl.xz   all records, for gpu-tune import
+    records.tsv       those for lib/Driver/Tuned/TARGET-CHIP.networks.tsv: schedules that were faster
+                      than the compiler's own choice by the factor --gain, and by more than the noise
+    networks.md       the settled and the cold time of each network with these records, and with the
+                      compiler's choices alone, in turns: the least of --rounds rounds each
+    compare*.json     the output of gpu-runner
+
+Databases of earlier runs (--with=FILE.jsonl.xz, several times) are merged with this one: their fastest
+schedules are tried first. --budget=0 measures nothing, and selects from these. --leave-out=FILE has keys
+of tasks, one on each line, whose records are not selected. Exit status 1 if a step fails.
+"""
+
+import argparse
+import json
+import lzma
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+VARIANTS = ("off", "records")
+
+
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
+def run(command, seconds=None, **options):
+    """Runs a command to its end. After `seconds` it is interrupted, and may finish what it does."""
+    process = subprocess.Popen(command, text=True, **options)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(2)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    return process.returncode
+
+
+def tune(options, database):
+    """A run of gpu-tune. Its exit status is 0, or 3 if it gave tasks up."""
+    cores = len(os.sched_getaffinity(0))
+    jobs = options.jobs or max(1, cores - options.measurers + 2)
+    command = [os.path.join(options.bin, "gpu-tune"), "run", *options.models, f"--target={options.target}",
+               "--candidates=guided", "--leaders=1", f"--budget={options.budget}s", f"--jobs={jobs}",
+               f"--measurers={options.measurers}", "--timeout=10", f"--seed={options.seed}", f"--db={database}"]
+    if options.trials:
+        command.append(f"--trials={options.trials}")
+    with open(os.path.join(options.output, "tune.log"), "w") as log, open(os.path.join(options.output, "tune.err"), "w") as err:
+        status = run(command, options.budget + 15, stdout=log, stderr=err)
+    lines = open(os.path.join(options.output, "tune.log")).read().splitlines()
+    print(*[line for line in lines if re.match(r"\d+ candidates|geometric mean", line)], sep="\n", flush=True)
+    if status not in (0, 3):
+        fail(f"gpu-tune failed with status {status}: see {options.output}/tune.err")
+
+
+def tune_tool(options, *arguments, **more):
+    done = subprocess.run([os.path.join(options.bin, "gpu-tune"), *arguments], text=True, capture_output=True, **more)
+    if done.returncode:
+        fail(f"gpu-tune {arguments[0]}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def write_selected(exported, keys, path):
+    """The final records of tasks with these keys, as lines of JSON."""
+    with open(path, "w") as file:
+        for line in exported.splitlines():
+            entry = json.loads(line)
+            kind = entry.get("kind")
+            if kind in (None, "run") or (kind == "task" and entry["key"] in keys) or \
+                    (kind == "record" and entry["task"] in keys and entry["final"]):
+                file.write(line + "\n")
+
+
+def list_runs(options, database, extra):
+    for model in sorted(options.models, key=os.path.getsize):
+        for variant in VARIANTS:
+            yield [model, f"--target={options.target}", "--arg=random", *extra,
+                   f"--schedule-db={database if variant == 'records' else 'off'}"]
+
+
+def compare(options, database, folder):
+    """The least settled and cold times in microseconds by network and variant."""
+    runner = os.path.join(options.bin, "gpu-runner")
+    environment = {**os.environ, "TESSERA_CACHE_DIR": os.path.join(folder, "cache")}
+    # Compiles all of them at the same time.
+    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) * 3 // 4)) as pool:
+        list(pool.map(lambda line: subprocess.run([runner, *line], env=environment, capture_output=True, check=False),
+                      list_runs(options, database, ["--repeat=1"])))
+    lines = list(list_runs(options, database, ["--bench=20", "--json"]))
+    batch = os.path.join(folder, "batch")
+    with open(batch, "w") as file:
+        file.writelines(" ".join(line) + "\n" for line in lines)
+    end = time.monotonic() + options.seconds
+    best = {}
+    for number in range(options.rounds):
+        start = time.monotonic()
+        if number and end - start < took:
+            break
+        path = os.path.join(options.output, f"compare{number}.json")
+        with open(path, "w") as out, open(path[:-5] + ".err", "w") as err:
+            run([runner, f"--batch={batch}"], max(1, end - start), env=environment, stdout=out, stderr=err)
+        took = time.monotonic() - start
+        parts = re.split(r"=== line (\d+): exit status \d+\n?", open(path).read())
+        for text, which in zip(parts[0::2], parts[1::2]):
+            try:
+                bench = json.loads(text)["bench"]
+                times = bench["settled"]["ms"] * 1000, bench["median_ms"] * 1000
+            except (ValueError, KeyError):
+                continue
+            line = lines[int(which) - 1]
+            key = os.path.basename(line[0])[:-5], "off" if "--schedule-db=off" in line else "records"
+            best[key] = tuple(map(min, times, best.get(key, times)))
+    return best
+
+
+def tabulate(options, best):
+    rows = ["| network | settled us | with records | ratio | cold us | with records | ratio |",
+            "|---|---|---|---|---|---|---|"]
+    ratios = [[], []]
+    for model in sorted(options.models):
+        name = os.path.basename(model)[:-5]
+        times = [best.get((name, variant)) for variant in VARIANTS]
+        if None in times:
+            rows.append(f"| {name} | failed | | | | | |")
+            continue
+        cells = []
+        for i in (0, 1):
+            ratios[i].append(times[0][i] / times[1][i])
+            cells += [f"{times[0][i]:.1f}", f"{times[1][i]:.1f}", f"{ratios[i][-1]:.3f}"]
+        rows.append(f"| {name} | " + " | ".join(cells) + " |")
+    if ratios[0]:
+        means = [math.exp(sum(map(math.log, r)) / len(r)) for r in ratios]
+        rows.append(f"| geometric mean of {len(ratios[0])} | | | {means[0]:.3f} | | | {means[1]:.3f} |")
+    return "\n".join(rows) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--target", default="cuda")
+    parser.add_argument("--budget", type=int, default=600, help="seconds of gpu-tune (600)")
+    parser.add_argument("--trials", type=int, help="candidates of each task, at most")
+    parser.add_argument("--measurers", type=int, default=5, help="processes that load and measure (5)")
+    parser.add_argument("--jobs", type=int, help="processes that compile; default: of the cores, what measurers leave")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--gain", type=float, default=1.03, help="the least gain of a record (1.03)")
+    parser.add_argument("--source", default="docs/benchmarks/h200-network-tuning.md", help="what the records name as their origin")
+    parser.add_argument("--with", dest="earlier", action="append", default=[], metavar="FILE")
+    parser.add_argument("--leave-out", metavar="FILE")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison (3); 0: there is none")
+    parser.add_argument("--seconds", type=int, default=300, help="seconds of the rounds at most (300)")
+    parser.add_argument("--bin", default="build/dev/bin", help="the folder of gpu-tune and gpu-runner (build/dev/bin)")
+    parser.add_argument("--output", default="tuned")
+    options = parser.parse_args()
+    for file in [*options.models, *options.earlier]:
+        if not os.path.exists(file):
+            fail(f"{file} does not exist")
+    if not options.budget and not options.earlier:
+        fail("--budget=0 requires --with: there are no records to select from")
+    os.makedirs(options.output, exist_ok=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        database = os.path.join(folder, "tuning.db")
+        for i, path in enumerate(options.earlier):
+            plain = os.path.join(folder, f"{i}.jsonl")
+            with lzma.open(path, "rt") if path.endswith(".xz") else open(path) as file, open(plain, "w") as out:
+                out.write(file.read())
+            tune_tool(options, "import", f"--db={database}", plain)
+        if options.budget:
+            tune(options, database)
+        exported = tune_tool(options, "export", f"--db={database}")
+        with lzma.open(os.path.join(options.output, "tuning.jsonl.xz"), "wt") as file:
+            file.write(exported)
+        records = tune_tool(options, "best", f"--db={database}", "--tsv", f"--gain={options.gain}", f"--source={options.source}")
+        if options.leave_out:
+            left = set(open(options.leave_out).read().split())
+            records = "".join(line for line in records.splitlines(True) if line.split("\t")[0] not in left)
+        with open(os.path.join(options.output, "records.tsv"), "w") as file:
+            file.write(records)
+        keys = {line.split("\t")[0] for line in records.splitlines() if not line.startswith("#")}
+        print(f"{len(keys)} records", flush=True)
+        if not options.rounds:
+            return
+        selected = os.path.join(folder, "selected.db")
+        write_selected(exported, keys, selected + ".jsonl")
+        tune_tool(options, "import", f"--db={selected}", selected + ".jsonl")
+        table = tabulate(options, compare(options, selected, folder))
+        with open(os.path.join(options.output, "networks.md"), "w") as file:
+            file.write(table)
+        print(table, end="")
+
+
+if __name__ == "__main__":
+    main()

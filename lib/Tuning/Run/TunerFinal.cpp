@@ -44,6 +44,14 @@ orderForComparison(const std::vector<TaskState> &states) {
   return tasks;
 }
 
+/// Whether the search found a candidate that may be faster than the compiler's
+/// own choice by more than the noise.
+static bool isWorthComparing(const TaskState &state) {
+  constexpr double least = 0.985;
+  return state.ownTime == 0 ||
+         state.leaders.front().time <= least * state.ownTime;
+}
+
 /// An equal part of the time that is left, for each task that waits.
 double Tuner::getFinalSeconds() const {
   if (!options.budget)
@@ -62,7 +70,9 @@ void Tuner::compareLeaders() {
     TaskState &state = states[i];
     if (state.isFinalBegun || state.isDone || !state.failure.empty())
       continue;
-    if (!isMeasured || state.leaders.empty() || options.leaders == 0) {
+    if (!isMeasured || state.leaders.empty() || options.leaders == 0 ||
+        (options.candidates == CandidateKind::Guided &&
+         !isWorthComparing(state))) {
       state.isDone = true;
       continue;
     }

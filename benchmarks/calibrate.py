@@ -3,17 +3,17 @@
 
     benchmarks/calibrate.py shapes            writes benchmarks/calibration/*.txt, from a seed
     benchmarks/calibrate.py pack A.jsonl...   adds what gpu-tune exported to benchmarks/calibration/h200.jsonl.xz
-    benchmarks/calibrate.py fit               fits the rates of lib/Target/NVIDIA/ScheduleRates.cpp to two of three of
-                                              the tasks in it, and prints how well they choose for the others
-    benchmarks/calibrate.py report            prints the latter for the rates as they are
+    benchmarks/calibrate.py fit               fits the rates of lib/Target/NVIDIA/ScheduleRates.cpp to them, and the
+                                              trees of ScheduleCorrections.cpp to what these leave; prints how well
+                                              trees that are fitted to four of five of the tasks choose for the others
+    benchmarks/calibrate.py fit --trees       the latter, for the rates as they are
     benchmarks/calibrate.py report --database=benchmarks/calibration/h200-check.jsonl.xz
-                                              the same for shapes that were measured after the fit, all of them
+                                              prints how well the compiler as it is chooses for other shapes
 
-fit and report run schedule-work-benchmark (ninja schedule-work-benchmark), and need numpy.
+fit and report build and run schedule-work-benchmark, and need numpy.
 """
 
 import argparse
-import collections
 import json
 import lzma
 import math
@@ -139,7 +139,6 @@ def read_tasks(tool, database):
         file.write(lzma.open(database, "rt").read())
         file.flush()
         tasks = json.loads(subprocess.run([tool, file.name], capture_output=True, text=True, check=True).stdout)
-    kinds = collections.Counter()
     kept = []
     for task in sorted(tasks, key=lambda task: task["key"]):
         merged = {}
@@ -159,8 +158,6 @@ def read_tasks(tool, database):
         task["kind"] = RATES[int(work["rate"])] + (", batched" if " of " in task["description"].split(" x ")[0] and
                                                    task["description"][0].isdigit() and
                                                    task["description"].split(" ")[1] == "of" else "")
-        task["isHeldOut"] = kinds[task["kind"]] % 3 == 2
-        kinds[task["kind"]] += 1
         kept.append(task)
     return kept
 
@@ -176,19 +173,21 @@ def is_candidate(record):
     return work["accesses"] <= 24 * work["threads"] and work["heldAccesses"] <= 16 * work["threads"]
 
 
-def judge(tasks, rates, margin):
-    """For each task: its kind, the time by rules and the time of the model's choice, as multiples of the best."""
-    from schedule_fit import predict
-    rows = []
+def judge(tasks, estimates, margins):
+    """For each task: its kind, the time by rules and the time of the choice, as multiples of the best. `estimates` are
+    those of all records, in their order; `margins` has one for each rate, or 0 for the choice by rules."""
+    rows, begin = [], 0
     for task in tasks:
         records = task["records"]
+        times = estimates[begin:begin + len(records)]
+        begin += len(records)
         rules = next((i for i, record in enumerate(records) if record["byRules"]), None)
         if rules is None:
             continue
-        times = predict(get_arrays(records), rates)
         allowed = [i for i, record in enumerate(records) if is_candidate(record) or i == rules]
         choice = min(allowed, key=lambda i: times[i])
-        if times[rules] <= margin * times[choice]:
+        margin = margins[int(records[0]["work"]["rate"])]
+        if margin == 0 or times[rules] <= margin * times[choice]:
             choice = rules
         best = min(record["time"] for record in records)
         rows.append((task["kind"], records[rules]["time"] / best, records[choice]["time"] / best, task["description"]))
@@ -207,47 +206,135 @@ def print_table(rows):
         print("| " + " | ".join(cells) + " |")
 
 
-def calibrate(tool, margin, database, writes):
+def build(tool):
+    """Builds the tool, if it stands in a folder of builds."""
+    folder = pathlib.Path(tool).parent.parent
+    if (folder / "build.ninja").exists():
+        subprocess.run(["ninja", "-C", folder, pathlib.Path(tool).name], check=True, stdout=subprocess.DEVNULL)
+
+
+def list_records(tasks):
+    return [record for task in tasks for record in task["records"]]
+
+
+def get_weights(tasks):
+    """1 for the fastest schedule of a task, and less for slower ones: it is those that a choice is among."""
+    return [min(other["time"] for other in task["records"]) / record["time"] for task in tasks
+            for record in task["records"]]
+
+
+def fit_rates(tool, database):
     import numpy as np
     import schedule_fit
     tasks = read_tasks(tool, database)
+    records, weights = list_records(tasks), get_weights(tasks)
+    chosen = [i for i, record in enumerate(records) if is_candidate(record)]
+    work = get_arrays([records[i] for i in chosen])
+    times = np.array([records[i]["time"] for i in chosen])
+    rates = schedule_fit.FIRST
+    for _ in range(4):
+        rates = schedule_fit.fit(work, times, np.array(weights)[chosen], rates)
+    schedule_fit.write_rates(rates)
+
+
+def check_rates(tool, records):
+    """schedule_fit.py and schedule_trees.py are what the compiler does."""
+    import numpy as np
+    import schedule_fit
+    import schedule_trees
     rates = schedule_fit.read_rates()
     for name in ("margins", "longest", "corrections"):
         rates.pop(name, None)
-    records = [record for task in tasks for record in task["records"]]
-    apart = np.abs(schedule_fit.predict(get_arrays(records), rates)
-                   / np.array([record["estimate"] for record in records]) - 1).max()
+    of_rates = np.array([record["estimate"] for record in records])
+    apart = np.abs(schedule_fit.predict(get_arrays(records), rates) / of_rates - 1).max()
+    factors = np.exp(schedule_trees.predict(schedule_trees.read(), get_features(records)))
+    apart = max(apart, np.abs(of_rates * factors / np.array([record["corrected"] for record in records]) - 1).max())
     if apart > 1e-6:
-        raise SystemExit(f"schedule_fit.py and {tool} differ by {apart:.2g}: build the tool anew")
-    if writes:
-        fitted = [(record, min(other["time"] for other in task["records"])) for task in tasks if not task["isHeldOut"]
-                  for record in task["records"] if is_candidate(record)]
-        times = np.array([record["time"] for record, best in fitted])
-        weights = np.array([best for record, best in fitted]) / times
-        work = get_arrays([record for record, best in fitted])
-        rates = schedule_fit.FIRST
-        for _ in range(4):
-            rates = schedule_fit.fit(work, times, weights, rates)
-        schedule_fit.write_rates(rates)
-    count = sum(len(task["records"]) for task in tasks)
-    print(f"{len(tasks)} tasks, {count} schedules with times\n")
-    if database == DATABASE:
-        print("Held out:\n")
-        print_table(judge([task for task in tasks if task["isHeldOut"]], rates, margin))
-        print("\nOthers:\n")
-        tasks_of_table = [task for task in tasks if not task["isHeldOut"]]
-    else:
-        tasks_of_table = tasks
-    print_table(judge(tasks_of_table, rates, margin))
-    changed, ratios = 0, []
+        raise SystemExit(f"{tool} differs from the model in Python by {apart:.2g}: build it anew")
+
+
+def get_features(records):
+    import numpy as np
+    return np.array([record["features"] for record in records])
+
+
+def fit_trees(tasks, seeds):
+    """Trees for the records of tasks: those of all seeds, of which each has an equal share."""
+    import numpy as np
+    import schedule_trees
+    records, weights = list_records(tasks), np.array(get_weights(tasks))
+    chosen = [i for i, record in enumerate(records) if is_candidate(record)]
+    errors = np.log([records[i]["time"] / records[i]["estimate"] for i in chosen])
+    features = get_features([records[i] for i in chosen])
+    trees = []
+    for seed in seeds:
+        options = schedule_trees.Options(seed=seed)
+        for tree in schedule_trees.fit(features, errors, weights[chosen], options):
+            tree.leaves = [round(leaf / len(seeds)) for leaf in tree.leaves]
+            trees.append(tree)
+    return trees
+
+
+FOLDS = 5
+
+
+def estimate_apart(tasks, seeds):
+    """The estimates for all records by trees that were fitted without their tasks."""
+    import numpy as np
+    import schedule_trees
+    generator = random.Random(1)
+    folds = [generator.randrange(FOLDS) for _ in tasks]
+    times = {}
+    for fold in range(FOLDS):
+        trees = fit_trees([task for task, its in zip(tasks, folds) if its != fold], seeds)
+        for i, task in enumerate(tasks):
+            if folds[i] == fold:
+                times[i] = (np.array([record["estimate"] for record in task["records"]])
+                            * np.exp(schedule_trees.predict(trees, get_features(task["records"]))))
+    return np.concatenate([times[i] for i in range(len(tasks))])
+
+
+def compare_choices(tasks):
+    """What the compiler chooses among all schedules, where that and the choice by rules were measured."""
+    changed, ratios, of_best = 0, [], []
     for task in tasks:
         times = [[record["time"] for record in task["records"] if record[name]] for name in ("isChoice", "byRules")]
         changed += task["isChanged"]
         if task["isChanged"] and all(times):
             ratios.append(times[0][0] / times[1][0])
-    print(f"\nWith a margin of 1.15, the model's choice among all schedules is another one for {changed} tasks. Both were measured for {len(ratios)}"
+        if times[0]:
+            of_best.append((task["kind"], times[1][0] / min(record["time"] for record in task["records"])
+                            if times[1] else 1, times[0][0] / min(record["time"] for record in task["records"])))
+    print(f"\nThe compiler's choice among all schedules is another one than by rules for {changed} tasks. Both were "
+          f"measured for {len(ratios)}"
           + (f": {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} of the time, from {min(ratios):.2f} to "
              f"{max(ratios):.2f}." if ratios else "."))
+    if of_best:
+        print("\nThe compiler's choices that were measured:\n")
+        print_table(of_best)
+
+
+def calibrate(arguments):
+    import schedule_fit
+    import schedule_trees
+    build(arguments.tool)
+    margins = [arguments.margin] * len(RATES) if arguments.margin else schedule_fit.read_rates()["margins"]
+    if arguments.command == "fit":
+        if not arguments.trees:
+            fit_rates(arguments.tool, DATABASE)
+            build(arguments.tool)
+        tasks = read_tasks(arguments.tool, DATABASE)
+        print(f"{len(tasks)} tasks, {len(list_records(tasks))} schedules with times; by trees that were fitted without "
+              "a fifth of the tasks, for these:\n")
+        print_table(judge(tasks, estimate_apart(tasks, arguments.seeds), margins))
+        schedule_trees.write(fit_trees(tasks, arguments.seeds))
+        return
+    tasks = read_tasks(arguments.tool, arguments.database.resolve())
+    records = list_records(tasks)
+    check_rates(arguments.tool, records)
+    print(f"{len(tasks)} tasks, {len(records)} schedules with times\n")
+    print_table(judge(tasks, [record["corrected"] for record in records], margins))
+    compare_choices(tasks)
 
 
 def main():
@@ -259,8 +346,10 @@ def main():
     packs.add_argument("exports", nargs="+")
     for name in ("fit", "report"):
         command = commands.add_parser(name)
-        command.add_argument("--margin", type=float, default=1.15)
+        command.add_argument("--margin", type=float, help="instead of those of the rates")
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
+    commands.choices["fit"].add_argument("--trees", action="store_true")
+    commands.choices["fit"].add_argument("--seeds", type=int, nargs="+", default=[1])
     for command in (packs, commands.choices["report"]):
         command.add_argument("--database", type=pathlib.Path, default=DATABASE)
     arguments = parser.parse_args()
@@ -268,10 +357,8 @@ def main():
         write_shapes(arguments.seed)
     elif arguments.command == "pack":
         pack(arguments.exports, arguments.database)
-    elif arguments.command == "fit":
-        calibrate(arguments.tool, arguments.margin, DATABASE, writes=True)
     else:
-        calibrate(arguments.tool, arguments.margin, arguments.database.resolve(), writes=False)
+        calibrate(arguments)
 
 
 if __name__ == "__main__":

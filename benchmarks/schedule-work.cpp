@@ -34,9 +34,6 @@ using namespace mlir;
 using namespace mlir::tessera;
 namespace json = llvm::json;
 
-/// By how much the choice by rules must be expected to be slower.
-static constexpr double margin = 1.15;
-
 namespace {
 struct Task {
   std::string description;
@@ -115,7 +112,7 @@ static llvm::Error read(StringRef path, MLIRContext &context,
   return llvm::Error::success();
 }
 
-/// The choices by rules and by the model, where operands are copied before if
+/// The choices by rules and of the compiler, where operands are copied before if
 /// that pays.
 static std::pair<ScheduleAttr, ScheduleAttr> getChoices(Task &task,
                                                         const Chip &chip) {
@@ -126,12 +123,9 @@ static std::pair<ScheduleAttr, ScheduleAttr> getChoices(Task &task,
   if (failed(pm.run(*copy)))
     return {};
   std::pair<ScheduleAttr, ScheduleAttr> choices;
-  Chip withMargins = chip;
-  withMargins.model.schedules->margins.fill(margin);
   copy->walk([&](ContractOp op) {
     choices.first = getScheduleByRules(op, chip);
-    choices.second =
-        improveSchedule(op, withMargins, choices.first, /*prediction=*/nullptr);
+    choices.second = getDefaultSchedule(op, chip);
   });
   return choices;
 }

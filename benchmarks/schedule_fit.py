@@ -26,7 +26,7 @@ def read_rates(path=RATES):
     """The numbers of the chip, in order: {"latency": [a, b], "products": [[a, b], ...], "cache": a}."""
     text = re.sub(r"//.*", "", path.read_text())
     rates = {}
-    for name, value in re.findall(r"rates\.(\w+) = ([^;]*);", text):
+    for name, value in re.findall(r"rates\.(\w+) = ([^;(]*);", text):
         numbers = [float(number) for number in re.findall(r"[-\d.e+]+", value)]
         if name == "products":
             numbers = [numbers[i:i + 2] for i in range(0, len(numbers), 2)]

@@ -15,6 +15,8 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::tessera;
 
@@ -93,6 +95,85 @@ TEST_F(RankSchedulesTest, OrdersByTime) {
       }
       EXPECT_EQ(ranked[i].time,
                 estimateSchedule(matmul, ranked[i].fields, getChip()).time);
+    }
+  }
+}
+
+// Tiles of few columns, and workgroups of which an SM has two, are compared
+// besides the tilings that rules have.
+TEST_F(RankSchedulesTest, ComparesMoreTilingsThanRules) {
+  const Chip &chip = getChip();
+  auto isByRules = [&](std::array<int64_t, 2> tile) {
+    return llvm::any_of(
+        chip.policy.groupDefaults,
+        [&](const ScheduleDefaults &its) { return its.workgroup == tile; });
+  };
+  ContractOp op = makeMatmul(4096, 192, 4096);
+  ScheduledMatmul matmul(op, chip);
+  unsigned others = 0, pairs = 0;
+  for (const RankedSchedule &one : rankSchedules(op, op, chip)) {
+    if (one.fields.subgroupsPerFragment == 1)
+      continue;
+    others += !isByRules(one.fields.workgroup);
+    ScheduleWork work = describeWork(matmul, one.fields, chip);
+    pairs += work.units > work.processors && !work.isPersistent &&
+             work.resident >= 2;
+  }
+  EXPECT_GT(others, 0U);
+  EXPECT_GT(pairs, 0U);
+}
+
+// Leaves are ten-thousandths of the logarithm, and those of all trees add up.
+TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
+  Chip chip = getChip();
+  ContractOp op = makeMatmul(512, 512, 512);
+  ScheduledMatmul matmul(op, chip);
+  ScheduleFields group = getScheduleByRules(op, chip).getFields(),
+                 single = ScheduleAttr::get(&context, group).getFields();
+  single.workgroup = single.subgroup = {32, 32};
+  single.subgroupsPerFragment = 1;
+  auto estimate = [&](const ScheduleFields &fields) {
+    return estimateSchedule(matmul, fields, chip).time;
+  };
+  chip.model.schedules->corrections = {};
+  double ofGroup = estimate(group), ofSingle = estimate(single);
+  ScheduleWork work = describeWork(matmul, group, chip);
+  EXPECT_EQ(ofGroup, estimateTime(work, *chip.model.schedules).time);
+  ScheduleFeatures features = describeFeatures(
+      matmul, group, work, estimateTime(work, *chip.model.schedules), chip);
+  auto isGroup =
+      llvm::find_if(features,
+                    [](const auto &one) { return one.name == "isGroup"; }) -
+      features.begin();
+  ASSERT_LT(size_t(isGroup), numScheduleFeatures);
+  CorrectionTree tree = {};
+  tree.features.fill(uint8_t(isGroup));
+  tree.thresholds.fill(0.5F);
+  tree.leaves.front() = 1000;
+  tree.leaves.back() = -2000;
+  CorrectionTree trees[] = {tree, tree};
+  chip.model.schedules->corrections = trees;
+  EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.2), 1e-9);
+  EXPECT_NEAR(estimate(group) / ofGroup, std::exp(-0.4), 1e-9);
+}
+
+TEST_F(RankSchedulesTest, TreesAskForKnownFeatures) {
+  llvm::ArrayRef<CorrectionTree> trees = getChip().model.schedules->corrections;
+  EXPECT_FALSE(trees.empty());
+  for (const CorrectionTree &tree : trees)
+    for (uint8_t feature : tree.features)
+      EXPECT_LT(feature, numScheduleFeatures);
+}
+
+TEST_F(RankSchedulesTest, FeaturesAreFinite) {
+  for (ContractOp op : makeMatmuls()) {
+    ScheduledMatmul matmul(op, getChip());
+    for (const RankedSchedule &one : rankSchedules(op, op, getChip())) {
+      ScheduleWork work = describeWork(matmul, one.fields, getChip());
+      for (auto [name, value] : describeFeatures(
+               matmul, one.fields, work,
+               estimateTime(work, *getChip().model.schedules), getChip()))
+        ASSERT_TRUE(std::isfinite(value)) << name.str();
     }
   }
 }

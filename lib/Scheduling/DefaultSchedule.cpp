@@ -10,6 +10,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/DieOrder.h"
+#include "Scheduling/FewColumnsSchedule.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/WeightsSchedule.h"
@@ -206,6 +207,11 @@ ScheduleAttr ScheduleBuilder::build(std::string *prediction) {
       return schedule;
     }
   if (!hasWholeRows)
+    if (ScheduleAttr schedule = getFewColumnsSchedule(op, chip)) {
+      LDBG() << op.getLoc() << ": few columns: " << schedule;
+      return schedule;
+    }
+  if (!hasWholeRows)
     if (ScheduleAttr grouped =
             chooseGroupSchedule(op, chip, form, extents, prediction)) {
       LDBG() << op.getLoc()
@@ -260,6 +266,9 @@ ScheduleAttr mlir::tessera::getScheduleByRules(ContractOp op, const Chip &chip,
 
 ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
                                                std::string *prediction) {
+  // The model was not fitted to tiles of few columns.
+  if (ScheduleAttr schedule = getFewColumnsSchedule(op, chip))
+    return schedule;
   return improveSchedule(op, chip, getScheduleByRules(op, chip, prediction),
                          prediction);
 }

@@ -28,8 +28,8 @@ using namespace mlir::tessera;
 
 /// The most rows of lhs. More of them are limited by the matrix unit.
 static constexpr int64_t mostRows = 128;
-/// The most columns of rhs where lhs has the weights: those of one instruction.
-static constexpr int64_t mostColumns = 8;
+/// The fewest rows and columns of an instruction.
+static constexpr int64_t leastRows = 16, leastColumns = 8;
 /// The bytes of a column in a step: a line of memory.
 static constexpr int64_t lineBytes = 128;
 /// The bytes of a step of both operands at most.
@@ -79,7 +79,7 @@ matchWeights(ContractOp op, const MatrixForm &form, const Chip &chip) {
                    [](int64_t extent) {
                      return ShapedType::isDynamic(extent) || extent == 0;
                    }) ||
-      extents[1 - side] > (side ? mostRows : mostColumns))
+      extents[1 - side] > mostRows)
     return std::nullopt;
   return WeightsProblem{
       side,
@@ -145,18 +145,25 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
     return {};
   unsigned few = 1 - problem->side, many = problem->side;
   int64_t rows = std::max<int64_t>(
-      problem->side ? 16 : mostColumns,
+      problem->side ? leastRows : leastColumns,
       static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(problem->m))));
   ScheduleFields fields;
-  fields.workgroup[few] = rows;
-  fields.workgroup[many] = 64;
   // Subgroups with the same columns would widen the same weights.
+  fields.workgroup[few] = rows;
   fields.subgroup[few] = std::min<int64_t>(rows, 64);
-  fields.subgroup[many] = rows <= 64 ? 16 : 32;
-  // Where K is divided anyway, more subgroups share the rows.
-  if (rows <= 16 && problem->bits < 8 &&
-      problem->n < fields.workgroup[many] * chip.processors)
+  fields.workgroup[many] = 64;
+  fields.subgroup[many] = 16;
+  if (problem->side == 0 && rows > leastRows) {
+    // The more weights a subgroup has, the fewer loads of the other operand.
+    fields.subgroup[many] = 32;
+    fields.workgroup[many] = rows > 64 ? 64 : 128;
+  } else if (rows > 64) {
+    fields.subgroup[many] = 32;
+  } else if (rows <= leastRows && problem->bits < 8 &&
+             problem->n < fields.workgroup[many] * chip.processors) {
+    // Where K is divided anyway, more subgroups share the rows.
     fields.workgroup[many] = 128;
+  }
   fields.kFragment = 64;
   while (problem->group % fields.kFragment || problem->k % fields.kFragment) {
     fields.kFragment /= 2;
@@ -176,7 +183,7 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
                        fields.workgroup[many] * problem->bits / 8);
   };
   // With weights as lhs, a line of bytes is used up before the next one comes.
-  bool isLong = problem->side == 0 && problem->bits == 8;
+  bool isLong = rows == leastColumns && problem->bits == 8;
   fields.k = 8 * lineBytes / problem->bits * (isLong ? 2 : 1);
   while (fields.k > fields.kFragment &&
          (problem->k % fields.k || getStepBytes() > mostStepBytes ||

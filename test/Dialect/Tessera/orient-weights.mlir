@@ -5,6 +5,7 @@
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 #scale = affine_map<(m, n, k) -> (n, k floordiv 64)>
 #bias = affine_map<(m, n, k) -> (n)>
@@ -39,15 +40,93 @@ func.func @token(%a: memref<2x256xf16>, %w: memref<96x256xi8>, %s: memref<96x4xf
 }
 
 // CHECK-LABEL: func @more_rows
-// CHECK:         rhs_producer
-func.func @more_rows(%a: memref<9x256xf16>, %w: memref<96x256xi8>, %c: memref<9x96xf32>) {
-  tessera.contract ins(%a, %w : memref<9x256xf16>, memref<96x256xi8>)
-      outs(%c : memref<9x96xf32>) maps [#mk, #nk, #mn] accumulate f32
+// CHECK:         lhs_producer
+func.func @more_rows(%a: memref<100x256xf16>, %w: memref<96x256xi8>, %c: memref<100x96xf32>) {
+  tessera.contract ins(%a, %w : memref<100x256xf16>, memref<96x256xi8>)
+      outs(%c : memref<100x96xf32>) maps [#mk, #nk, #mn] accumulate f32
       rhs_producer {
       ^bb0(%q: i8):
         %f = arith.sitofp %q : i8 to f16
         tessera.yield %f : f16
       } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @too_many_rows
+// CHECK:         rhs_producer
+func.func @too_many_rows(%a: memref<129x256xf16>, %w: memref<96x256xi8>, %c: memref<129x96xf32>) {
+  tessera.contract ins(%a, %w : memref<129x256xf16>, memref<96x256xi8>)
+      outs(%c : memref<129x96xf32>) maps [#mk, #nk, #mn] accumulate f32
+      rhs_producer {
+      ^bb0(%q: i8):
+        %f = arith.sitofp %q : i8 to f16
+        tessera.yield %f : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// Weights that are as wide as the other operand, along K and along N.
+
+// CHECK-LABEL: func @wide
+// CHECK-SAME:      %[[A:.+]]: memref<4x11008xbf16>, %[[W:.+]]: memref<4096x11008xbf16>, %[[C:.+]]: memref<4x4096xbf16>
+// CHECK:         tessera.contract ins(%[[W]], %[[A]] :
+// CHECK-SAME:      outs(%[[C]] :
+// CHECK-SAME:      maps [#[[NK]], #[[MK]], #[[MN]]]
+func.func @wide(%a: memref<4x11008xbf16>, %w: memref<4096x11008xbf16>, %c: memref<4x4096xbf16>) {
+  tessera.contract ins(%a, %w : memref<4x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%c : memref<4x4096xbf16>) maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %r = arith.truncf %acc : f32 to bf16
+    tessera.yield %r : bf16
+  }
+  return
+}
+
+// CHECK-LABEL: func @wide_along_n
+// CHECK-SAME:      %[[A:.+]]: memref<16x4096xf16>, %[[W:.+]]: memref<4096x14336xf16>
+// CHECK:         tessera.contract ins(%[[W]], %[[A]] :
+func.func @wide_along_n(%a: memref<16x4096xf16>, %w: memref<4096x14336xf16>, %c: memref<16x14336xf32>) {
+  tessera.contract ins(%a, %w : memref<16x4096xf16>, memref<4096x14336xf16>)
+      outs(%c : memref<16x14336xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// More rows, weights that stay in the cache, and a schedule by hand; weights that are lhs.
+
+// CHECK-LABEL: func @others
+// CHECK-SAME:      %[[A:[a-z0-9]+]]: memref<17x11008xbf16>, %[[B:[a-z0-9]+]]: memref<4x1024xbf16>, %[[W:[a-z0-9]+]]: memref<4096x11008xbf16>, %[[V:[a-z0-9]+]]: memref<4096x1024xbf16>
+// CHECK:         tessera.contract ins(%[[A]], %[[W]] :
+// CHECK:         tessera.contract ins(%[[B]], %[[V]] :
+// CHECK:         tessera.contract ins(%[[A]], %[[W]] :
+// CHECK:         tessera.contract ins(%[[W]], %[[A]] :
+func.func @others(%a: memref<17x11008xbf16>, %b: memref<4x1024xbf16>, %w: memref<4096x11008xbf16>, %v: memref<4096x1024xbf16>, %c: memref<17x4096xf32>, %d: memref<4x4096xf32>, %e: memref<4096x17xf32>) {
+  tessera.contract ins(%a, %w : memref<17x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%c : memref<17x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%b, %v : memref<4x1024xbf16>, memref<4096x1024xbf16>)
+      outs(%d : memref<4x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%a, %w : memref<17x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%c : memref<17x4096xf32>) maps [#mk, #nk, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, subgroupsPerFragment = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<17x11008xbf16>)
+      outs(%e : memref<4096x17xf32>) maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

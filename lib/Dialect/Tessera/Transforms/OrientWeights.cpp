@@ -16,6 +16,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Scheduling/FewColumnsSchedule.h"
 #include "Scheduling/WeightsSchedule.h"
 
 #include "mlir/IR/Builders.h"
@@ -53,17 +54,24 @@ static ContractOp exchange(OpBuilder &builder, ContractOp op) {
   return exchanged;
 }
 
-/// Exchanges the operands of `op`, if it then has the schedule of narrow
+/// Whether lhs of `op` are weights by which few columns are multiplied.
+static bool hasWeightsAsLhs(ContractOp op, const Chip &chip) {
+  return op.getProducer(0).empty() ? bool(getFewColumnsSchedule(op, chip))
+                                   : bool(getWeightsSchedule(op, chip));
+}
+
+/// Exchanges the operands of `op`, if it then has one of the schedules of
 /// weights as lhs.
 static void orient(ContractOp op, const Chip &chip) {
-  if (op.getScheduleAttr() || op.getProducer(1).empty() ||
-      !op.getProducer(0).empty() || !getWeightsSchedule(op, chip))
+  if (op.getScheduleAttr() || !op.getProducer(0).empty() ||
+      (!op.getProducer(1).empty() && !getWeightsSchedule(op, chip)) ||
+      hasWeightsAsLhs(op, chip))
     return;
   OpBuilder builder(op);
   ContractOp exchanged = exchange(builder, op);
   exchanged.getEpilogue().takeBody(op.getEpilogue());
   exchanged.getProducer(0).takeBody(op.getProducer(1));
-  if (getWeightsSchedule(exchanged, chip)) {
+  if (hasWeightsAsLhs(exchanged, chip)) {
     LDBG() << op.getLoc() << ": weights become lhs";
     ++numOrientedWeights;
     op.erase();

@@ -841,7 +841,9 @@ def UseBytePermutes
     bits are changed by a constant, is selected from its register, with the
     upper bytes of the constant, by `prmt`. Changes of the byte itself are made
     to the whole register. The bytes must be elements of vectors, of which each
-    is a register or several; single bytes are not changed.
+    is a register or several; single bytes are not changed. A `vector.shuffle`
+    of bytes becomes a `prmt` for each register of its result, if each of them
+    has bytes of at most two registers, and any byte moves within a register.
 
     Before
 

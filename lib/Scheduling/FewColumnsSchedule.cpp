@@ -48,7 +48,7 @@ struct Division {
 } // namespace
 
 /// The division by which most processors have a workgroup, and none has more
-/// than two. Measured on an H200: docs/benchmarks/h200-few-rows.md.
+/// than two. Measured on an H200: docs/benchmarks/h200-weights.md.
 static std::optional<Division> chooseDivision(int64_t rows, int64_t processors,
                                               int64_t mostParts) {
   auto count = [&](int64_t tile) {

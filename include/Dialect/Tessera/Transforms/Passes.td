@@ -165,14 +165,23 @@ def TesseraPackWeights : Pass<"tessera-pack-weights"> {
 }
 
 def TesseraOrientWeights : Pass<"tessera-orient-weights"> {
-  let summary = "Make weights of few bits lhs of matmuls of at most 8 rows";
+  let summary = "Make weights lhs of matmuls of few rows";
   let description = [{
-    Expects `tessera.contract` on memrefs. An instruction of 16 rows and 8
-    columns computes with 8 rows of zeros if lhs has at most 8 rows. If rhs has
-    weights for which the chip has instructions that widen them in registers,
-    lhs and rhs of such a contraction are exchanged: weights are then the rows,
-    and each of them takes half as many instructions. The memory of the operands
-    and of the output stays the same.
+    Expects `tessera.contract` on memrefs. Exchanges lhs and rhs of contractions
+    without a schedule whose lhs has few rows, so that the weights are the rows
+    of instructions. The memory of the operands and of the output stays the
+    same. There are two kinds:
+
+    - Weights of at most 8 bits, for which the chip has instructions that widen
+      them in registers, by at most 128 rows. With at most 8 rows, an
+      instruction of 16 rows and 8 columns would compute with 8 rows of zeros.
+      With more, widened weights can be in any register that a rows' operand
+      needs, while rows of the other operand, which are read in runs of K,
+      would have to be moved there.
+    - Weights as wide as the other operand, of at least 16 MiB, by 2 to 16 rows,
+      if the chip has instructions of several subgroups for them. These have 64
+      rows and few columns: less of workgroup memory is taken by rows of zeros,
+      and more bytes of weights are on their way.
 
     Before
 

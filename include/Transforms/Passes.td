@@ -586,6 +586,46 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraJoinCopies : Pass<"tessera-join-copies", "func::FuncOp"> {
+  let summary = "Copy both operands of a matmul by one kernel";
+  let description = [{
+    Expects `gpu.launch` ops, after `tessera-map-linalg-to-simt`. Two launches
+    that copy operands of matmuls (`tessera.packing`), of which the second
+    follows the first, become one with the workgroups of both. Their grids must
+    have one dimension and constant sizes, with equal workgroups; their threads
+    must not use other ops of the `gpu` dialect, such as barriers; and each may
+    write only allocations that the other one does not use.
+
+    Before
+
+    ```mlir
+    gpu.launch blocks(%x, %y, %z) in (%gx = %c247, ...) threads(...) in (%bx = %c256, ...) {
+      "copy of lhs"(%x)
+    } {tessera.packing = "copies lhs of a matmul"}
+    gpu.launch blocks(%x, %y, %z) in (%gx = %c100, ...) threads(...) in (%bx = %c256, ...) {
+      "copy of rhs"(%x)
+    } {tessera.packing = "copies rhs of a matmul"}
+    ```
+
+    After
+
+    ```mlir
+    %all = arith.addi %c247, %c100 : index
+    gpu.launch blocks(%x, %y, %z) in (%gx = %all, ...) threads(...) in (%bx = %c256, ...) {
+      %first = arith.cmpi ult, %x, %c247 : index
+      scf.if %first {
+        "copy of lhs"(%x)
+      } else {
+        %rest = arith.subi %x, %c247 : index
+        "copy of rhs"(%rest)
+      }
+    } {tessera.packing = "copies lhs of a matmul; copies rhs of a matmul"}
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "scf::SCFDialect"];
+}
+
 def TesseraMergeKernels : Pass<"tessera-merge-kernels", "ModuleOp"> {
   let summary = "Compile equal kernels once";
   let description = [{

@@ -102,6 +102,7 @@ void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTesseraMapLinalgToSimt());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createTesseraJoinCopies());
 }
 
 void mlir::tessera::registerLinalgToTesseraPipeline() {

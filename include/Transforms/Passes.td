@@ -594,6 +594,7 @@ def TesseraJoinCopies : Pass<"tessera-join-copies", "func::FuncOp"> {
     follows the first, become one with the workgroups of both. Their grids must
     have one dimension and constant sizes, with equal workgroups; their threads
     must not use other ops of the `gpu` dialect, such as barriers; and each may
+    read only arguments, since copies of constants move to the loader later, and
     write only allocations that the other one does not use.
 
     Before

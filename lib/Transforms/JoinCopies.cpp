@@ -102,14 +102,26 @@ getBuffers(gpu::LaunchOp launch) {
   return std::pair(used, written);
 }
 
-/// Whether `first` and `second`, which follows it, may run at the same time.
+/// Whether all buffers that are `used` and not `written` are arguments. A copy
+/// of constants, or of what follows from them, moves to the loader later.
+static bool readsArguments(const DenseSet<Value> &used,
+                           const DenseSet<Value> &written) {
+  return llvm::all_of(used, [&](Value root) {
+    return written.contains(root) || isa<BlockArgument>(root);
+  });
+}
+
+/// Whether `first` and `second`, which follows it, may run at the same time,
+/// and both run each time.
 static bool areIndependent(gpu::LaunchOp first, gpu::LaunchOp second) {
   auto a = getBuffers(first), b = getBuffers(second);
   auto areDisjoint = [](const DenseSet<Value> &l, const DenseSet<Value> &r) {
     return llvm::none_of(l, [&](Value value) { return r.contains(value); });
   };
   return a && b && areDisjoint(a->first, b->second) &&
-         areDisjoint(a->second, b->first);
+         areDisjoint(a->second, b->first) &&
+         readsArguments(a->first, a->second) &&
+         readsArguments(b->first, b->second);
 }
 
 /// The copy after `first` that can be joined with it; null if there is none.
@@ -127,7 +139,7 @@ static gpu::LaunchOp findPartner(gpu::LaunchOp first) {
   bool fits = g && h && s && s == t && *g + *h <= mostWorkgroups;
   if (!fits || !areIndependent(first, second)) {
     LDBG() << second.getLoc() << ": not joined: "
-           << (fits ? "reads or writes the same memory"
+           << (fits ? "reads constants, or memory of the other one"
                     : "other or unknown sizes");
     return {};
   }

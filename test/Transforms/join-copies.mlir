@@ -126,3 +126,30 @@ func.func @others(%a: memref<1024xf32>, %b: memref<1024xf32>, %c: memref<1024xf3
   "test.use"(%p, %q) : (memref<1024xf32>, memref<1024xf32>) -> ()
   return
 }
+
+// A constant is copied when the program is loaded.
+
+memref.global "private" constant @weights : memref<1024xf32> = dense<1.0>
+
+// CHECK-LABEL: func @constant
+// CHECK-COUNT-2: gpu.launch
+func.func @constant(%a: memref<1024xf32>) {
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c128 = arith.constant 128 : index
+  %w = memref.get_global @weights : memref<1024xf32>
+  %p = memref.alloc() : memref<1024xf32>
+  %q = memref.alloc() : memref<1024xf32>
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c8, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%bx = %c128, %by = %c1, %bz = %c1) {
+    %v = memref.load %a[%tx] : memref<1024xf32>
+    memref.store %v, %p[%tx] : memref<1024xf32>
+    gpu.terminator
+  } {tessera.packing = "copies lhs"}
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c8, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%bx = %c128, %by = %c1, %bz = %c1) {
+    %v = memref.load %w[%tx] : memref<1024xf32>
+    memref.store %v, %q[%tx] : memref<1024xf32>
+    gpu.terminator
+  } {tessera.packing = "copies rhs"}
+  "test.use"(%p, %q) : (memref<1024xf32>, memref<1024xf32>) -> ()
+  return
+}

@@ -8,9 +8,7 @@
 
 // EXPLAIN:      wgmma.m64n256k16.f32.bf16, on the matrix unit
 // EXPLAIN:      kernel both_repack
-// EXPLAIN-NEXT:   copies lhs of a matmul, 4097x4095xbf16, to rows that are aligned to 16 bytes
-// EXPLAIN:      kernel both_repack_1
-// EXPLAIN-NEXT:   copies rhs of a matmul, 4095x4093xbf16, to rows that are aligned to 16 bytes
+// EXPLAIN-NEXT:   copies lhs of a matmul, 4097x4095xbf16, to rows that are aligned to 16 bytes; copies rhs of a matmul, 4095x4093xbf16, to rows that are aligned to 16 bytes{{$}}
 // EXPLAIN:      kernel both_kernel: #tessera.schedule<{{.*}} swizzle = true, {{.*}}subgroupsPerFragment = 4>
 // EXPLAIN-NEXT:   predicted: {{.+}} us, limited by
 // EXPLAIN-NEXT:   operands: bulk copies by a dedicated subgroup

@@ -145,6 +145,8 @@ def read_tasks(tool, database):
         for record in task["records"]:
             if record["outcome"] in ("measured", "slow") and record["time"] > 0:
                 merged.setdefault(record["schedule"], []).append(record)
+        task["spilling"] = list({record["schedule"]: record for record in task["records"]
+                                 if record["outcome"] == "spills"}.values())
         task["records"] = []
         for records in merged.values():
             times = sorted(record["time"] for record in records)
@@ -170,6 +172,8 @@ def get_arrays(records):
 def is_candidate(record):
     """Whether the compiler compares such a schedule (RankSchedules.cpp)."""
     work = record["work"]
+    if RATES[int(work["rate"])] == "f64" and "k = 16," not in record["schedule"]:
+        return False
     return work["accesses"] <= 24 * work["threads"] and work["heldAccesses"] <= 16 * work["threads"]
 
 
@@ -243,7 +247,7 @@ def check_rates(tool, records):
     import schedule_fit
     import schedule_trees
     rates = schedule_fit.read_rates()
-    for name in ("margins", "longest", "corrections"):
+    for name in ("margins", "longest", "memoryOfSheet"):
         rates.pop(name, None)
     of_rates = np.array([record["estimate"] for record in records])
     apart = np.abs(schedule_fit.predict(get_arrays(records), rates) / of_rates - 1).max()
@@ -258,18 +262,25 @@ def get_features(records):
     return np.array([record["features"] for record in records])
 
 
+#: Schedules that keep registers in memory are not measured. Trees are told that they take so many times the estimate, as
+#: records of this weight, so that none is chosen as if it did not.
+SPILLING, SPILLING_WEIGHT = 1.5, 0.5
+
+
 def fit_trees(tasks, seeds):
     """Trees for the records of tasks: those of all seeds, of which each has an equal share."""
     import numpy as np
     import schedule_trees
     records, weights = list_records(tasks), np.array(get_weights(tasks))
     chosen = [i for i, record in enumerate(records) if is_candidate(record)]
-    errors = np.log([records[i]["time"] / records[i]["estimate"] for i in chosen])
-    features = get_features([records[i] for i in chosen])
+    spilling = [record for task in tasks for record in task["spilling"] if is_candidate(record)]
+    errors = np.log([records[i]["time"] / records[i]["estimate"] for i in chosen] + [SPILLING] * len(spilling))
+    features = get_features([records[i] for i in chosen] + spilling)
+    weights = np.concatenate([weights[chosen], np.full(len(spilling), SPILLING_WEIGHT)])
     trees = []
     for seed in seeds:
         options = schedule_trees.Options(seed=seed)
-        for tree in schedule_trees.fit(features, errors, weights[chosen], options):
+        for tree in schedule_trees.fit(features, errors, weights, options):
             tree.leaves = [round(leaf / len(seeds)) for leaf in tree.leaves]
             trees.append(tree)
     return trees

@@ -19,6 +19,8 @@
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCorrection.h"
 #include "Scheduling/TuningTask.h"
+#include "TargetInfo/DeviceSheet.h"
+#include "TargetInfo/Peaks.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,8 +45,11 @@ struct Task {
 };
 } // namespace
 
-static json::Object listWork(const ScheduleWork &work) {
+/// `memory`: the device's bandwidth, as a share of that to which the rates were
+/// fitted.
+static json::Object listWork(const ScheduleWork &work, double memory) {
   return json::Object{{"isGroup", work.isGroup},
+                      {"memory", memory},
                       {"rate", static_cast<int64_t>(work.rate)},
                       {"units", work.units},
                       {"resident", work.resident},
@@ -112,8 +117,18 @@ static llvm::Error read(StringRef path, MLIRContext &context,
   return llvm::Error::success();
 }
 
-/// The choices by rules and of the compiler, where operands are copied before if
-/// that pays.
+/// The chip with the memory of a device.
+static std::unique_ptr<Chip> adapt(const Chip &chip, StringRef device) {
+  auto adapted = std::make_unique<Chip>(chip);
+  constexpr double ofNanosecond = 1000;
+  if (const DeviceSheet *sheet = findSheet(chip, device))
+    adapted->model.schedules =
+        scaleMemory(*chip.model.schedules, ofNanosecond * sheet->memory);
+  return adapted;
+}
+
+/// The choices by rules and of the compiler, where operands are copied before
+/// if that pays.
 static std::pair<ScheduleAttr, ScheduleAttr> getChoices(Task &task,
                                                         const Chip &chip) {
   OwningOpRef<ModuleOp> copy(task.module->clone());
@@ -132,8 +147,8 @@ static std::pair<ScheduleAttr, ScheduleAttr> getChoices(Task &task,
 
 static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
                         const json::Object &record, const Chip &chip,
-                        ScheduleAttr byRules, ScheduleAttr choice,
-                        MLIRContext &context) {
+                        double memory, ScheduleAttr byRules,
+                        ScheduleAttr choice, MLIRContext &context) {
   std::string text = getText(record, "schedule");
   bool isOwn = text.empty();
   if (isOwn)
@@ -160,7 +175,7 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
       {"estimate", estimate.time},
       {"corrected", estimateSchedule(matmul, schedule.getFields(), chip).time},
       {"features", std::move(features)},
-      {"work", listWork(work)}});
+      {"work", listWork(work, memory)}});
 }
 
 int main(int argc, char **argv) {
@@ -179,10 +194,12 @@ int main(int argc, char **argv) {
       Task &task = entry.second;
       if (!task.op || task.records.empty())
         continue;
-      const Chip *chip = findChip(getText(task.records.front(), "target"),
-                                  getText(task.records.front(), "chip"));
-      if (!chip || !canRankSchedules(task.op, *chip))
+      const json::Object &first = task.records.front();
+      const Chip *found =
+          findChip(getText(first, "target"), getText(first, "chip"));
+      if (!found || !canRankSchedules(task.op, *found))
         continue;
+      std::unique_ptr<Chip> chip = adapt(*found, getText(first, "device"));
       ScheduledMatmul matmul(task.op, *chip);
       std::pair<ScheduleAttr, ScheduleAttr> choices = getChoices(task, *chip);
       os.object([&] {
@@ -201,8 +218,10 @@ int main(int argc, char **argv) {
         os.attribute("isChanged", choices.first != choices.second);
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)
-            writeRecord(os, matmul, record, *chip, choices.first,
-                        choices.second, context);
+            writeRecord(os, matmul, record, *chip,
+                        chip->model.schedules->memory /
+                            found->model.schedules->memory,
+                        choices.first, choices.second, context);
         });
       });
     }

@@ -71,7 +71,8 @@ def norm(*limits):
 
 
 def predict(work, rates):
-    """The times of an array of schedules' work in nanoseconds."""
+    """The times of an array of schedules' work in nanoseconds. `work["memory"]` is the bandwidth of the memory of each
+    one's device, as a share of that to which the rates were fitted."""
     kind = work["isGroup"].astype(int)
     rate = lambda name: np.asarray(rates[name])[kind]
     products = np.asarray(rates["products"])[work["rate"].astype(int), kind]
@@ -108,7 +109,7 @@ def predict(work, rates):
     plain = full * turn(work["resident"]) + np.where(rest > 0, turn(np.ceil(rest / work["processors"])), 0)
     all_ = np.where(work["isPersistent"] > 0, persistent, plain)
     busy = np.minimum(work["units"], work["processors"])
-    memory = work["bytes"] / np.minimum(rates["memory"], busy * rates["processorMemory"])
+    memory = work["bytes"] / np.minimum(rates["memory"] * work["memory"], busy * rates["processorMemory"])
     time = rates["start"] + norm(all_, memory)
     cluster = rates["clusterWait"] + work["sumsOfTile"] / rates["clusterSums"]
     split = rates["startOfSums"] + 2 * work["parts"] * work["sums"] / rates["sums"]

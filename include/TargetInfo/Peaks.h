@@ -21,6 +21,9 @@
 
 namespace mlir::tessera {
 
+struct Chip;
+struct DeviceSheet;
+
 /// The peak rates for one matmul.
 struct Roof {
   /// Operations and bytes per second; 0 if unknown.
@@ -28,6 +31,9 @@ struct Roof {
   /// The source of the numbers: a data sheet, or their derivation from one.
   std::string source;
 };
+
+/// The data sheet of `chip`'s device whose name is part of `device`, or null.
+const DeviceSheet *findSheet(const Chip &chip, llvm::StringRef device);
 
 /// The roof for a matmul with operands of a type ("f16", "tf32", ...) on the
 /// device `device` of `chip`. Without a device name, the chip's first sheet is

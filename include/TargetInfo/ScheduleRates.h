@@ -48,6 +48,9 @@ struct ScheduleRates {
   double exposed = 1;
   /// The bytes of memory that all SMs transfer, and one by itself.
   double memory = 1, processorMemory = 1;
+  /// The bytes of memory by the data sheet of the device to which the rates
+  /// were fitted. Another device of the chip has them in the same proportion.
+  double memoryOfSheet = 0;
   /// The bytes of sums that are written and read; those that a workgroup reads
   /// from others of its cluster, and the time for which it waits.
   double sums = 1, clusterSums = 1, clusterWait = 0;
@@ -76,6 +79,15 @@ struct ScheduleRates {
   /// for the estimate as it is.
   llvm::ArrayRef<CorrectionTree> corrections = {};
 };
+
+/// The rates for a device of the chip whose memory transfers other bytes,
+/// in each nanosecond by its data sheet.
+inline ScheduleRates scaleMemory(ScheduleRates rates, double memoryOfSheet) {
+  if (rates.memoryOfSheet > 0)
+    rates.memory *= memoryOfSheet / rates.memoryOfSheet;
+  rates.memoryOfSheet = memoryOfSheet;
+  return rates;
+}
 
 } // namespace mlir::tessera
 

@@ -267,6 +267,11 @@ static bool hasInputLikeOutput(ContractOp op) {
 ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
                                 SplitReduction kind,
                                 std::array<int64_t, 2> cluster, bool inPairs) {
+  // Each workgroup of a cluster adds up its share of the columns, in the layout
+  // of an instruction.
+  if (parts > 1 && kind == SplitReduction::Cluster &&
+      !llvm::isPowerOf2_64(static_cast<uint64_t>(tiling.workgroup[1])))
+    return {};
   int64_t k = getStep(tiling), whole = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;

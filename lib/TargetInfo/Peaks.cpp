@@ -46,6 +46,14 @@ static bool hasName(llvm::StringRef device, llvm::StringRef name) {
   return !isWord(offset + name.size()) && (offset == 0 || !isWord(offset - 1));
 }
 
+const DeviceSheet *mlir::tessera::findSheet(const Chip &chip,
+                                            llvm::StringRef device) {
+  for (const DeviceSheet &sheet : chip.devices)
+    if (hasName(device, sheet.name))
+      return &sheet;
+  return nullptr;
+}
+
 std::optional<Roof> mlir::tessera::findRoof(llvm::StringRef chip,
                                             llvm::StringRef device,
                                             int64_t units, int64_t clockMHz,

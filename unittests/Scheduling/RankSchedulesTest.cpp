@@ -7,6 +7,8 @@
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/ScheduleCorrection.h"
+#include "TargetInfo/DeviceSheet.h"
+#include "TargetInfo/Peaks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -155,6 +157,24 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   chip.model.schedules->corrections = trees;
   EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.2), 1e-9);
   EXPECT_NEAR(estimate(group) / ofGroup, std::exp(-0.4), 1e-9);
+}
+
+// Devices of one chip differ by their memory.
+TEST_F(RankSchedulesTest, ScalesByTheMemoryOfADevice) {
+  const Chip &chip = getChip();
+  const DeviceSheet *h100 = findSheet(chip, "NVIDIA H100 80GB HBM3"),
+                    *h200 = findSheet(chip, "NVIDIA H200");
+  ASSERT_TRUE(h100 && h200);
+  EXPECT_FALSE(findSheet(chip, "NVIDIA A100"));
+  const ScheduleRates &rates = *chip.model.schedules;
+  EXPECT_EQ(scaleMemory(rates, 1000 * h200->memory).memory, rates.memory);
+  ScheduleRates slower = scaleMemory(rates, 1000 * h100->memory);
+  EXPECT_NEAR(slower.memory / rates.memory, 3.35 / 4.8, 1e-9);
+  ScheduleWork work;
+  work.processors = work.units = 132;
+  work.bytes = 1e9;
+  EXPECT_NEAR(estimateTime(work, slower).time / estimateTime(work, rates).time,
+              4.8 / 3.35, 0.01);
 }
 
 TEST_F(RankSchedulesTest, TreesAskForKnownFeatures) {

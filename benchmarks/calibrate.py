@@ -211,7 +211,7 @@ def print_table(rows):
 
 
 def build(tool):
-    """Builds the tool, if it stands in a folder of builds."""
+    """Builds the tool, if it is in a folder of builds."""
     folder = pathlib.Path(tool).parent.parent
     if (folder / "build.ninja").exists():
         subprocess.run(["ninja", "-C", folder, pathlib.Path(tool).name], check=True, stdout=subprocess.DEVNULL)
@@ -262,8 +262,8 @@ def get_features(records):
     return np.array([record["features"] for record in records])
 
 
-#: Schedules that keep registers in memory are not measured. Trees are told that they take so many times the estimate, as
-#: records of this weight, so that none is chosen as if it did not.
+#: Schedules that keep registers in memory are not measured. Trees are fitted as if these took so many times the
+#: estimate, with this weight, so that they are not chosen for a time that ignores the spills.
 SPILLING, SPILLING_WEIGHT = 1.5, 0.5
 
 
@@ -306,7 +306,7 @@ def estimate_apart(tasks, seeds):
 
 
 def compare_choices(tasks):
-    """What the compiler chooses among all schedules, where that and the choice by rules were measured."""
+    """Prints how the compiler's choices among all schedules did, where they were measured."""
     changed, ratios, of_best = 0, [], []
     for task in tasks:
         times = [[record["time"] for record in task["records"] if record[name]] for name in ("isChoice", "byRules")]

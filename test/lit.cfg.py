@@ -107,6 +107,12 @@ if os.path.exists(runner):
             chips = ", ".join(chip for _, _, chip in devices)
             lit_config.note(f"Execution/HIP runs under '{launcher}' ({chips}): not on hardware")
 
+# The tests of the fit of the model of schedules.
+if subprocess.run(
+    ["python3", "-c", "import numpy"], env=config.environment, capture_output=True
+).returncode == 0:
+    config.available_features.add("numpy")
+
 # Programs that stand for a device; `scripts/software-devices.sh --fetch` gets them.
 software = os.path.join(config.tessera_source_dir, "scripts", "software-devices.sh")
 store = os.environ.get("TESSERA_DEVICES") or os.path.join(

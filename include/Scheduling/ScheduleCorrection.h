@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rates describe a chip as far as a formula does. What the measured times have
-// beyond it is learned by trees over features of the matmul and the schedule
+// Rates describe a chip as far as a formula does. Trees over features of the
+// matmul and the schedule correct the estimate by what else was measured
 // (`ScheduleRates::corrections`, docs/Tuning.md).
 //
 //===----------------------------------------------------------------------===//

@@ -94,7 +94,7 @@ struct ScheduleWork {
 ScheduleWork describeWork(const ScheduledMatmul &matmul,
                           const ScheduleFields &fields, const Chip &chip);
 
-/// What limits the steps of an SM.
+/// The limits of the steps of an SM.
 enum class StepLimit {
   Products,
   Shared,

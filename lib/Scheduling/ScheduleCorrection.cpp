@@ -22,7 +22,7 @@ public:
     features[count++] = {name, value};
   }
   void addLog(StringRef name, double value) { add(name, std::log2(value)); }
-  /// Of what may be nothing.
+  /// For a number that may be 0.
   void addCount(StringRef name, double value) {
     add(name, std::log2(1 + value));
   }
@@ -108,7 +108,7 @@ static void addWork(FeatureList &list, const ScheduledMatmul &matmul,
 }
 
 static void addEstimate(FeatureList &list, const ScheduleEstimate &estimate) {
-  // What hardly contributes is all the same.
+  // A share that hardly contributes is as good as none.
   auto addShare = [&](StringRef name, double time) {
     constexpr double least = 1e-3;
     list.addLog(name, std::max(least, time / estimate.time));

@@ -236,7 +236,7 @@ public:
       loaded *= rates.gathered;
   }
 
-  /// What limits a step where an SM has so many workgroups.
+  /// The limits of a step where an SM has so many workgroups.
   std::array<double, numStepLimits> getLimits(double together) const;
   double getStep(double together) const;
   double getStores(double together) const;

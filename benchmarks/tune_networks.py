@@ -157,7 +157,7 @@ def main():
     parser.add_argument("--budget", type=int, default=600, help="seconds of gpu-tune (600)")
     parser.add_argument("--trials", type=int, help="candidates of each task, at most")
     parser.add_argument("--measurers", type=int, default=5, help="processes that load and measure (5)")
-    parser.add_argument("--jobs", type=int, help="processes that compile; default: of the cores, what measurers leave")
+    parser.add_argument("--jobs", type=int, help="processes that compile (default: the cores that measurers leave)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gain", type=float, default=1.03, help="the least gain of a record (1.03)")
     parser.add_argument("--source", default="docs/benchmarks/h200-network-tuning.md", help="what the records name as their origin")

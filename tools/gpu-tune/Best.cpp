@@ -30,7 +30,7 @@ as measured on the same device, driver and host.
   --gain=N      --tsv: only schedules that were at least N times as fast as the
                 compiler's own choice in their final comparison, where the
                 confidence intervals do not overlap; default: all
-  --source=TEXT --tsv: what the origins name instead of FILE
+  --source=TEXT --tsv: replaces FILE in the origins
 )";
 
 static llvm::Error parseGain(StringRef value, double &gain) {

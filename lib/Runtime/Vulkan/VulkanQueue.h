@@ -32,7 +32,8 @@ public:
   /// Makes the command buffer ready for more commands.
   DriverResult begin(unsigned count = 1);
   VkCommandBuffer commands() const { return current->commands; }
-  /// Makes the effects of earlier commands visible to later ones.
+  /// Makes the effects of earlier launches, copies and fills visible to later
+  /// ones.
   void addBarrier() { addBarrier(current->commands); }
   /// Records a copy between two buffers.
   DriverResult copy(const VulkanBuffer &from, VkDeviceSize fromOffset,
@@ -133,6 +134,9 @@ private:
   /// Submits the recorded commands to the current queue.
   DriverResult submit();
   void addBarrier(VkCommandBuffer to);
+  /// The same for all that the host and other submissions do: once at each end
+  /// of a submission.
+  void addOuterBarrier();
 
   const VulkanContext &context;
   const VulkanFunctions &vk;

@@ -9,6 +9,9 @@
 #include "Conversion/Passes.h"
 #include "Target/Target.h"
 
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Pass/PassManager.h"
@@ -46,12 +49,28 @@ static std::unique_ptr<Pass> createScalarCanonicalizer() {
   return createCanonicalizerPass(GreedyRewriteConfig(), disabled);
 }
 
+/// Computes indices in 32 bits where their ranges permit it, and sums of
+/// products as fused multiply-adds where that was permitted: drivers of Vulkan
+/// get arithmetic that they must not change.
+static void addNarrowingPasses(OpPassManager &kernels) {
+  arith::ArithIntRangeNarrowingOptions narrow;
+  narrow.bitwidthsSupported = {32};
+  OpPassManager &functions = kernels.nest<gpu::GPUFuncOp>();
+  functions.addPass(arith::createArithIntRangeNarrowing(narrow));
+  functions.addPass(math::createMathUpliftToFMA());
+}
+
 void SpirvBackend::addLoweringPasses(OpPassManager &kernels,
                                      const CompileFlags &) const {
   addIndexPasses(kernels);
   kernels.addPass(createLowerMemoryToSPIRV());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  if (info.name == "vulkan") {
+    addNarrowingPasses(kernels);
+    kernels.addPass(createCanonicalizerPass());
+    kernels.addPass(createCSEPass());
+  }
   kernels.addPass(createLoopInvariantCodeMotionPass());
   kernels.addPass(createScalarizeVectors());
   kernels.addPass(createScalarCanonicalizer());

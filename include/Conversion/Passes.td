@@ -1135,18 +1135,15 @@ def LowerMemoryToSPIRV
     address (PhysicalStorageBuffer), workgroup memory is a variable for each of
     its buffers, and private memory is a variable of the function. Elements of
     i4 share bytes, as in the memref: they are extracted from and inserted into
-    bytes. The kernel reads its parameters from memory, 8 bytes each and in the
-    order of a launch (a memref as the fields of its descriptor); the address of
-    that memory is the only push constant.
+    bytes. The address and the descriptor's other fields are casts of the
+    parameter, each with its index in the launch (`tessera.field`), for which
+    tessera-convert-kernels-to-spirv emits reads or creates parameters.
 
     For the target `vulkan`, loops that copy tiles to workgroup memory and
     multiply them as cooperative matrices load the next step's tiles before this
     step's matmuls.
 
-    For the target `opencl` a buffer is a pointer to bytes (CrossWorkgroup). The
-    pointer and the descriptor's fields are casts of the parameter, each with
-    its index in the launch (`tessera.field`), for which
-    tessera-convert-kernels-to-spirv creates parameters.
+    For the target `opencl` a buffer is a pointer to bytes (CrossWorkgroup).
 
     Before
 
@@ -1158,10 +1155,8 @@ def LowerMemoryToSPIRV
     After
 
     ```mlir
-    spirv.GlobalVariable @__params : !spirv.ptr<!spirv.struct<(i64 [0])>, PushConstant>
     gpu.func @k(%m: memref<64x64xf32>) kernel {
-      %params = spirv.Load "PushConstant" ... : i64
-      %base = spirv.Load "PhysicalStorageBuffer" ... ["Aligned", 8] : i64
+      %base = builtin.unrealized_conversion_cast %m : memref<64x64xf32> to i64 {tessera.field = 1 : i64}
       %p = spirv.ConvertUToPtr ... : i64 to !spirv.ptr<f32, PhysicalStorageBuffer>
       %x = spirv.Load "PhysicalStorageBuffer" %p ["Aligned", 4] : f32
     ```
@@ -1209,8 +1204,11 @@ def ConvertKernelsToSPIRV
     each `gpu.module` a `spirv.module` of the target's memory model, with an
     entry point for each kernel and the capabilities that it needs. The kernels
     themselves are reduced to their signatures, against which launches are
-    verified; for the target `opencl`, a list of the launch arguments that the
-    function has parameters for (`tessera.taken_arguments`) is added.
+    verified, with a list of the launch arguments that something reads
+    (`tessera.taken_arguments`). For the target `opencl` these are the
+    function's parameters. For `vulkan` up to 16 of them are the push constants,
+    an array of 8 bytes each; the push constant of more is the address of memory
+    that contains them.
 
     Divisions and remainders of indices and i64 are done in 32 bits if the
     operands have no more bits, which is checked at run time.

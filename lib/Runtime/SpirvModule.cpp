@@ -48,11 +48,29 @@ static std::string readText(const std::vector<uint32_t> &words, size_t at,
   return text;
 }
 
+/// The variables in the interface of the OpEntryPoint in words `at` to `end`.
+static std::vector<uint32_t> readInterface(const std::vector<uint32_t> &words,
+                                           size_t at, size_t end) {
+  // The name ends with a zero byte.
+  size_t first = at + 3;
+  while (first < end && words[first] >> 24 != 0)
+    ++first;
+  std::vector<uint32_t> variables;
+  while (++first < end)
+    variables.push_back(words[first]);
+  return variables;
+}
+
 static std::vector<SpirvKernel>
 readKernels(const std::vector<uint32_t> &words) {
   std::vector<std::pair<uint32_t, SpirvKernel>> kernels;
   std::unordered_map<uint32_t, SpirvParameter> types;
   std::unordered_map<uint32_t, int64_t> alignments;
+  // By the order of the kernels.
+  std::vector<std::vector<uint32_t>> interfaces;
+  // From a variable of push constants to its pointer's type, the struct, the
+  // array and the constant that is its length.
+  std::unordered_map<uint32_t, uint32_t> parts, constants;
   auto find = [&](uint32_t id) -> SpirvKernel * {
     for (auto &[function, kernel] : kernels)
       if (function == id)
@@ -68,6 +86,7 @@ readKernels(const std::vector<uint32_t> &words) {
     case opEntryPoint:
       kernels.emplace_back(word(2), SpirvKernel());
       kernels.back().second.name = readText(words, at + 3, at + length);
+      interfaces.push_back(readInterface(words, at, at + length));
       break;
     case opExecutionMode:
       if (SpirvKernel *kernel = find(word(1))) {
@@ -83,6 +102,22 @@ readKernels(const std::vector<uint32_t> &words) {
       break;
     case opTypePointer:
       types[word(1)] = {true, 8};
+      if (word(2) == storagePushConstant)
+        parts[word(1)] = word(3);
+      break;
+    case opTypeArray:
+      parts[word(1)] = word(3);
+      break;
+    case opTypeStruct:
+      if (length == 3)
+        parts[word(1)] = word(2);
+      break;
+    case opConstant:
+      constants[word(2)] = word(3);
+      break;
+    case opVariable:
+      if (word(3) == storagePushConstant)
+        parts[word(2)] = word(1);
       break;
     case opFunction:
       function = find(word(2));
@@ -105,8 +140,17 @@ readKernels(const std::vector<uint32_t> &words) {
   }
   std::vector<SpirvKernel> result;
   result.reserve(kernels.size());
-  for (auto &[id, kernel] : kernels)
+  for (auto &[id, kernel] : kernels) {
+    for (uint32_t variable : interfaces[result.size()]) {
+      uint32_t last = variable;
+      // No part contains itself in valid code.
+      for (int depth = 0; depth < 4 && parts.count(last); ++depth)
+        last = parts[last];
+      if (last != variable && constants.count(last))
+        kernel.pushedArguments = constants[last];
+    }
     result.push_back(std::move(kernel));
+  }
   return result;
 }
 

@@ -35,6 +35,9 @@ struct SpirvKernel {
   int64_t subgroupSize = 0;
   /// None for Vulkan, whose entry points have no parameters.
   std::vector<SpirvParameter> parameters;
+  /// The number of 8-byte arguments that are its push constants, an array; 0 if
+  /// it has none, or other ones.
+  int64_t pushedArguments = 0;
 };
 
 /// One of several concatenated modules.

@@ -30,6 +30,7 @@ enum : uint32_t {
   opTypeVoid = 19,
   opTypeInt = 21,
   opTypeFloat = 22,
+  opTypeArray = 28,
   opTypeRuntimeArray = 29,
   opTypeStruct = 30,
   opTypePointer = 32,
@@ -55,8 +56,10 @@ enum : uint32_t {
   opCooperativeMatrixMulAdd = 4459,
 };
 
-/// Sections 3.6, "Execution Mode", and 3.20, "Decoration".
+/// Sections 3.6, "Execution Mode", 3.7, "Storage Class", and 3.20,
+/// "Decoration".
 enum : uint32_t {
+  storagePushConstant = 9,
   decorationAlignment = 44,
   modeLocalSize = 17,
   modeSubgroupSize = 35,

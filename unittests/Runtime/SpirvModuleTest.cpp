@@ -53,6 +53,35 @@ Words makeKernels() {
   return m;
 }
 
+// Push constants are the launch's arguments if they are an array in a struct,
+// which is the interface variable of that entry point.
+TEST(SpirvModuleTest, CountsPushedArguments) {
+  Words m;
+  m.add(15, {5, 10, 'k' | '1' << 8, 40, 41}); // OpEntryPoint GLCompute
+  m.add(15, {5, 11, 'k' | '2' << 8, 42});
+  m.add(15, {5, 12, 'k' | '3' << 8, 40});
+  m.add(21, {1, 64, 0}); // OpTypeInt
+  m.add(21, {2, 32, 0});
+  m.add(43, {2, 3, 7}); // OpConstant
+  m.add(28, {4, 1, 3}); // OpTypeArray
+  m.add(30, {5, 4});    // OpTypeStruct
+  m.add(30, {6, 1});
+  m.add(32, {7, 9, 5}); // OpTypePointer PushConstant
+  m.add(32, {8, 9, 6});
+  m.add(32, {9, 4, 4});  // Workgroup
+  m.add(59, {9, 40, 4}); // OpVariable
+  m.add(59, {7, 41, 9});
+  m.add(59, {8, 42, 9});
+  Expected<std::vector<SpirvModule>> modules = readSpirv(m.bytes());
+  ASSERT_TRUE(modules.ok());
+  const std::vector<SpirvKernel> &kernels = modules->front().kernels;
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[0].pushedArguments, 7);
+  // An address in a struct; no push constants.
+  EXPECT_EQ(kernels[1].pushedArguments, 0);
+  EXPECT_EQ(kernels[2].pushedArguments, 0);
+}
+
 TEST(SpirvModuleTest, ReadsCapabilities) {
   Words m;
   m.add(17, {6});  // OpCapability Kernel

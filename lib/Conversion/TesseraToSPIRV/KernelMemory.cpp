@@ -49,50 +49,18 @@ void MemoryLowering::setShape(Memory &memory, MemRefType type,
   }
 }
 
+Value MemoryLowering::readField(int64_t position, Type type, Value from) {
+  // The fields that something reads become the parameters of the function, or
+  // those of its launch.
+  auto cast = UnrealizedConversionCastOp::create(b, type, from);
+  cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
+                b.getI64IntegerAttr(position));
+  return cast.getResult(0);
+}
+
 LogicalResult MemoryLowering::lowerParameters() {
   Block &entry = kernel.getBody().front();
   b.setInsertionPointToStart(&entry);
-  if (!kernel.getFunctionType().getNumInputs())
-    return success();
-  if (environment.isKernel)
-    return lowerParameters(
-        [&](int64_t position, Type type, Value from) -> Value {
-          // Those that something reads become the function's.
-          auto cast = UnrealizedConversionCastOp::create(b, type, from);
-          cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
-                        b.getI64IntegerAttr(position));
-          return cast.getResult(0);
-        });
-  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
-  auto variable = module.lookupSymbol<spirv::GlobalVariableOp>(paramsName);
-  if (!variable) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    variable = spirv::GlobalVariableOp::create(
-        b,
-        spirv::PointerType::get(spirv::StructType::get({b.getI64Type()}, {0}),
-                                StorageClass::PushConstant),
-        paramsName);
-  }
-  Value pointer = spirv::AddressOfOp::create(b, variable);
-  Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
-  Value slot = spirv::AccessChainOp::create(b, pointer, ValueRange{zero});
-  Value block = spirv::LoadOp::create(b, slot);
-  return lowerParameters([&](int64_t position, Type type, Value) -> Value {
-    Value address = add(block, i64(8 * position));
-    Value pointer = spirv::ConvertUToPtrOp::create(
-        b, spirv::PointerType::get(type, StorageClass::PhysicalStorageBuffer),
-        address);
-    return spirv::LoadOp::create(
-        b, pointer,
-        spirv::MemoryAccessAttr::get(b.getContext(),
-                                     spirv::MemoryAccess::Aligned),
-        b.getI32IntegerAttr(8));
-  });
-}
-
-LogicalResult MemoryLowering::lowerParameters(ReadField read) {
-  Block &entry = kernel.getBody().front();
   Type word = b.getI64Type();
   Type base =
       environment.isKernel
@@ -110,7 +78,7 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
                << "target " << environment.target
                << " does not support kernel parameters of type "
                << argument.getType();
-      Value field = read(next++, storage, argument), value = field;
+      Value field = readField(next++, storage, argument), value = field;
       if (argument.getType().isIndex())
         value = arith::IndexCastOp::create(b, b.getIndexType(), value);
       else if (argument.getType().isInteger(1))
@@ -124,13 +92,13 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
       return kernel.emitError()
              << "workgroup memory cannot be a kernel parameter";
     auto field = [&](int64_t position) -> Value {
-      return arith::IndexCastOp::create(b, b.getIndexType(),
-                                        read(next + position, word, argument));
+      return arith::IndexCastOp::create(
+          b, b.getIndexType(), readField(next + position, word, argument));
     };
     Memory memory;
     memory.storage = environment.global;
     // Allocated pointer, aligned pointer, offset, sizes, strides.
-    memory.base = read(next + 1, base, argument);
+    memory.base = readField(next + 1, base, argument);
     setShape(
         memory, type, [&] { return field(2); },
         [&](unsigned d) { return field(3 + d); },

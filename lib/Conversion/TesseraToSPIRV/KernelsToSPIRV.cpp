@@ -127,7 +127,11 @@ struct ConvertKernelsToSPIRVPass
     if (failed(checkTypes(kernel, chip)))
       return failure();
     SmallVector<Value> fields = takeFields(kernel, chip);
-    SmallVector<Type> types = llvm::to_vector(TypeRange(ValueRange(fields)));
+    SmallVector<Type> types;
+    if (getSpirvEnvironment(chip.target)->isKernel)
+      llvm::append_range(types, TypeRange(ValueRange(fields)));
+    else
+      readParameters(kernel, module, fields);
     auto function =
         spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
                               FunctionType::get(&getContext(), types, {}));
@@ -135,12 +139,11 @@ struct ConvertKernelsToSPIRVPass
     function.getBody().takeBody(kernel.getBody());
     Block &body = function.getBody().front();
     unsigned unused = body.getNumArguments();
-    for (Value field : fields) {
-      field.replaceAllUsesWith(
-          body.addArgument(field.getType(), field.getLoc()));
+    for (auto [field, type] : llvm::zip(fields, types))
+      field.replaceAllUsesWith(body.addArgument(type, field.getLoc()));
+    for (Value field : fields)
       if (Operation *cast = field.getDefiningOp())
         cast->erase();
-    }
     body.eraseArguments(0, unused);
     // Launches are verified against it, and look up the kernel's requirements.
     Block &stub = kernel.getBody().emplaceBlock();
@@ -162,6 +165,81 @@ struct ConvertKernelsToSPIRVPass
                                      spirv::ExecutionMode::SubgroupSize,
                                      {static_cast<int32_t>(chip.subgroupSize)});
     return success();
+  }
+
+  /// The value of `type` in the low bytes of `word`.
+  static Value narrowWord(ImplicitLocOpBuilder &b, Value word, Type type) {
+    if (type.isIndex())
+      return arith::IndexCastOp::create(b, type, word);
+    unsigned bits = type.getIntOrFloatBitWidth();
+    if (type.isF16()) {
+      // Less than 32 bits would need integers of 16.
+      Value low = arith::TruncIOp::create(b, b.getI32Type(), word);
+      Value pair = spirv::BitcastOp::create(b, VectorType::get(2, type), low);
+      return spirv::CompositeExtractOp::create(b, pair, ArrayRef<int32_t>{0});
+    }
+    if (bits < 64)
+      word = arith::TruncIOp::create(b, b.getIntegerType(bits), word);
+    return isa<FloatType>(type)
+               ? arith::BitcastOp::create(b, type, word).getResult()
+               : word;
+  }
+
+  /// Replaces `fields`, the arguments of a launch of a kernel for Vulkan, by
+  /// reads of its push constants: of these themselves if they fit, else of the
+  /// memory whose address is the push constant.
+  static void readParameters(gpu::GPUFuncOp kernel, spirv::ModuleOp module,
+                             ArrayRef<Value> fields) {
+    if (fields.empty())
+      return;
+    ImplicitLocOpBuilder b(kernel.getLoc(), kernel.getContext());
+    Type word = b.getI64Type();
+    auto count = static_cast<unsigned>(fields.size());
+    bool fits = count <= maxPushedParameters;
+    std::string name =
+        fits ? (paramsName + Twine(count)).str() : paramsName.str();
+    auto variable = module.lookupSymbol<spirv::GlobalVariableOp>(name);
+    if (!variable) {
+      b.setInsertionPointToStart(module.getBody());
+      Type content = fits ? Type(spirv::ArrayType::get(word, count, 8)) : word;
+      variable = spirv::GlobalVariableOp::create(
+          b,
+          spirv::PointerType::get(spirv::StructType::get({content}, {0}),
+                                  spirv::StorageClass::PushConstant),
+          name);
+    }
+    b.setInsertionPointToStart(&kernel.getBody().front());
+    Value pointer = spirv::AddressOfOp::create(b, variable);
+    auto number = [&](unsigned value) -> Value {
+      return spirv::ConstantOp::create(b, b.getI32Type(),
+                                       b.getI32IntegerAttr(value));
+    };
+    auto readPushed = [&](ValueRange at) -> Value {
+      return spirv::LoadOp::create(
+          b, spirv::AccessChainOp::create(b, pointer, at));
+    };
+    Value block = fits ? Value() : readPushed(number(0));
+    for (auto [i, field] : llvm::enumerate(fields)) {
+      Value read;
+      if (fits) {
+        read = readPushed({number(0), number(static_cast<unsigned>(i))});
+      } else {
+        Value offset =
+            arith::ConstantIntOp::create(b, static_cast<int64_t>(8 * i), 64);
+        Value address = arith::AddIOp::create(b, block, offset);
+        Value from = spirv::ConvertUToPtrOp::create(
+            b,
+            spirv::PointerType::get(word,
+                                    spirv::StorageClass::PhysicalStorageBuffer),
+            address);
+        read = spirv::LoadOp::create(
+            b, from,
+            spirv::MemoryAccessAttr::get(b.getContext(),
+                                         spirv::MemoryAccess::Aligned),
+            b.getI32IntegerAttr(8));
+      }
+      Value(field).replaceAllUsesWith(narrowWord(b, read, field.getType()));
+    }
   }
 
   /// Functions that GLSL.std.450 has of 16 and 32 bits alone (its
@@ -263,13 +341,12 @@ struct ConvertKernelsToSPIRVPass
     }
     llvm::stable_sort(
         fields, [](const auto &l, const auto &r) { return l.first < r.first; });
-    if (getSpirvEnvironment(chip.target)->isKernel)
-      kernel->setAttr(
-          TesseraDialect::TakenArgumentsAttrHelper::getNameStr(),
-          DenseI64ArrayAttr::get(
-              &getContext(), llvm::map_to_vector(fields, [](const auto &field) {
-                return field.first;
-              })));
+    kernel->setAttr(
+        TesseraDialect::TakenArgumentsAttrHelper::getNameStr(),
+        DenseI64ArrayAttr::get(&getContext(),
+                               llvm::map_to_vector(fields, [](const auto &f) {
+                                 return f.first;
+                               })));
     return llvm::map_to_vector(fields,
                                [](const auto &field) { return field.second; });
   }

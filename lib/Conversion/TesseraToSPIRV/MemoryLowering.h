@@ -147,11 +147,9 @@ private:
   bool isGlobal(const Memory &memory) const {
     return memory.storage == environment.global;
   }
-  /// Reads argument `position` of the launch as a value of `type`; `from` is
-  /// the kernel's parameter that it belongs to.
-  using ReadField =
-      llvm::function_ref<Value(int64_t position, Type type, Value from)>;
-  LogicalResult lowerParameters(ReadField read);
+  /// A placeholder for argument `position` of the launch as a value of `type`;
+  /// `from` is the kernel's parameter that it belongs to.
+  Value readField(int64_t position, Type type, Value from);
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;

@@ -14,8 +14,13 @@
 
 namespace mlir::tessera {
 
-/// The push constant: the address of the launch's parameters.
+/// The push constants: the arguments of the launch, 8 bytes each, or if these
+/// do not fit, the address of memory with them. The variable for N arguments is
+/// an array of N words in a struct and has N after its name; an address is a
+/// word in a struct. Each implementation has 128 bytes (Vulkan specification,
+/// "Required Limits").
 inline constexpr llvm::StringLiteral paramsName = "__params";
+inline constexpr unsigned maxPushedParameters = 16;
 
 /// The storage type of an element in memory: i1 in a byte, two of i4 in one, an
 /// index in 8, and floats without a type on devices as integers of their size.

@@ -367,6 +367,15 @@ Status VulkanDevice::checkOwnLimits(const LaunchRequest &request,
   if (Status status = SpirvDevice::checkOwnLimits(request, kernel);
       !status.ok())
     return status;
+  int64_t pushed =
+      static_cast<const Function *>(kernel.handle)->kernel.pushedArguments;
+  if (pushed > 0 && (pushed != request.numArgs || 8 * pushed > maxPushedBytes))
+    return reject(
+        request,
+        format("%lld arguments, but this kernel takes %lld, and at most %u can "
+               "be push constants",
+               static_cast<long long>(request.numArgs),
+               static_cast<long long>(pushed), maxPushedBytes / 8));
   if (static_cast<VkDeviceSize>(request.numArgs) >
       queue.getMaxParameterBytes() / 8)
     return reject(request, "too many arguments");
@@ -382,19 +391,28 @@ Status VulkanDevice::checkOwnLimits(const LaunchRequest &request,
 
 DriverResult VulkanDevice::queueLaunch(void *function,
                                        const LaunchRequest &request) {
-  const auto *kernel = static_cast<const VulkanKernel *>(
-      static_cast<Function *>(function)->handle);
-  auto bytes = static_cast<VkDeviceSize>(8 * request.numArgs);
-  VulkanQueue::Parameters parameters;
-  if (DriverResult result = queue.takeParameters(bytes, parameters);
-      result.failed())
-    return result;
-  packVulkanParameters(request, parameters.mapped);
+  const auto *loaded = static_cast<const Function *>(function);
+  const auto *kernel = static_cast<const VulkanKernel *>(loaded->handle);
+  auto bytes = static_cast<uint32_t>(8 * request.numArgs);
+  char pushed[maxPushedBytes];
+  if (loaded->kernel.pushedArguments > 0) {
+    if (DriverResult result = queue.begin(); result.failed())
+      return result;
+    packVulkanParameters(request, pushed);
+  } else {
+    VulkanQueue::Parameters parameters;
+    if (DriverResult result = queue.takeParameters(bytes, parameters);
+        result.failed())
+      return result;
+    packVulkanParameters(request, parameters.mapped);
+    std::memcpy(pushed, &parameters.address, sizeof(parameters.address));
+    bytes = sizeof(parameters.address);
+  }
   const uint32_t grid[] = {static_cast<uint32_t>(request.grid[0]),
                            static_cast<uint32_t>(request.grid[1]),
                            static_cast<uint32_t>(request.grid[2])};
   queue.recordLaunch(queue.commands(), kernel->pipeline, kernels.getLayout(),
-                     parameters.address, grid);
+                     pushed, bytes, grid);
   return success();
 }
 
@@ -424,9 +442,10 @@ DriverResult VulkanDevice::graphCreate(void **graph) {
 DriverResult VulkanDevice::graphAddLaunch(void *graph, void *, void **node,
                                           void *function,
                                           const LaunchRequest &request) {
-  const auto *kernel = static_cast<const VulkanKernel *>(
-      static_cast<Function *>(function)->handle);
-  getGraph(graph)->addLaunch(kernel->pipeline, request);
+  const auto *loaded = static_cast<const Function *>(function);
+  const auto *kernel = static_cast<const VulkanKernel *>(loaded->handle);
+  getGraph(graph)->addLaunch(kernel->pipeline,
+                             loaded->kernel.pushedArguments > 0, request);
   *node = makeNode(*getGraph(graph));
   return success();
 }

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Memory consists of buffers with a device address, which the rest of the
-// program uses as a pointer. A kernel's parameters are copied to a block of
-// their own, 8 bytes each, whose address is the kernel's only push constant.
+// program uses as a pointer. A kernel's parameters, 8 bytes each, are its push
+// constants, or are copied to a block whose address is the push constant.
 //
 //===----------------------------------------------------------------------===//
 

@@ -27,9 +27,13 @@ void VulkanGraph::setStep(Step &step, const LaunchRequest &request) {
                                     step.parameters);
 }
 
-void VulkanGraph::addLaunch(VkPipeline pipeline, const LaunchRequest &request) {
+void VulkanGraph::addLaunch(VkPipeline pipeline, bool isPushed,
+                            const LaunchRequest &request) {
   Step step;
   step.pipeline = pipeline;
+  if (isPushed)
+    step.pushedBytes =
+        static_cast<uint32_t>(request.numArgs) * uint32_t(sizeof(uint64_t));
   step.parameters = values.size() * sizeof(uint64_t);
   values.resize(values.size() + static_cast<size_t>(request.numArgs));
   setStep(step, request);
@@ -59,6 +63,18 @@ DriverResult VulkanGraph::create() {
   return record();
 }
 
+void VulkanGraph::recordLaunch(const Step &step) {
+  if (step.pushedBytes) {
+    queue.recordLaunch(commands, step.pipeline, layout,
+                       &values[step.parameters / sizeof(uint64_t)],
+                       step.pushedBytes, step.grid);
+    return;
+  }
+  uint64_t address = parameters.address + step.parameters;
+  queue.recordLaunch(commands, step.pipeline, layout, &address, sizeof(address),
+                     step.grid);
+}
+
 DriverResult VulkanGraph::record() {
   if (DriverResult result = queue.await(use); result.failed())
     return result;
@@ -67,8 +83,7 @@ DriverResult VulkanGraph::record() {
     return result;
   for (const Step &step : steps) {
     if (step.pipeline)
-      queue.recordLaunch(commands, step.pipeline, layout,
-                         parameters.address + step.parameters, step.grid);
+      recordLaunch(step);
     else if (DriverResult result =
                  queue.recordCopy(commands, step.to, step.from, step.bytes);
              result.failed())
@@ -86,14 +101,21 @@ DriverResult VulkanGraph::setLaunch(size_t index,
     return result;
   Step &step = steps[index];
   Step before = step;
+  std::vector<uint64_t> pushed(
+      values.begin() + static_cast<ptrdiff_t>(step.parameters / 8),
+      values.begin() +
+          static_cast<ptrdiff_t>((step.parameters + step.pushedBytes) / 8));
   setStep(step, request);
   auto bytes = static_cast<size_t>(request.numArgs) * sizeof(uint64_t);
   if (bytes)
     std::memcpy(parameters.mapped + step.parameters,
                 reinterpret_cast<const char *>(values.data()) + step.parameters,
                 bytes);
-  // The grid is part of the command.
-  isRecorded &= std::equal(step.grid, step.grid + 3, before.grid);
+  // The grid and push constants are part of the commands.
+  isRecorded &=
+      std::equal(step.grid, step.grid + 3, before.grid) &&
+      std::equal(pushed.begin(), pushed.end(),
+                 values.begin() + static_cast<ptrdiff_t>(step.parameters / 8));
   return vulkanSuccess();
 }
 

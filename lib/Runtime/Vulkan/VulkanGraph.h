@@ -27,8 +27,10 @@ public:
   VulkanGraph(const VulkanGraph &) = delete;
   VulkanGraph &operator=(const VulkanGraph &) = delete;
 
-  /// Adds a launch with the parameters of a request, or a copy.
-  void addLaunch(VkPipeline pipeline, const LaunchRequest &request);
+  /// Adds a launch with the parameters of a request, or a copy. `isPushed`:
+  /// they are the push constants, rather than their address.
+  void addLaunch(VkPipeline pipeline, bool isPushed,
+                 const LaunchRequest &request);
   void addCopy(void *to, const void *from, size_t bytes);
   size_t size() const { return steps.size(); }
 
@@ -48,14 +50,16 @@ private:
     /// Null for a copy.
     VkPipeline pipeline = VK_NULL_HANDLE;
     uint32_t grid[3] = {};
-    /// The offset of its parameters.
+    /// The offset of its parameters, and their size where they are pushed.
     VkDeviceSize parameters = 0;
+    uint32_t pushedBytes = 0;
     void *to = nullptr;
     const void *from = nullptr;
     size_t bytes = 0;
   };
 
   void setStep(Step &step, const LaunchRequest &request);
+  void recordLaunch(const Step &step);
   /// Records all steps anew.
   DriverResult record();
   /// Whether the recorded commands are not those of the steps.

@@ -23,8 +23,7 @@ void tessera::runtime::packVulkanParameters(const LaunchRequest &request,
 }
 
 DriverResult VulkanKernels::create() {
-  VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                               sizeof(uint64_t)};
+  VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, maxPushedBytes};
   auto info = make<VkPipelineLayoutCreateInfo>(
       VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
   info.pushConstantRangeCount = 1;

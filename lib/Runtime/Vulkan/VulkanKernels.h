@@ -26,8 +26,12 @@ struct VulkanKernel {
 /// them.
 void packVulkanParameters(const LaunchRequest &request, char *to);
 
-/// Compiles kernels. All have one layout: the push constant is the address of
-/// the launch's parameters.
+/// Push constants of a kernel at most: what each implementation has (Vulkan
+/// specification, "Required Limits").
+constexpr uint32_t maxPushedBytes = 128;
+
+/// Compiles kernels. All have one layout: the push constants are the parameters
+/// of the launch, or their address.
 class VulkanKernels {
 public:
   /// `subgroupSize`: the lanes that subgroups must have where a kernel can

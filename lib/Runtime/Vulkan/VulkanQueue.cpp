@@ -173,11 +173,12 @@ void VulkanQueue::addOuterBarrier() {
 }
 
 void VulkanQueue::recordLaunch(VkCommandBuffer to, VkPipeline pipeline,
-                               VkPipelineLayout layout, uint64_t parameters,
-                               const uint32_t (&grid)[3]) {
+                               VkPipelineLayout layout, const void *pushed,
+                               uint32_t bytes, const uint32_t (&grid)[3]) {
   vk.CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-  vk.CmdPushConstants(to, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                      sizeof(parameters), &parameters);
+  if (bytes)
+    vk.CmdPushConstants(to, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes,
+                        pushed);
   vk.CmdDispatch(to, grid[0], grid[1], grid[2]);
   addBarrier(to);
 }

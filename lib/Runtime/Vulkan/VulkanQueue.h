@@ -39,10 +39,10 @@ public:
   DriverResult copy(const VulkanBuffer &from, VkDeviceSize fromOffset,
                     const VulkanBuffer &to, VkDeviceSize toOffset,
                     VkDeviceSize bytes);
-  /// Records a launch to the command buffer or to a secondary one, with the
-  /// barrier. Its parameters are at `parameters`.
+  /// Records a launch with these push constants to the command buffer or to a
+  /// secondary one, with the barrier.
   void recordLaunch(VkCommandBuffer to, VkPipeline pipeline,
-                    VkPipelineLayout layout, uint64_t parameters,
+                    VkPipelineLayout layout, const void *pushed, uint32_t bytes,
                     const uint32_t (&grid)[3]);
   /// Submits the recorded commands and waits for them.
   DriverResult finish();

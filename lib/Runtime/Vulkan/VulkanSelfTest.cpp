@@ -208,7 +208,6 @@ enum : uint32_t {
   capabilityCooperativeMatrix = 6022,
 };
 enum : uint32_t {
-  storagePushConstant = 9,
   storagePhysicalStorageBuffer = 5349,
   addressingPhysicalStorageBuffer64 = 5348,
   memoryModelVulkan = 3,

@@ -57,10 +57,10 @@ bool canTest(const MatrixMultiply &matmul);
 /// sign shows.
 TestOperands makeTestOperands(const MatrixMultiply &matmul);
 
-/// The kernel, for one subgroup of `lanes` lanes. It has the form that compiled
-/// modules have: the push constant is the address of a block, in which are
-/// those of A, B, C and the result, 8 bytes each. With `transposeB`, for tests
-/// of the test, B is read by columns.
+/// The kernel, for one subgroup of `lanes` lanes. It has the form of compiled
+/// modules with many parameters: the push constant is the address of a block,
+/// in which are those of A, B, C and the result, 8 bytes each. With
+/// `transposeB`, for tests of the test, B is read by columns.
 std::vector<uint32_t> assembleSelfTest(const MatrixMultiply &matmul,
                                        uint32_t lanes, bool transposeB = false);
 

@@ -72,3 +72,68 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// The arguments of a launch that something reads are the push constants, 8
+// bytes each in the order of the launch. The memref's descriptor has fields 0
+// to 4.
+gpu.module @pushed {
+  // CHECK: gpu.func @pushed({{.*}}tessera.taken_arguments = array<i64: 1, 3, 5, 6>
+  // CHECK: spirv.GlobalVariable @__params4 : !spirv.ptr<!spirv.struct<(!spirv.array<4 x i64, stride=8> [0])>, PushConstant>
+  // CHECK-LABEL: spirv.func @pushed()
+  // CHECK: %[[PUSHED:.*]] = spirv.mlir.addressof @__params4
+  // CHECK: %[[AT:.*]] = spirv.AccessChain %[[PUSHED]][%{{.*}}, %{{.*}}]
+  // CHECK: %[[BASE:.*]] = spirv.Load "PushConstant" %[[AT]] : i64
+  // CHECK: spirv.ConvertUToPtr %[[BASE]]
+  // CHECK: spirv.Store "PhysicalStorageBuffer"
+  // CHECK: spirv.EntryPoint "GLCompute" @pushed, @__params4
+  gpu.func @pushed(%m: memref<?xf32>, %x: f32, %y: f16, %unused: memref<4xf32>) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %base = builtin.unrealized_conversion_cast %m : memref<?xf32> to i64 {tessera.field = 1 : i64}
+    %offset = builtin.unrealized_conversion_cast %m : memref<?xf32> to i64 {tessera.field = 2 : i64}
+    %size = builtin.unrealized_conversion_cast %m : memref<?xf32> to i64 {tessera.field = 3 : i64}
+    %p = spirv.ConvertUToPtr %base : i64 to !spirv.ptr<f32, PhysicalStorageBuffer>
+    %s = arith.sitofp %size : i64 to f32
+    %wide = arith.extf %y : f16 to f32
+    %sum = arith.addf %x, %s : f32
+    %all = arith.addf %sum, %wide : f32
+    spirv.Store "PhysicalStorageBuffer" %p, %all ["Aligned", 4] : f32
+    gpu.return
+  }
+}
+
+// -----
+
+// More than 16 do not fit in the 128 bytes that each implementation has: they
+// are in memory, whose address is the push constant.
+gpu.module @many {
+  // CHECK: gpu.func @addressed({{.*}}tessera.taken_arguments = array<i64: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>
+  // CHECK: spirv.GlobalVariable @__params : !spirv.ptr<!spirv.struct<(i64 [0])>, PushConstant>
+  // CHECK-LABEL: spirv.func @addressed()
+  // CHECK: %[[BLOCK:.*]] = spirv.Load "PushConstant" %{{.*}} : i64
+  // CHECK: %[[SECOND:.*]] = spirv.IAdd %[[BLOCK]], %cst8_i64
+  // CHECK: %[[FROM:.*]] = spirv.ConvertUToPtr %[[SECOND]] : i64 to !spirv.ptr<i64, PhysicalStorageBuffer>
+  // CHECK: spirv.Load "PhysicalStorageBuffer" %[[FROM]] ["Aligned", 8] : i64
+  gpu.func @addressed(%a0: i64, %a1: i64, %a2: i64, %a3: i64, %a4: i64, %a5: i64, %a6: i64, %a7: i64, %a8: i64,
+                      %a9: i64, %a10: i64, %a11: i64, %a12: i64, %a13: i64, %a14: i64, %a15: i64, %a16: i64)
+      kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %p = spirv.ConvertUToPtr %a0 : i64 to !spirv.ptr<i64, PhysicalStorageBuffer>
+    %1 = arith.addi %a1, %a2 : i64
+    %2 = arith.addi %1, %a3 : i64
+    %3 = arith.addi %2, %a4 : i64
+    %4 = arith.addi %3, %a5 : i64
+    %5 = arith.addi %4, %a6 : i64
+    %6 = arith.addi %5, %a7 : i64
+    %7 = arith.addi %6, %a8 : i64
+    %8 = arith.addi %7, %a9 : i64
+    %9 = arith.addi %8, %a10 : i64
+    %10 = arith.addi %9, %a11 : i64
+    %11 = arith.addi %10, %a12 : i64
+    %12 = arith.addi %11, %a13 : i64
+    %13 = arith.addi %12, %a14 : i64
+    %14 = arith.addi %13, %a15 : i64
+    %15 = arith.addi %14, %a16 : i64
+    spirv.Store "PhysicalStorageBuffer" %p, %15 ["Aligned", 8] : i64
+    gpu.return
+  }
+}

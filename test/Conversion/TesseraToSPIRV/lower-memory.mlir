@@ -1,17 +1,13 @@
 // RUN: gpu-opt %s --tessera-attach-chip="target=vulkan chip=lavapipe" --tessera-lower-memory-to-spirv | FileCheck %s
 
 // CHECK: spirv.GlobalVariable @__workgroup0 : !spirv.ptr<!spirv.array<16 x vector<4xi32>>, Workgroup>
-// CHECK: spirv.GlobalVariable @__params : !spirv.ptr<!spirv.struct<(i64 [0])>, PushConstant>
 
 gpu.module @m {
   // Sizes and strides that are not in the type are the descriptor's fields: the
   // aligned pointer is its second.
   // CHECK-LABEL: gpu.func @dynamic
-  // CHECK: %[[BLOCK:.*]] = spirv.Load "PushConstant"
-  // CHECK: %[[C8:.*]] = arith.constant 8 : i64
-  // CHECK: %[[BASE_AT:.*]] = arith.addi %[[BLOCK]], %[[C8]]
-  // CHECK: spirv.ConvertUToPtr %[[BASE_AT]] : i64 to !spirv.ptr<i64, PhysicalStorageBuffer>
-  // CHECK: %[[BASE:.*]] = spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 8] : i64
+  // CHECK: %[[BASE:.*]] = builtin.unrealized_conversion_cast %arg0 : memref<?x?xf32> to i64 {tessera.field = 1 : i64}
+  // CHECK: %[[STRIDE:.*]] = builtin.unrealized_conversion_cast %arg0 : memref<?x?xf32> to i64 {tessera.field = 5 : i64}
   // CHECK: %[[ADDRESS:.*]] = arith.addi %[[BASE]], %
   // CHECK: spirv.ConvertUToPtr %[[ADDRESS]] : i64 to !spirv.ptr<f32, PhysicalStorageBuffer>
   // CHECK: spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 4] : f32

@@ -14,7 +14,7 @@
 // CHECK:       spirv.mlir.loop control(DontUnroll) {
 // CHECK:       ^[[HEAD:[^(]*]]({{.*}}: i1, %{{[0-9]+}}: i32,
 // CHECK:       spirv.ControlBarrier <Workgroup>
-// CHECK-NEXT:  %[[KEPT:.*]] = spirv.Select %{{[0-9]+}}, %{{[0-9]+}}, %cst0_i32 : i1, i32
+// CHECK-NEXT:  %[[KEPT:.*]] = spirv.Select %{{[0-9]+}}, %{{[0-9]+}}, %cst0_i32{{[_0-9]*}} : i1, i32
 // CHECK:       %[[ALL:.*]] = spirv.CompositeConstruct %[[KEPT]],
 // CHECK:       spirv.Store "Workgroup" %{{.*}}, %[[ALL]]
 // CHECK:       spirv.ControlBarrier <Workgroup>

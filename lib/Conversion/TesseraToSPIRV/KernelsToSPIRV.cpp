@@ -80,6 +80,8 @@ struct ConvertKernelsToSPIRVPass
       LDBG() << kernel.getName() << ": for " << (*found)->name;
       expandExactArithmetic(kernel,
                             /*trustsRemainders=*/environment.isKernel);
+      if (!environment.isKernel)
+        joinMaxima(kernel);
       narrowDivisions(kernel, /*trustsWide=*/environment.isKernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();

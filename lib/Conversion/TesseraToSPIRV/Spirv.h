@@ -156,6 +156,10 @@ void orderLoads(gpu::GPUFuncOp kernel);
 /// (ExactArithmetic.cpp).
 void expandExactArithmetic(gpu::GPUFuncOp kernel, bool trustsRemainders);
 
+/// Computes maxima and minima of several numbers, which are NaN if one of them
+/// is, with one test for all (JoinMaxima.cpp). Expects scalars.
+void joinMaxima(gpu::GPUFuncOp kernel);
+
 /// Converts divisions and remainders of indices and i64 to 32 bits for operands
 /// that fit; others are kept if the device `trustsWide`, and are computed bit
 /// by bit otherwise (NarrowDivisions.cpp).

@@ -39,6 +39,9 @@ attention ops are tuned, FILE.txt with a shape on each line, or a shape:
   --db=FILE               the database of records (tune.db)
   --budget=TIME           90s, 10m, 2h for all tasks together
   --trials=N              candidates of each task
+  --tasks=N               run: only the N tasks with the largest part of their
+                          programs' time, by the times in the database or else
+                          by the roofline
   --config=FILE.json      values of parameters (docs/Tuning.md)
   --jobs=N                compile workers (default: cores - 1)
   --devices=0,1|all|none  devices that measure (0); own: all visible,
@@ -117,6 +120,8 @@ RunLine::RunLine(RunCommand command) {
   arguments.addNumber("--jobs", options.jobs, 0);
   arguments.addNumber("--measurers", options.measurers);
   arguments.addNumber("--leaders", options.leaders, 0);
+  if (command == RunCommand::Run)
+    arguments.addNumber("--tasks", options.tasks);
   if (command == RunCommand::Run)
     arguments.addChoice("--candidates", {"search", "ranked", "guided"},
                         request.candidates);

@@ -37,6 +37,8 @@ struct RunOptions {
   /// Seconds, or candidates of each task; at least one of them is there.
   std::optional<double> budget;
   std::optional<size_t> trials;
+  /// Only so many tasks, those with the largest part of their programs' time.
+  std::optional<size_t> tasks;
   /// Processes that compile, and for each device those that load and measure.
   unsigned jobs = 1, measurers = 2;
   /// A candidate that takes so many times the best so far is not timed with

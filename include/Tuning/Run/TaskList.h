@@ -32,6 +32,8 @@ struct Task {
   /// How often it occurs in each program that has it, by the program's position
   /// in the command line. Empty for tasks of a database.
   std::vector<std::pair<size_t, unsigned>> uses;
+  /// The least milliseconds by the roofline.
+  double roof = 0;
   /// The program (`makeTaskProgram`).
   mlir::OwningOpRef<mlir::ModuleOp> program;
   /// It adds to what the output holds; and its result is exact for small
@@ -60,6 +62,12 @@ mlir::FailureOr<std::vector<Task>>
 collectTasks(mlir::ArrayRef<std::string> work, std::optional<int64_t> batch,
              const compiler::CompileOptions &options,
              mlir::MLIRContext &context, llvm::raw_ostream &messages);
+
+/// Keeps the `count` tasks with the largest part of the time of their programs,
+/// each of which counts the same. `getTime` estimates the time of one run of a
+/// task. Returns the part of all time that they have.
+double keepLargest(std::vector<Task> &tasks, size_t count,
+                   llvm::function_ref<double(const Task &)> getTime);
 
 /// The tasks of a database that have records for a chip, or the one with a key.
 mlir::FailureOr<std::vector<Task>>

@@ -192,8 +192,8 @@ std::optional<Point> RankedSource::proposeRandom() {
   return std::nullopt;
 }
 
-/// A change of the fastest one: the one that the model expects to be the fastest
-/// among a few.
+/// A change of the fastest one: the one that the model expects to be the
+/// fastest among a few.
 std::optional<Point> RankedSource::proposeChange() {
   constexpr unsigned changes = 4, mostTries = 40;
   if (!fastest)

@@ -14,6 +14,7 @@
 #include "Tuning/Run/SearchValues.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tessera::tuning;
@@ -81,6 +82,42 @@ listenForHosts(RunOptions &options, llvm::raw_ostream &messages) {
   return cluster;
 }
 
+/// Keeps the tasks with the largest part of the time, as recorded in the
+/// database or else by the roofline.
+static llvm::Error chooseTasks(const RunOptions &options,
+                               tuning::Database &database,
+                               std::vector<Task> &tasks,
+                               llvm::raw_ostream &messages) {
+  // A kernel takes this long even if it does nothing.
+  constexpr double leastTime = 0.002;
+  std::string target = compiler::getChipTarget(options.compile.target).str();
+  llvm::Expected<std::vector<tuning::Record>> records =
+      database.getRecords({"", target, options.compile.chip});
+  if (!records)
+    return records.takeError();
+  llvm::StringMap<double> recorded;
+  for (const tuning::Record &record : *records) {
+    if (record.outcome != tuning::Outcome::Measured)
+      continue;
+    auto [position, isNew] =
+        recorded.try_emplace(record.task.key, record.median);
+    if (!isNew)
+      position->second = std::min(position->second, record.median);
+  }
+  size_t all = tasks.size();
+  double part = keepLargest(tasks, *options.tasks, [&](const Task &task) {
+    auto found = recorded.find(task.text.key);
+    return found == recorded.end() ? std::max(task.roof, leastTime)
+                                   : found->second;
+  });
+  if (tasks.size() < all)
+    messages << "note: --tasks=" << *options.tasks << " leaves out "
+             << all - tasks.size() << " of " << all
+             << " tasks; it keeps those with " << llvm::formatv("{0:P0}", part)
+             << " of the estimated time\n";
+  return llvm::Error::success();
+}
+
 /// Prints the JSON object of a command.
 static void printObject(json::Object root, llvm::raw_ostream &os) {
   os << llvm::formatv("{0:2}", json::Value(std::move(root))) << "\n";
@@ -118,6 +155,9 @@ RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
       tuning::Database::open(options.db, tuning::Database::Mode::Write);
   if (!database)
     return fail(database.takeError(), RunEnd::Failed, messages);
+  if (options.tasks)
+    if (llvm::Error error = chooseTasks(options, **database, tasks, messages))
+      return fail(std::move(error), RunEnd::Failed, messages);
   std::string settings;
   llvm::raw_string_ostream(settings) << json::Value(
       json::Object{{"seed", static_cast<int64_t>(options.seed)},

@@ -366,6 +366,7 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip,
   task.text.operations = model.getOperations();
   task.text.bytes = model.getBytes();
   task.text.rateType = model.getRateType();
+  task.roof = model.getRoof();
   return task;
 }
 
@@ -587,6 +588,43 @@ mlir::FailureOr<std::vector<Task>> tessera::tuning::collectTasks(
   if (!isRead)
     return mlir::failure();
   return tasks;
+}
+
+double
+tessera::tuning::keepLargest(std::vector<Task> &tasks, size_t count,
+                             llvm::function_ref<double(const Task &)> getTime) {
+  std::vector<double> times;
+  std::map<size_t, double> programs;
+  for (const Task &task : tasks) {
+    times.push_back(getTime(task));
+    for (auto [program, number] : task.uses)
+      programs[program] += number * times.back();
+  }
+  std::vector<std::pair<double, size_t>> order;
+  double all = 0;
+  for (auto [i, task] : llvm::enumerate(tasks)) {
+    double part = 0;
+    for (auto [program, number] : task.uses)
+      if (programs[program] > 0)
+        part += number * times[i] / programs[program];
+    order.emplace_back(-part, i);
+    all += part;
+  }
+  llvm::sort(order);
+  if (order.size() > count)
+    order.resize(count);
+  double kept = 0;
+  std::vector<size_t> positions;
+  for (const auto &[part, position] : order) {
+    kept -= part;
+    positions.push_back(position);
+  }
+  llvm::sort(positions);
+  std::vector<Task> largest;
+  for (size_t position : positions)
+    largest.push_back(std::move(tasks[position]));
+  tasks = std::move(largest);
+  return all > 0 ? kept / all : 0;
 }
 
 mlir::FailureOr<std::vector<Task>> tessera::tuning::readTasks(

@@ -47,6 +47,7 @@ private:
   /// Selects the class of instructions, and the chip's tiling for it.
   void chooseClass();
   bool suitsSmallTiles();
+  bool suitsShortSteps(int64_t workgroups) const;
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.
   void startTile();
   /// Chooses `k` and `kFragment`.

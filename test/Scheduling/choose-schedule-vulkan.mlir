@@ -72,3 +72,43 @@ func.func @wide(%a: memref<25088x512xf16>, %b: memref<512x256xf16>, %c: memref<2
   }
   return
 }
+
+// One step: columns beyond the matrix would take most of the time.
+
+// CHECK-LABEL: func @beyond
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32],
+func.func @beyond(%a: memref<100352x24xf16>, %b: memref<24x144xf16>, %c: memref<100352x144xf16>) {
+  tessera.contract ins(%a, %b : memref<100352x24xf16>, memref<24x144xf16>) outs(%c : memref<100352x144xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// 392 small tiles fit on 132 SMs at once, with shorter steps; 784 do not.
+
+// CHECK-LABEL: func @once
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32,
+func.func @once(%a: memref<25088x1024xf16>, %b: memref<1024x64xf16>, %c: memref<25088x64xf16>) {
+  tessera.contract ins(%a, %b : memref<25088x1024xf16>, memref<1024x64xf16>) outs(%c : memref<25088x64xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @twice
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64,
+func.func @twice(%a: memref<50176x1024xf16>, %b: memref<1024x64xf16>, %c: memref<50176x64xf16>) {
+  tessera.contract ins(%a, %b : memref<50176x1024xf16>, memref<1024x64xf16>) outs(%c : memref<50176x64xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}

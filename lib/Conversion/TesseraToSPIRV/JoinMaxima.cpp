@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // GLSL.std.450 has no maximum that is NaN for an operand that is NaN: each
-// arith.maximumf becomes FMax and a test and a selection for each operand. Of
-// several numbers, as of a window, whether any is NaN is asked once:
+// arith.maximumf becomes FMax and a test and a selection for each operand. A
+// maximum of several numbers, such as those of a window, has one test:
 //
 //   m = FMax(FMax(x0, x1), x2)
 //   w = |x0| + |x1| + |x2|
@@ -56,7 +56,7 @@ static void collect(Value value, bool isRoot, SmallVectorImpl<Value> &numbers,
 
 template <typename Op, typename SpirvOp>
 static void join(gpu::GPUFuncOp kernel) {
-  // Of two numbers, two tests take no longer than a sum.
+  // Two tests of two numbers take no longer than a sum.
   constexpr size_t leastNumbers = 3;
   SmallVector<Op> roots;
   kernel.walk([&](Op op) {

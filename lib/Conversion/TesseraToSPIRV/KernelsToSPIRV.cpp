@@ -188,8 +188,8 @@ struct ConvertKernelsToSPIRVPass
   }
 
   /// Replaces `fields`, the arguments of a launch of a kernel for Vulkan, by
-  /// reads of its push constants: of these themselves if they fit, else of the
-  /// memory whose address is the push constant.
+  /// its push constants if they fit, and else by reads of the memory whose
+  /// address is the push constant.
   static void readParameters(gpu::GPUFuncOp kernel, spirv::ModuleOp module,
                              ArrayRef<Value> fields) {
     if (fields.empty())

@@ -26,8 +26,8 @@ struct VulkanKernel {
 /// them.
 void packVulkanParameters(const LaunchRequest &request, char *to);
 
-/// Push constants of a kernel at most: what each implementation has (Vulkan
-/// specification, "Required Limits").
+/// The limit of a kernel's push constants in bytes: each implementation has
+/// these (Vulkan specification, "Required Limits").
 constexpr uint32_t maxPushedBytes = 128;
 
 /// Compiles kernels. All have one layout: the push constants are the parameters

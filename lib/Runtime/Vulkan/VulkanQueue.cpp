@@ -148,8 +148,8 @@ DriverResult VulkanQueue::begin(unsigned count) {
 }
 
 void VulkanQueue::addBarrier(VkCommandBuffer to) {
-  // Of the steps' stages and accesses alone: with all of them, and those of the
-  // host, a network takes up to 1.7 times as long on an H200.
+  // It names the stages and accesses of steps alone: with all of them, and
+  // those of the host, a network takes up to 1.7 times as long on an H200.
   constexpr VkPipelineStageFlags stages =
       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
   auto barrier = make<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);

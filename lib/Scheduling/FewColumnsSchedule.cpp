@@ -26,9 +26,9 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The columns of a tile, which the workgroups of a cluster can divide, and the
-/// rows of an instruction.
-static constexpr int64_t tileColumns = 16, instructionRows = 64;
+/// The fewest columns of a tile that the workgroups of a cluster can divide,
+/// the most, and the rows of an instruction.
+static constexpr int64_t narrowTile = 16, wideTile = 32, instructionRows = 64;
 /// The bytes of a row of lhs in a step.
 static constexpr int64_t stepBytes = 256;
 /// The bytes of lhs for which this was measured, at least: smaller ones stay in
@@ -78,13 +78,15 @@ ScheduleAttr mlir::tessera::getFewColumnsSchedule(ContractOp op,
       form.gather[0] || form.gather[1] || !form.batch.empty() ||
       op.reducesRows() || !op.getProducer(0).empty() ||
       !op.getProducer(1).empty() ||
-      llvm::any_of(extents, ShapedType::isDynamic) || n < 2 ||
-      n > tileColumns || !hasAlignedRows(op, 0, chip) ||
-      !hasAlignedRows(op, 1, chip))
+      llvm::any_of(extents, ShapedType::isDynamic) || n < 1 || n > wideTile ||
+      !hasAlignedRows(op, 0, chip) || !hasAlignedRows(op, 1, chip))
     return {};
   int64_t bytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType()));
-  if (bytes != 2 || m * k * bytes < leastBytes)
+  // Integers of 8 bits were not measured.
+  if (bytes > 2 || !isa<FloatType>(op.getFactorType(0)) ||
+      m * k * bytes < leastBytes)
     return {};
+  int64_t tileColumns = n <= narrowTile ? narrowTile : wideTile;
   ScheduleFields fields;
   fields.k = fields.kFragment = stepBytes / bytes;
   auto steps = static_cast<int64_t>(llvm::divideCeil(k, fields.k));

@@ -167,6 +167,9 @@ private:
   /// and registers can hold it: the steps would wait for memory one after the
   /// other.
   void holdParts();
+  /// Lengthens the steps of parts of K of 32-bit words, and loads more of them
+  /// ahead.
+  void lengthenParts();
   /// Whether registers hold the rows of lhs or rhs on their way to workgroup
   /// memory, although the chip has asynchronous copies: the rows are aligned to
   /// less than these require.

@@ -1,6 +1,6 @@
 // A few columns by a matrix that is read from memory once: each SM has a workgroup, or two, with as many
 // stages as there is room for.
-// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-choose-schedule | FileCheck %s
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-map-matvec --tessera-choose-schedule | FileCheck %s
 // A chip whose workgroups do not load in bulk has another schedule.
 // RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-choose-schedule | FileCheck %s --check-prefix=OTHER
 // OTHER-NOT: workgroup = [64, 16]
@@ -58,17 +58,53 @@ func.func @resident(%w: memref<11008x4096xf16>, %a: memref<8x4096xf16>, %c: memr
   return
 }
 
+// One column is not left to plain threads.
+// CHECK-LABEL: func @one
+// CHECK-NOT:     gpu.launch
+// CHECK:         schedule <workgroup = [64, 16],
+// OTHER-LABEL: func @one
+func.func @one(%w: memref<4096x11008xbf16>, %a: memref<1x11008xbf16>, %c: memref<1x4096xf32>) {
+  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<1x11008xbf16>)
+      outs(%c : memref<1x4096xf32>) maps [#mk, #nk, #nm] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @wide
+// CHECK:         schedule <workgroup = [64, 32], subgroup = [64, 32], k = 128, kFragment = 128, stages = 9, vthread = [1, 1], swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4>
+func.func @wide(%w: memref<4096x11008xbf16>, %a: memref<32x11008xbf16>, %c: memref<32x4096xf32>) {
+  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<32x11008xbf16>)
+      outs(%c : memref<32x4096xf32>) maps [#mk, #nk, #nm] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @bytes
+// CHECK:         schedule <workgroup = [64, 16], subgroup = [64, 16], k = 256, kFragment = 256, stages = 8, vthread = [1, 1], swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4>
+func.func @bytes(%w: memref<4096x4096xf8E4M3FN>, %a: memref<16x4096xf8E4M3FN>, %c: memref<16x4096xf32>) {
+  tessera.contract ins(%w, %a : memref<4096x4096xf8E4M3FN>, memref<16x4096xf8E4M3FN>)
+      outs(%c : memref<16x4096xf32>) maps [#mk, #nk, #nm] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
 // Too many columns, a matrix that stays in the cache, too many tiles, too few, rows that are not aligned.
 // CHECK-LABEL: func @others
-// CHECK-NOT:     workgroup = [{{64|128}}, 16]
+// CHECK-NOT:     workgroup = [{{64|128}}, {{16|32}}]
 // CHECK:         return
-func.func @others(%w: memref<4096x11008xbf16>, %a: memref<17x11008xbf16>, %c: memref<17x4096xf32>,
+func.func @others(%w: memref<4096x11008xbf16>, %a: memref<33x11008xbf16>, %c: memref<33x4096xf32>,
                   %v: memref<4096x1024xbf16>, %b: memref<4x1024xbf16>, %d: memref<4x4096xf32>,
                   %x: memref<65536x1024xbf16>, %e: memref<4x65536xf32>,
                   %y: memref<1024x16384xbf16>, %f: memref<4x16384xbf16>, %g: memref<4x1024xf32>,
                   %z: memref<4096x11009xbf16>, %h: memref<4x11009xbf16>) {
-  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<17x11008xbf16>)
-      outs(%c : memref<17x4096xf32>) maps [#mk, #nk, #nm] accumulate f32 {
+  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<33x11008xbf16>)
+      outs(%c : memref<33x4096xf32>) maps [#mk, #nk, #nm] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

@@ -8,7 +8,9 @@
 // is memory bound, and a matrix unit would compute unused rows. It is lowered
 // as a reduction over K. Where the matrix unit has instructions for weights of
 // 8 or 4 bits, these stay matmuls: plain threads would take longer to widen
-// them than memory takes to deliver them.
+// them than memory takes to deliver them. So do matmuls by weights that do not
+// stay in the cache where the chip has a schedule for few columns, whose copies
+// have more bytes on their way than threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
+#include "Scheduling/FewColumnsSchedule.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Simt.h"
 #include "TargetInfo/Chip.h"
@@ -208,6 +211,10 @@ struct TesseraMapMatvecPass
       Location loc = op.getLoc();
       if (getWeightsSchedule(op, chip)) {
         LDBG() << loc << ": left to the matrix unit, which widens its weights";
+        return success();
+      }
+      if (getFewColumnsSchedule(op, chip)) {
+        LDBG() << loc << ": left to the matrix unit, whose copies run ahead";
         return success();
       }
       ReductionReport report = mapMatvec(op, chip);

@@ -100,17 +100,43 @@ func.func @wide_along_n(%a: memref<16x4096xf16>, %w: memref<4096x14336xf16>, %c:
   return
 }
 
+// One row, 32 rows, and floats of 8 bits.
+
+// CHECK-LABEL: func @more_wide
+// CHECK-SAME:      %[[A:[a-z0-9]+]]: memref<1x11008xbf16>, %[[B:[a-z0-9]+]]: memref<32x11008xbf16>, %[[D:[a-z0-9]+]]: memref<16x4096xf8E4M3FN>, %[[W:[a-z0-9]+]]: memref<4096x11008xbf16>, %[[V:[a-z0-9]+]]: memref<4096x4096xf8E4M3FN>
+// CHECK:         tessera.contract ins(%[[W]], %[[A]] :
+// CHECK:         tessera.contract ins(%[[W]], %[[B]] :
+// CHECK:         tessera.contract ins(%[[V]], %[[D]] :
+func.func @more_wide(%a: memref<1x11008xbf16>, %b: memref<32x11008xbf16>, %d: memref<16x4096xf8E4M3FN>, %w: memref<4096x11008xbf16>, %v: memref<4096x4096xf8E4M3FN>, %c: memref<1x4096xf32>, %e: memref<32x4096xf32>, %f: memref<16x4096xf32>) {
+  tessera.contract ins(%a, %w : memref<1x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%c : memref<1x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%b, %w : memref<32x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%e : memref<32x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%d, %v : memref<16x4096xf8E4M3FN>, memref<4096x4096xf8E4M3FN>)
+      outs(%f : memref<16x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
 // More rows, weights that stay in the cache, and a schedule by hand; weights that are lhs.
 
 // CHECK-LABEL: func @others
-// CHECK-SAME:      %[[A:[a-z0-9]+]]: memref<17x11008xbf16>, %[[B:[a-z0-9]+]]: memref<4x1024xbf16>, %[[W:[a-z0-9]+]]: memref<4096x11008xbf16>, %[[V:[a-z0-9]+]]: memref<4096x1024xbf16>
+// CHECK-SAME:      %[[A:[a-z0-9]+]]: memref<33x11008xbf16>, %[[B:[a-z0-9]+]]: memref<4x1024xbf16>, %[[W:[a-z0-9]+]]: memref<4096x11008xbf16>, %[[V:[a-z0-9]+]]: memref<4096x1024xbf16>
 // CHECK:         tessera.contract ins(%[[A]], %[[W]] :
 // CHECK:         tessera.contract ins(%[[B]], %[[V]] :
 // CHECK:         tessera.contract ins(%[[A]], %[[W]] :
 // CHECK:         tessera.contract ins(%[[W]], %[[A]] :
-func.func @others(%a: memref<17x11008xbf16>, %b: memref<4x1024xbf16>, %w: memref<4096x11008xbf16>, %v: memref<4096x1024xbf16>, %c: memref<17x4096xf32>, %d: memref<4x4096xf32>, %e: memref<4096x17xf32>) {
-  tessera.contract ins(%a, %w : memref<17x11008xbf16>, memref<4096x11008xbf16>)
-      outs(%c : memref<17x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+func.func @others(%a: memref<33x11008xbf16>, %b: memref<4x1024xbf16>, %w: memref<4096x11008xbf16>, %v: memref<4096x1024xbf16>, %c: memref<33x4096xf32>, %d: memref<4x4096xf32>, %e: memref<4096x33xf32>) {
+  tessera.contract ins(%a, %w : memref<33x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%c : memref<33x4096xf32>) maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -119,14 +145,14 @@ func.func @others(%a: memref<17x11008xbf16>, %b: memref<4x1024xbf16>, %w: memref
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
-  tessera.contract ins(%a, %w : memref<17x11008xbf16>, memref<4096x11008xbf16>)
-      outs(%c : memref<17x4096xf32>) maps [#mk, #nk, #mn] accumulate f32
+  tessera.contract ins(%a, %w : memref<33x11008xbf16>, memref<4096x11008xbf16>)
+      outs(%c : memref<33x4096xf32>) maps [#mk, #nk, #mn] accumulate f32
       schedule <workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 4, swizzle = true, subgroupsPerFragment = 4> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
-  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<17x11008xbf16>)
-      outs(%e : memref<4096x17xf32>) maps [#mk, #nk, #mn] accumulate f32 {
+  tessera.contract ins(%w, %a : memref<4096x11008xbf16>, memref<33x11008xbf16>)
+      outs(%e : memref<4096x33xf32>) maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

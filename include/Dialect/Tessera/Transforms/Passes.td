@@ -178,9 +178,9 @@ def TesseraOrientWeights : Pass<"tessera-orient-weights"> {
       With more, widened weights can be in any register that a rows' operand
       needs, while rows of the other operand, which are read in runs of K,
       would have to be moved there.
-    - Weights as wide as the other operand, of at least 16 MiB, by 2 to 16 rows,
-      if the chip has instructions of several subgroups for them. These have 64
-      rows and few columns: less of workgroup memory is taken by rows of zeros,
+    - Weights as wide as the other operand, floats of at least 16 MiB, by at
+      most 32 rows, if the chip has instructions of several subgroups for them.
+      These have 64 rows and few columns: less of workgroup memory is taken by rows of zeros,
       and more bytes of weights are on their way.
 
     Before

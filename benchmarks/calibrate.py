@@ -19,6 +19,7 @@ import lzma
 import math
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 
@@ -172,8 +173,10 @@ def get_arrays(records):
 def is_candidate(record):
     """Whether the compiler compares such a schedule (RankSchedules.cpp)."""
     work = record["work"]
-    if RATES[int(work["rate"])] == "f64" and "k = 16," not in record["schedule"]:
-        return False
+    if RATES[int(work["rate"])] == "f64" and " k = 16," not in record["schedule"]:
+        rows, columns = map(int, re.search(r"subgroup = \[(\d+), (\d+)\]", record["schedule"]).groups())
+        if rows * columns > 256 or "swizzle = true" not in record["schedule"]:
+            return False
     return work["accesses"] <= 24 * work["threads"] and work["heldAccesses"] <= 16 * work["threads"]
 
 

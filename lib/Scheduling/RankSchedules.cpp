@@ -31,9 +31,10 @@ using namespace mlir::tessera;
 /// ptxas spills.
 static constexpr int64_t bytesOfAccumulators = 8192;
 
-/// The bytes of an operand's element up to which a step may be longer than that
-/// by rules. ptxas spilled in a quarter of such schedules in f64.
-static constexpr int64_t widestOfLongSteps = 4;
+/// The elements of a subgroup's tile in f64 up to which a step may be longer
+/// than that by rules, if it is swizzled. Otherwise ptxas spilled in a third of
+/// such schedules.
+static constexpr int64_t mostOfLongSteps = 256, bytesOfDouble = 8;
 
 /// The accesses of a lane in a step, which are unrolled, and those whose data
 /// its registers hold.
@@ -129,10 +130,14 @@ void SubgroupSchedules::listSteps(
                          static_cast<int64_t>(matmul.sumBytes) / 4 /
                          chip.subgroupSize,
           longest = bytesOfAccumulators / std::max<int64_t>(accumulators, 1);
+  bool mayLengthen =
+      operand < bytesOfDouble ||
+      (fields.swizzle &&
+       fields.subgroup[0] * fields.subgroup[1] <= mostOfLongSteps);
   for (int64_t k : {base.k / 2, base.k, 2 * base.k, 4 * base.k}) {
     if (k < base.kFragment || k % base.kFragment ||
         (k > base.kFragment && k / 2 >= depth) ||
-        (k > base.k && (k * operand > longest || operand > widestOfLongSteps)))
+        (k > base.k && (k * operand > longest || !mayLengthen)))
       continue;
     fields.k = k;
     auto steps = static_cast<int64_t>(llvm::divideCeil(depth, k));

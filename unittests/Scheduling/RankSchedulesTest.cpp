@@ -125,6 +125,19 @@ TEST_F(RankSchedulesTest, ComparesMoreTilingsThanRules) {
   EXPECT_GT(pairs, 0U);
 }
 
+// No instruction distributes the columns of such a share among lanes as the
+// tile's.
+TEST_F(RankSchedulesTest, SharesOnlyEvenColumnsInClusters) {
+  ContractOp op = makeMatmul(32, 1920, 1544);
+  unsigned shares = 0;
+  for (const RankedSchedule &one : rankSchedules(op, op, getChip()))
+    if (one.fields.splitKReduction == SplitReduction::Cluster) {
+      ++shares;
+      EXPECT_TRUE(llvm::isPowerOf2_64(uint64_t(one.fields.workgroup[1])));
+    }
+  EXPECT_GT(shares, 0U);
+}
+
 // Leaves are ten-thousandths of the logarithm, and those of all trees add up.
 TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   Chip chip = getChip();

@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--jobs", type=int, help="processes that compile (default: the cores that measurers leave)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gain", type=float, default=1.03, help="the least gain of a record (1.03)")
-    parser.add_argument("--source", default="benchmarks/tune_networks.py", help="what the records name as their origin")
+    parser.add_argument("--source", default="docs/benchmarks/h200-network-tuning.md", help="what the records name as their origin")
     parser.add_argument("--with", dest="earlier", action="append", default=[], metavar="FILE")
     parser.add_argument("--leave-out", metavar="FILE")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison (3); 0: there is none")

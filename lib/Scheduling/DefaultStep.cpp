@@ -103,7 +103,7 @@ void ScheduleBuilder::lengthenStep() {
   bool hasProducer = !op.getProducer(0).empty() || !op.getProducer(1).empty();
   if (!hasProducer || form.gather[0] || form.gather[1] || !usesMatrixUnit ||
       usesBlocks || hasWholeRows || fields.stages == 0 || !chip.asyncCopy ||
-      operandBits < 8 || ShapedType::isDynamic(extents[2]))
+      operandBits < 8 || ShapedType::isDynamic(extents[2]) || hasSlowProducer())
     return;
   std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
   while (workgroups && *workgroups * 4 <= chip.processors &&

@@ -154,6 +154,9 @@ private:
   /// Whether the chip's rates are measured, and the steps load operands as they
   /// are in memory: the latency of gathers and producers is not known.
   bool hasKnownLatency();
+  /// Whether a producer divides or computes a function, which takes longer than
+  /// the matmul of a step. Nothing overlaps with it.
+  bool hasSlowProducer();
   /// Whether a thread has registers for the accumulators of `matrices`, and for
   /// so many `fragments` of operands.
   bool mayHold(int64_t fragments, int64_t matrices);

@@ -89,3 +89,46 @@ func.func @rounded(%a: memref<187x6719xbf16>, %b: memref<6719x64xbf16>, %c: memr
     ins(%a, %b : memref<187x6719xbf16>, memref<6719x64xbf16>) outs(%c : memref<187x64xf32>)
   return
 }
+
+// A producer that divides takes longer than the matmul of a step: 42 steps of one workgroup are divided into parts of
+// one or two. A sum leaves them whole.
+// CHECK-LABEL: func @slow_producer
+// CHECK:         schedule <{{.*}}k = 16, {{.*}}splitK = 32
+func.func @slow_producer(%a: memref<32x672xf32>, %b: memref<672x28xf16>, %c: memref<32x28xf16>) {
+  %zero = arith.constant 0.0 : f32
+  %elements = arith.constant 196.0 : f32
+  tessera.contract ins(%a, %b : memref<32x672xf32>, memref<672x28xf16>) init(%zero : f32) outs(%c : memref<32x28xf16>)
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] accumulate f32
+      lhs_producer {
+      ^bb0(%x: f32):
+        %mean = arith.divf %x, %elements : f32
+        %half = arith.truncf %mean : f32 to f16
+        tessera.yield %half : f16
+      } {
+      ^bb0(%x: f32):
+        %half = arith.truncf %x : f32 to f16
+        tessera.yield %half : f16
+      }
+  return
+}
+
+// CHECK-LABEL: func @fast_producer
+// CHECK-NOT:     splitK
+// CHECK:         return
+func.func @fast_producer(%a: memref<32x672xf32>, %b: memref<672x28xf16>, %c: memref<32x28xf16>) {
+  %zero = arith.constant 0.0 : f32
+  %elements = arith.constant 196.0 : f32
+  tessera.contract ins(%a, %b : memref<32x672xf32>, memref<672x28xf16>) init(%zero : f32) outs(%c : memref<32x28xf16>)
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] accumulate f32
+      lhs_producer {
+      ^bb0(%x: f32):
+        %sum = arith.addf %x, %elements : f32
+        %half = arith.truncf %sum : f32 to f16
+        tessera.yield %half : f16
+      } {
+      ^bb0(%x: f32):
+        %half = arith.truncf %x : f32 to f16
+        tessera.yield %half : f16
+      }
+  return
+}

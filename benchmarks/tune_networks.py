@@ -175,7 +175,7 @@ def main():
         if not os.path.exists(file):
             fail(f"{file} does not exist")
     if not options.budget and not options.earlier:
-        fail("--budget=0 requires --with: there are no records to select from")
+        fail("--budget=0 requires --with=FILE, from which records are selected")
     os.makedirs(options.output, exist_ok=True)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -134,8 +134,12 @@ bool ScheduleBuilder::hasKnownLatency() {
 
 bool ScheduleBuilder::hasSlowProducer() {
   auto isSlow = [](Operation &nested) {
+    // The others are one instruction.
     return isa<arith::DivFOp>(nested) ||
-           isa<math::MathDialect>(nested.getDialect());
+           (isa<math::MathDialect>(nested.getDialect()) &&
+            !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+                 math::FloorOp, math::FmaOp, math::RoundEvenOp, math::TruncOp>(
+                nested));
   };
   return llvm::any_of(llvm::seq(2u), [&](unsigned side) {
     return llvm::any_of(op.getProducer(side).getOps(), isSlow);

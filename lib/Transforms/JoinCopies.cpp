@@ -19,12 +19,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -47,13 +47,6 @@ static constexpr int64_t mostWorkgroups = (int64_t(1) << 31) - 1;
 static StringAttr getPurpose(gpu::LaunchOp launch) {
   return launch->getAttrOfType<StringAttr>(
       TesseraDialect::PackingAttrHelper::getNameStr());
-}
-
-/// The buffer that `memory` is a view of.
-static Value getRoot(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
 }
 
 /// Whether `launch` copies an operand by a grid of one dimension, and each of
@@ -85,8 +78,8 @@ getBuffers(gpu::LaunchOp launch) {
   getUsedValuesDefinedAbove(launch.getBody(), captured);
   DenseSet<Value> used, written;
   for (Value value : captured)
-    if (isa<BaseMemRefType>(value.getType()))
-      used.insert(getRoot(value));
+    if (auto memory = dyn_cast<MemrefValue>(value))
+      used.insert(memref::skipViewLikeOps(memory));
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
       getEffectsRecursively(launch);
   if (!effects)
@@ -94,7 +87,8 @@ getBuffers(gpu::LaunchOp launch) {
   for (MemoryEffects::EffectInstance &effect : *effects) {
     if (!isa<MemoryEffects::Write>(effect.getEffect()))
       continue;
-    Value root = effect.getValue() ? getRoot(effect.getValue()) : Value();
+    auto memory = dyn_cast_if_present<MemrefValue>(effect.getValue());
+    Value root = memory ? memref::skipViewLikeOps(memory) : Value();
     if (!root || !root.getDefiningOp<memref::AllocOp>())
       return std::nullopt;
     written.insert(root);

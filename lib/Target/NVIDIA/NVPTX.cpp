@@ -71,6 +71,24 @@ static LogicalResult defineNvidiaFunctions(ModuleOp module,
   return success();
 }
 
+/// Marks assembly that all threads of a warp must execute together as
+/// convergent: PTX's modifiers `.sync` and `.aligned`, and its barriers (`bar`,
+/// `barrier`). LLVM::InlineAsmOp cannot state it. Without it, LLVM moves a
+/// matrix instruction to the branch that stores its result.
+static void markCollectiveAssembly(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function)) {
+      auto *call = llvm::dyn_cast<llvm::CallInst>(&op);
+      if (!call || !call->isInlineAsm())
+        continue;
+      StringRef text =
+          llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();
+      if (text.contains(".sync") || text.contains(".aligned") ||
+          text.contains("bar.") || text.contains("barrier."))
+        call->setConvergent();
+    }
+}
+
 /// Whether the function takes a minimum or a maximum of 32-bit integers.
 static bool hasExtremes(llvm::Function &function) {
   return llvm::any_of(llvm::instructions(function), [](const auto &op) {
@@ -189,8 +207,10 @@ static FailureOr<std::string> emitModule(ModuleOp kernels, const Chip &chip,
     return failure();
   IRModule code(kernels);
   if (failed(translate(kernels, code, *machine)) ||
-      failed(defineNvidiaFunctions(kernels, code.get())) ||
-      failed(code.optimize(*machine)))
+      failed(defineNvidiaFunctions(kernels, code.get())))
+    return failure();
+  markCollectiveAssembly(code.get());
+  if (failed(code.optimize(*machine)))
     return failure();
   hideNegations(code.get());
   FailureOr<bool> waits = allWaitFirst(kernels, code.get());

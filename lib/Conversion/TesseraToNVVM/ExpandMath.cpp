@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -86,6 +87,103 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
     for (int64_t i = 0; i < vector.getNumElements(); ++i)
       elements.push_back(
           emit(vector::ExtractOp::create(rewriter, loc, op.getOperand(), i)));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    return success();
+  }
+};
+
+/// e^x of f32 by the approximate power of 2 of PTX, within 2 units in the last
+/// place: e^x = 2^n * 2^f, with n the integer below x * log2(e), and f = x *
+/// log2(e) - n by two multiply-adds. MLIR's polynomial has 24 instructions.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        (vector && (vector.getRank() != 1 || vector.isScalable())))
+      return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    if (!vector) {
+      rewriter.replaceOp(op, emit(builder, op.getOperand()));
+      return success();
+    }
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      elements.push_back(emit(
+          builder, vector::ExtractOp::create(builder, op.getOperand(), i)));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    return success();
+  }
+
+private:
+  static Value emit(ImplicitLocOpBuilder &builder, Value x) {
+    Type f32 = builder.getF32Type();
+    auto number = [&](float value) -> Value {
+      return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
+    };
+    auto call = [&](StringRef name, ValueRange operands) -> Value {
+      return LLVM::CallIntrinsicOp::create(
+                 builder, f32, builder.getStringAttr("llvm.nvvm." + name),
+                 operands)
+          .getResult(0);
+    };
+    // 252 * ((x * log2(e) + 126) / 252), clamped to 0 and 252, is added to a
+    // number whose unit in the last place is 1, rounding down: its lowest bits
+    // are floor(x * log2(e)) + 127. The clamp takes NaN for 0.
+    constexpr float log2e = 1.44269502f, rest = 1.925963033e-8f, range = 252;
+    Value share =
+              call("fma.rn.sat.f", {x, number(log2e / range), number(0.5f)}),
+          biased =
+              call("fma.rm.f", {share, number(range), number(0x1.8p23f + 1)}),
+          n = arith::SubFOp::create(builder, biased, number(0x1.8p23f + 127));
+    // Infinities and NaN, and all that is beyond the clamp, go through f.
+    Value f = math::FmaOp::create(builder, x, number(log2e),
+                                  arith::NegFOp::create(builder, n));
+    f = math::FmaOp::create(builder, x, number(rest), f);
+    Type i32 = builder.getI32Type();
+    Value bits = arith::ShLIOp::create(
+        builder, arith::BitcastOp::create(builder, i32, biased),
+        arith::ConstantOp::create(builder, builder.getI32IntegerAttr(23)));
+    return arith::MulFOp::create(builder,
+                                 arith::BitcastOp::create(builder, f32, bits),
+                                 call("ex2.approx.ftz", {f}));
+  }
+};
+
+/// A quotient of f32 that is rounded to at most 16 bits at once need not be
+/// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
+/// of one of the result. The full-range quotient of PTX has no branch.
+struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        (vector && (vector.getRank() != 1 || vector.isScalable())))
+      return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
+    if (op->use_empty() || !llvm::all_of(op->getUsers(), [](Operation *user) {
+          return isa<arith::TruncFOp>(user) &&
+                 getElementTypeOrSelf(user->getResult(0).getType())
+                         .getIntOrFloatBitWidth() <= 16;
+        }))
+      return rewriter.notifyMatchFailure(op, "not rounded to 16 bits at once");
+    Location loc = op.getLoc();
+    auto emit = [&](Value x, Value y) -> Value {
+      return LLVM::CallIntrinsicOp::create(
+                 rewriter, loc, x.getType(),
+                 rewriter.getStringAttr("llvm.nvvm.div.full"), ValueRange{x, y})
+          .getResult(0);
+    };
+    if (!vector) {
+      rewriter.replaceOp(op, emit(op.getLhs(), op.getRhs()));
+      return success();
+    }
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      elements.push_back(
+          emit(vector::ExtractOp::create(rewriter, loc, op.getLhs(), i),
+               vector::ExtractOp::create(rewriter, loc, op.getRhs(), i)));
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
     return success();
   }
@@ -161,7 +259,8 @@ LogicalResult mlir::tessera::expandMath(Operation *root, const Chip &chip) {
   if (result.wasInterrupted())
     return failure();
   RewritePatternSet patterns(root->getContext());
-  patterns.add<ApproximateExp2, ExpandTrunc, ExpandLog10>(root->getContext());
+  patterns.add<ApproximateExp2, ApproximateQuotient, ExpandExp, ExpandTrunc,
+               ExpandLog10>(root->getContext());
   // PTX ISA, "cvt": .e4m3x2 and .e5m2x2 require sm_89.
   constexpr int64_t firstWithFloat8 = 89;
   if (getComputeCapability(chip) >= firstWithFloat8)

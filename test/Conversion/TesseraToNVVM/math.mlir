@@ -39,3 +39,32 @@ func.func @powers(%a: tensor<37xf32>) -> tensor<37xf32> {
   }
   return %x : tensor<37xf32>
 }
+
+// e^x has eight instructions, one of them a power of 2 between 1 and 2. A quotient that is rounded to
+// 16 bits at once has no branch; another one is rounded correctly.
+
+// CHECK: .visible .entry exponential_kernel(
+// CHECK:     fma.rn.sat.f32
+// CHECK:     fma.rm.f32
+// CHECK:     ex2.approx.ftz.f32
+// CHECK:     div.full.f32
+// CHECK:     cvt.rn.bf16.f32
+// CHECK:     div.rn.f32
+// CHECK-NOT: ex2.approx.f32
+// CHECK: ret;
+
+func.func @exponential(%a: tensor<37xf32>) -> (tensor<37xbf16>, tensor<37xf32>) {
+  %e = tensor.empty() : tensor<37xbf16>
+  %f = tensor.empty() : tensor<37xf32>
+  %x:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                         iterator_types = ["parallel"]}
+      ins(%a : tensor<37xf32>) outs(%e, %f : tensor<37xbf16>, tensor<37xf32>) {
+  ^bb0(%v: f32, %o: bf16, %p: f32):
+    %0 = math.exp %v : f32
+    %1 = arith.divf %0, %v : f32
+    %2 = arith.truncf %1 : f32 to bf16
+    %3 = arith.divf %v, %0 : f32
+    linalg.yield %2, %3 : bf16, f32
+  } -> (tensor<37xbf16>, tensor<37xf32>)
+  return %x#0, %x#1 : tensor<37xbf16>, tensor<37xf32>
+}

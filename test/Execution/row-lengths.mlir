@@ -17,6 +17,11 @@
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --verify --entry=vectors --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --verify --entry=subgroups --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --verify --entry=odd --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=aligned --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=aligned_scaled --arg=random --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify=sample --entry=aligned_again --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=aligned --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=aligned_scaled --arg=random --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify=sample --entry=long --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify=sample --entry=long --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify=sample --entry=overwritten --arg=random --arg=random | FileCheck %s
@@ -55,6 +60,48 @@ func.func @unaligned(%x: tensor<53x197xf16>) -> tensor<53x197xf16> {
   %y = linalg.softmax dimension(1) ins(%wide : tensor<53x197xf32>) outs(%e : tensor<53x197xf32>) -> tensor<53x197xf32>
   %r = arith.truncf %y : tensor<53x197xf32> to tensor<53x197xf16>
   return %r : tensor<53x197xf16>
+}
+
+// Vectors are aligned in each row: all numbers of elements are before the first
+// and after the last one.
+func.func @aligned(%x: tensor<19x2051xf16>) -> tensor<19x2051xf16> {
+  %wide = arith.extf %x : tensor<19x2051xf16> to tensor<19x2051xf32>
+  %e = tensor.empty() : tensor<19x2051xf32>
+  %y = linalg.softmax dimension(1) ins(%wide : tensor<19x2051xf32>) outs(%e : tensor<19x2051xf32>) -> tensor<19x2051xf32>
+  %r = arith.truncf %y : tensor<19x2051xf32> to tensor<19x2051xf16>
+  return %r : tensor<19x2051xf16>
+}
+
+func.func @aligned_scaled(%x: tensor<7x1538xf32>, %scale: tensor<1538xf32>) -> tensor<7x1538xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<7x1538xf32>
+  %f = tensor.empty() : tensor<7xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%f : tensor<7xf32>) -> tensor<7xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<7x1538xf32>) outs(%init : tensor<7xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<7xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                                        affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum, %scale : tensor<7x1538xf32>, tensor<7xf32>, tensor<1538xf32>) outs(%e : tensor<7x1538xf32>) {
+  ^bb0(%a: f32, %s: f32, %c: f32, %o: f32):
+    %d = arith.subf %a, %s : f32
+    %m = arith.mulf %d, %c : f32
+    linalg.yield %m : f32
+  } -> tensor<7x1538xf32>
+  return %y : tensor<7x1538xf32>
+}
+
+func.func @aligned_again(%x: tensor<97x33001xbf16>) -> tensor<97x33001xbf16> {
+  %wide = arith.extf %x : tensor<97x33001xbf16> to tensor<97x33001xf32>
+  %e = tensor.empty() : tensor<97x33001xf32>
+  %y = linalg.softmax dimension(1) ins(%wide : tensor<97x33001xf32>) outs(%e : tensor<97x33001xf32>) -> tensor<97x33001xf32>
+  %r = arith.truncf %y : tensor<97x33001xf32> to tensor<97x33001xbf16>
+  return %r : tensor<97x33001xbf16>
 }
 
 func.func @vectors(%x: tensor<9x1000xf16>) -> tensor<9x1000xf16> {

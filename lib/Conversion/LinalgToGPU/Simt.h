@@ -39,6 +39,9 @@ struct Position {
   llvm::SmallVector<Value> index;
   unsigned along = 0;
   int64_t width = 1;
+  /// The alignment of accesses in bytes. 0: that of a first index that is a
+  /// multiple of 16.
+  int64_t alignment = 0;
 };
 
 //===----------------------------------------------------------------------===//

@@ -229,8 +229,11 @@ static VectorAccess emitAccess(ImplicitLocOpBuilder &builder,
                       llvm::MaybeAlign()};
   int64_t bits = getElementBits(
       cast<MemRefType>(operand.memory.getType()).getElementType());
-  int64_t alignment = std::min(getAlignmentAlong(operand, position.along),
-                               bits * position.width / 8);
+  int64_t whole = bits * position.width / 8,
+          alignment =
+              position.alignment
+                  ? position.alignment
+                  : std::min(getAlignmentAlong(operand, position.along), whole);
   // Packed elements may start in the middle of a byte.
   if (int64_t known = std::max(bits / 8, alignment))
     access.alignment = llvm::MaybeAlign(known);

@@ -24,7 +24,15 @@
 //              compute whole rows, and where computing anew would read elements
 //              that the kernel has overwritten.
 //
-// In the first two, memory that no other op reads is not written.
+// In the first two, memory that no other op reads is not written. There, rows
+// that begin anywhere still have aligned vectors, whose first column differs
+// from row to row:
+//
+//      columns ->   head | vector of lane 0 | lane 1 | ... | tail
+//
+// The elements before the first vector and after the last one, fewer than a
+// vector each, are a chunk of one element for each of the first lanes: the
+// edge.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,9 +71,10 @@ static bool reduces(Operation *op) {
 }
 
 namespace {
-/// A vector of columns of one thread.
+/// A vector of columns of one thread, or one column.
 struct Chunk {
   Value column;
+  int64_t width = 1;
   /// Whether the vector is within the row; null if it is for all threads.
   /// `column` is within it in any case.
   Value isWithin;
@@ -109,6 +118,13 @@ private:
   void viewMemory();
   void chooseWidth();
   void chooseTeam();
+  /// The most columns of a vector where rows begin anywhere in memory.
+  int64_t getWidestVector();
+  /// Uses vectors that begin at another column in each row, if that is better
+  /// than the accesses that all rows permit.
+  void alignRows();
+  /// Whether the operand moves with the rows and the columns of the group.
+  bool isAligned(OpOperand &operand);
   void emitRow(Value row);
   void emitReduction(linalg::LinalgOp op);
   void emitElements(linalg::LinalgOp op);
@@ -119,6 +135,17 @@ private:
   /// where elements are in memory.
   SmallVector<Value> emitColumns(ValueRange first, int64_t count, ChunkFn body);
   Chunk makeChunk(Value column, bool isFull);
+  Chunk makeEdge();
+  /// The first column of this thread.
+  Value getOwnColumn() {
+    Value own = math.mul(lane, width);
+    return alignsRows ? math.add(firstVector, own) : own;
+  }
+  /// The columns that vectors cover in every row.
+  int64_t getLeastColumns() const {
+    return alignsRows ? (group.columns - width + 1) / width * width
+                      : group.columns;
+  }
   /// The operands whose elements `op` reads at each column.
   SmallVector<OpOperand *> getReadOperands(linalg::LinalgOp op);
   /// Loads what `op` needs, also to compute what it reads: at `chunk`, or the
@@ -162,6 +189,11 @@ private:
   DenseMap<std::pair<Value, AffineMap>, Value> rowLoads;
   /// The chunks of a row, where elements are in registers.
   SmallVector<Chunk> chunks;
+  /// Where vectors are aligned in each row: the elements before the first and
+  /// after the last one, and the columns of these vectors.
+  std::optional<Chunk> edge;
+  Value firstVector, lastVector;
+  bool alignsRows = false;
   /// The position of the row in each op.
   DenseMap<Operation *, Position> positions;
   int64_t width = 1, team = 1, threads = 1, lanes = 1;
@@ -262,14 +294,17 @@ Operand RowEmitter::getOperand(OpOperand &operand) {
 
 Position RowEmitter::getPosition(OpOperand &operand, Value column,
                                  int64_t points) {
-  if (!views.contains(getMemoryRoot(operand.get()))) {
-    Position position = positions.lookup(operand.getOwner());
-    if (position.along < position.index.size())
-      position.index[position.along] = column;
-    position.width = points;
-    return position;
-  }
-  return Position{{row, column}, 1, points};
+  Position position = positions.lookup(operand.getOwner());
+  if (views.contains(getMemoryRoot(operand.get())))
+    position = {{row, column}, 1};
+  else if (position.along < position.index.size())
+    position.index[position.along] = column;
+  position.width = points;
+  if (alignsRows && points > 1 && isa<MemRefType>(operand.get().getType()))
+    position.alignment =
+        getElementBits(getElementTypeOrSelf(operand.get().getType())) / 8 *
+        (isAligned(operand) ? points : 1);
+  return position;
 }
 
 Value RowEmitter::readMemory(OpOperand &operand, Chunk *chunk) {
@@ -299,7 +334,7 @@ Value RowEmitter::readMemory(OpOperand &operand, Chunk *chunk) {
   Value &value = chunk->loads[{memory, map}];
   if (!value)
     value = emitLoad(builder, getOperand(operand),
-                     getPosition(operand, chunk->column, width));
+                     getPosition(operand, chunk->column, chunk->width));
   return value;
 }
 
@@ -312,7 +347,7 @@ Value RowEmitter::read(OpOperand &operand, Chunk &chunk) {
     value = compute(cast<linalg::LinalgOp>(source), chunk)[output];
   else
     value = readMemory(operand, &chunk);
-  return simt::broadcast(builder, value, width);
+  return simt::broadcast(builder, value, chunk.width);
 }
 
 void RowEmitter::load(linalg::LinalgOp op, Chunk *chunk, bool all) {
@@ -392,6 +427,81 @@ void RowEmitter::chooseWidth() {
     width /= 2;
 }
 
+bool RowEmitter::isAligned(OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  Value memory = operand.get();
+  if (!isa<MemRefType>(memory.getType()) ||
+      getRowAccess(operand, getRowLoops(op, group)) != RowAccess::Element)
+    return false;
+  while (isa_and_present<memref::ExpandShapeOp, memref::CollapseShapeOp,
+                         memref::CastOp>(memory.getDefiningOp()))
+    memory = memory.getDefiningOp<ViewLikeOpInterface>().getViewSource();
+  // A buffer, which is aligned to the widest access.
+  return cast<MemRefType>(memory.getType()).getLayout().isIdentity() &&
+         (isa<BlockArgument>(memory) ||
+          isa_and_present<memref::AllocOp>(memory.getDefiningOp()));
+}
+
+int64_t RowEmitter::getWidestVector() {
+  int64_t widest = group.columns / 2;
+  for (linalg::LinalgOp op : group.ops) {
+    RowLoops loops = getRowLoops(op, group);
+    if (!loops.column)
+      continue;
+    if (!canVectorize(*op.getBlock()))
+      return 1;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<MemRefType>(operand.get().getType());
+      if (!type ||
+          llvm::is_contained(group.inner, getMemoryRoot(operand.get())))
+        continue;
+      Operand where{operand.get(), op.getMatchingIndexingMap(&operand)};
+      Movement movement = getMovement(where, *loops.column);
+      if (movement == Movement::None)
+        continue;
+      int64_t bits = getElementBits(type.getElementType());
+      if (movement == Movement::Strided || bits % 8 != 0)
+        return 1;
+      if (isAligned(operand))
+        widest = std::min(widest, 8 * chip.accessBytes / bits);
+      // Other memory is accessed from any column on, which an index that
+      // divides the column does not permit.
+      else if (llvm::any_of(where.map.getResults(), [&](AffineExpr result) {
+                 return result.isFunctionOfDim(*loops.column) &&
+                        !isa<AffineDimExpr>(result);
+               }))
+        return 1;
+    }
+  }
+  return widest > 1 ? llvm::bit_floor(static_cast<uint64_t>(widest)) : 1;
+}
+
+void RowEmitter::alignRows() {
+  if (keep == Keep::Memory || !chip.alignedAccess)
+    return;
+  // Columns that the team computes, with those that no thread needs.
+  auto countColumns = [&]() -> int64_t {
+    return team * (llvm::divideCeil(group.columns / width, team) * width +
+                   (alignsRows ? 1 : 0));
+  };
+  Keep before = keep;
+  int64_t narrow = width, columns = countColumns();
+  for (width = getWidestVector(); width > narrow; width /= 2) {
+    keep = Keep::Again;
+    alignsRows = true;
+    chooseTeam();
+    // The team has a thread for each element of the edge. An eighth more
+    // columns costs less than accesses of single elements.
+    if (team >= 2 * width - 2 && countColumns() * 8 <= columns * 9 &&
+        (keep != Keep::Again || canComputeAgain()))
+      return;
+  }
+  alignsRows = false;
+  width = narrow;
+  keep = before == Keep::Memory ? before : Keep::Again;
+  chooseTeam();
+}
+
 void RowEmitter::chooseTeam() {
   threads = std::min(chip.policy.simt.threads, chip.maxThreads);
   lanes = std::min(chip.subgroupSize, threads);
@@ -439,11 +549,36 @@ void RowEmitter::chooseTeam() {
 Chunk RowEmitter::makeChunk(Value column, bool isFull) {
   Chunk chunk;
   chunk.column = column;
+  chunk.width = width;
   if (isFull)
     return chunk;
+  int64_t end = alignsRows ? group.columns - width + 1 : group.columns;
   chunk.isWithin = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
-                                         column, math.constant(group.columns));
-  chunk.column = math.min(column, math.constant(group.columns - width));
+                                         column, math.constant(end));
+  chunk.column = math.min(
+      column, alignsRows ? lastVector : math.constant(group.columns - width));
+  return chunk;
+}
+
+Chunk RowEmitter::makeEdge() {
+  // A row begins at element row * columns of memory that is aligned.
+  Value count = math.constant(width), columns = math.constant(group.columns);
+  auto getOffset = [&](Value of) {
+    return math.rem(math.mul(of, columns), count);
+  };
+  Value tail = getOffset(math.add(row, math.constant(1)));
+  firstVector = math.rem(math.sub(count, getOffset(row)), count);
+  lastVector = math.sub(math.sub(columns, tail), count);
+  Chunk chunk;
+  chunk.isWithin = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                         lane, math.add(firstVector, tail));
+  Value isHead = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, lane,
+                                       firstVector);
+  Value behind =
+      math.add(math.sub(math.add(lastVector, count), firstVector), lane);
+  chunk.column = arith::SelectOp::create(
+      builder, isHead, lane,
+      math.min(behind, math.constant(group.columns - 1)));
   return chunk;
 }
 
@@ -451,12 +586,13 @@ SmallVector<Value> RowEmitter::emitColumns(ValueRange first, int64_t count,
                                            ChunkFn body) {
   if (keep == Keep::Registers)
     return body(chunks, first);
-  int64_t columns = group.columns, step = team * width;
+  // Where vectors are aligned, the number of these in a row varies by one.
+  int64_t step = team * width, least = getLeastColumns(), most = group.columns;
   if (keep == Keep::Again)
     count = std::max(chip.policy.simt.unroll, elementsInFlight / width);
-  count = std::max<int64_t>(1, std::min(count, columns / step));
-  int64_t block = count * step, end = columns / block * block;
-  Value own = math.mul(lane, width);
+  count = std::max<int64_t>(1, std::min(count, least / step));
+  int64_t block = count * step, end = least / block * block;
+  Value own = getOwnColumn();
   SmallVector<Value> carried(first);
   if (end > 0) {
     auto loop =
@@ -475,9 +611,9 @@ SmallVector<Value> RowEmitter::emitColumns(ValueRange first, int64_t count,
     carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
   SmallVector<Chunk> rest;
-  for (int64_t at = end; at < columns; at += step)
+  for (int64_t at = end; at + (alignsRows ? width : 1) <= most; at += step)
     rest.push_back(
-        makeChunk(math.add(own, math.constant(at)), at + step <= columns));
+        makeChunk(math.add(own, math.constant(at)), at + step <= least));
   if (!rest.empty())
     carried = body(rest, carried);
   return carried;
@@ -536,7 +672,7 @@ SmallVector<Value> &RowEmitter::compute(linalg::LinalgOp op, Chunk &chunk) {
   Block &body = *op.getBlock();
   Position position = positions.lookup(op);
   position.index[position.along] = chunk.column;
-  position.width = width;
+  position.width = chunk.width;
   cloneBody(builder, body, position, mapping);
   SmallVector<Value> values;
   for (Value value : body.getTerminator()->getOperands())
@@ -573,16 +709,16 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
     mapping.map(op.getRegionOutputArgs(), carried);
     Position position = positions.lookup(op);
     position.index[position.along] = chunk.column;
-    position.width = width;
+    position.width = chunk.width;
     cloneBody(builder, body, position, mapping);
     SmallVector<Value> next;
     Value isWithin = chunk.isWithin;
-    if (isWithin && width > 1)
-      isWithin = simt::broadcast(builder, isWithin, width);
+    if (isWithin && chunk.width > 1)
+      isWithin = simt::broadcast(builder, isWithin, chunk.width);
     for (auto [value, before] :
          llvm::zip_equal(body.getTerminator()->getOperands(), carried)) {
-      next.push_back(
-          simt::broadcast(builder, mapping.lookupOrDefault(value), width));
+      next.push_back(simt::broadcast(builder, mapping.lookupOrDefault(value),
+                                     chunk.width));
       if (isWithin)
         next.back() =
             arith::SelectOp::create(builder, isWithin, next.back(), before);
@@ -611,7 +747,8 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
     for (size_t i = 0; i < n; ++i)
       partial[i] = vector::makeArithReduction(
           builder, op.getLoc(), kinds[i], partial[i], partial[part * n + i]);
-  for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+  SmallVector<Value> own;
+  for (size_t i = 0; i < n; ++i) {
     Value sum = partial[i];
     if (width > 1) {
       Value vector = sum;
@@ -621,6 +758,12 @@ void RowEmitter::emitReduction(linalg::LinalgOp op) {
             builder, op.getLoc(), kinds[i], sum,
             vector::ExtractOp::create(builder, vector, e));
     }
+    own.push_back(sum);
+  }
+  if (edge)
+    own = accumulate(*edge, own);
+  for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+    Value sum = own[i];
     // All threads read the start before the barrier, and one of them writes
     // after it.
     Value start = starts.lookup(op)[i];
@@ -691,7 +834,7 @@ void RowEmitter::emitElements(linalg::LinalgOp op) {
       insertWithin(chunk.isWithin);
       for (unsigned i : stored)
         store(*op.getDpsInitOperand(i), chunk.results[op][i], chunk.column,
-              width);
+              chunk.width);
     }
   };
   emitColumns({}, 1, [&](MutableArrayRef<Chunk> some, ValueRange) {
@@ -704,6 +847,8 @@ void RowEmitter::emitElements(linalg::LinalgOp op) {
       emitChunks(some);
     return SmallVector<Value>();
   });
+  if (edge)
+    emitChunks(*edge);
 }
 
 //===----------------------------------------------------------------------===//
@@ -723,12 +868,15 @@ void RowEmitter::emitRow(Value linear) {
     position.along = loops.column.value_or(static_cast<unsigned>(sizes.size()));
     math.delinearize(row, sizes, loops.rows, position.index);
   }
+  if (alignsRows)
+    edge = makeEdge();
   if (keep == Keep::Registers) {
     int64_t step = team * width;
-    for (int64_t at = 0; at < group.columns; at += step)
-      chunks.push_back(
-          makeChunk(math.add(math.mul(lane, width), math.constant(at)),
-                    at + step <= group.columns));
+    Value own = getOwnColumn();
+    for (int64_t at = 0; at + (alignsRows ? width : 1) <= group.columns;
+         at += step)
+      chunks.push_back(makeChunk(math.add(own, math.constant(at)),
+                                 at + step <= getLeastColumns()));
   }
   // Elements that an op stores are loaded before. Operands that all rows read
   // hit a cache, and would take registers from here on.
@@ -738,6 +886,8 @@ void RowEmitter::emitRow(Value linear) {
       if (keep == Keep::Registers)
         for (Chunk &chunk : chunks)
           load(op, &chunk, /*all=*/false);
+      if (edge)
+        load(op, &*edge, /*all=*/false);
     }
   for (linalg::LinalgOp op : group.ops)
     if (reduces(op))
@@ -761,6 +911,7 @@ void RowEmitter::run() {
     chooseWidth();
     chooseTeam();
   }
+  alignRows();
   int64_t teams = threads / team;
   // A workgroup of one thread computes as many rows as make up its points.
   int64_t rowsEach =

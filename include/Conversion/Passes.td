@@ -958,6 +958,39 @@ def ScopeLdsLoads : Pass<"tessera-scope-lds-loads", "gpu::GPUModuleOp"> {
   let dependentDialects = ["LLVM::LLVMDialect"];
 }
 
+def SeparateOffsets : Pass<"tessera-separate-offsets", "gpu::GPUModuleOp"> {
+  let summary = "Let LDS reads that differ by constants share an address";
+  let description = [{
+    Expects kernels after `convert-tessera-to-rocdl`. Vector loads and
+    transposing reads of workgroup memory of static shape get one index, the sum
+    of what differs from thread to thread, and a view of the memory whose offset
+    is the sum of all constants. LLVM makes that the offset of the instruction,
+    and keeps one address register for all reads that have the index.
+
+    A tile that ends beyond the largest offset of an instruction, 64 KiB, begins
+    at a scalar register, by an empty assembly statement: LLVM would otherwise
+    add its beginning to each constant.
+
+    Before
+
+    ```mlir
+    %r = arith.addi %row, %c16 : index
+    %v = vector.load %tile[%r, %col] : memref<64x32xf16, #gpu.address_space<workgroup>>, vector<8xf16>
+    ```
+
+    After
+
+    ```mlir
+    %part = memref.reinterpret_cast %tile to offset: [512], sizes: [2048], strides: [1] : ...
+    %i = arith.muli %row, %c32 : index
+    %j = arith.addi %i, %col : index
+    %v = vector.load %part[%j] : memref<2048xf16, strided<[1], offset: 512>, #gpu.address_space<workgroup>>, vector<8xf16>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "LLVM::LLVMDialect",
+                           "memref::MemRefDialect"];
+}
+
 def ConvertKernelsToROCDL
     : Pass<"tessera-convert-kernels-to-rocdl", "gpu::GPUModuleOp"> {
   let summary = "Convert kernels without fragments to the ROCDL dialect";

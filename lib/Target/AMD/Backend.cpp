@@ -54,6 +54,7 @@ public:
                        const CompileFlags &flags) const override {
     kernels.addPass(createTesseraPackWorkgroupMemory());
     kernels.addPass(createConvertTesseraToROCDL({flags}));
+    kernels.addPass(createSeparateOffsets());
     addArithmeticPasses(kernels);
   }
 

@@ -92,8 +92,72 @@ static void orderRegion(Operation *lastMatmul, int64_t matmuls, int64_t reads) {
   group(matrixKind, matmuls);
 }
 
+/// The most registers of the reads of a region that may be live at the same
+/// time.
+static constexpr int64_t mostReadRegisters = 64;
+
+/// Whether the reads before `end`, back to the region before, should be moved
+/// to their uses: few matmuls use many registers of operands, as those of 8-bit
+/// floats with K = 128. LLVM takes the
+/// reads of a group in the order of the program, so that all of them would be
+/// live before the first matmul.
+static bool needsLateReads(Operation &end) {
+  int64_t matmuls = 0, registers = 0;
+  for (Operation *op = &end; op && !endsRegion(op); op = op->getPrevNode()) {
+    if (isa<amdgpu::MFMAOp>(op)) {
+      ++matmuls;
+    } else if (countHalfReads(op) != 0) {
+      auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+      registers += type ? type.getNumElements() *
+                              getElementBits(type.getElementType()) / 32
+                        : 1;
+    }
+  }
+  return registers > mostReadRegisters && registers > 2 * matmuls;
+}
+
+/// Moves reads of LDS, and what computes on the elements read, down to their
+/// first use, in regions that need it.
+static void sinkReads(Block &block) {
+  // The first of the ops that were moved to an op.
+  DenseMap<Operation *, Operation *> firstMoved;
+  Operation *regionEnd = nullptr;
+  bool isLate = false, isRegion = false;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    bool ends = endsRegion(&op);
+    if (!ends && !isRegion)
+      isLate = needsLateReads(op);
+    isRegion = !ends;
+    // Other threads write only beyond a barrier.
+    if (ends || isa<vector::StoreOp, memref::StoreOp>(op))
+      regionEnd = &op;
+    if (!isLate || ends)
+      continue;
+    bool isOfRead =
+        isPure(&op) && op.getNumRegions() == 0 && op.getNumResults() == 1 &&
+        isa<VectorType>(op.getResult(0).getType()) &&
+        !isa<amdgpu::MFMAOp, amdgpu::ScaledMFMAOp>(op) &&
+        llvm::any_of(op.getOperandTypes(),
+                     [](Type type) { return isa<VectorType>(type); });
+    if ((countHalfReads(&op) == 0 && !isOfRead) || op.use_empty())
+      continue;
+    Operation *first = nullptr;
+    for (Operation *user : op.getUsers()) {
+      Operation *inBlock = block.findAncestorOpInBlock(*user);
+      if (inBlock && (!first || inBlock->isBeforeInBlock(first)))
+        first = inBlock;
+    }
+    if (!first || (regionEnd && !first->isBeforeInBlock(regionEnd)))
+      continue;
+    Operation *&before = firstMoved[first];
+    op.moveBefore(before ? before : first);
+    before = &op;
+  }
+}
+
 void mlir::tessera::orderMatmuls(Operation *kernel) {
   kernel->walk([](Block *block) {
+    sinkReads(*block);
     Operation *lastMatmul = nullptr;
     int64_t matmuls = 0, halfReads = 0;
     auto finish = [&] {

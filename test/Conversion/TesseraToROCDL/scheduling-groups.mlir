@@ -1,6 +1,7 @@
 // LDS reads and matmuls alternate, if copies run ahead and are in bounds. For MFMA, not for WMMA.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx942},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx1100},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s --check-prefix=NONE
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx950},gpu.module(tessera-legalize-fragments,convert-tessera-to-rocdl))" | FileCheck %s --check-prefix=LATE
 // NONE-NOT: rocdl.sched.group.barrier
 
 #shared = #gpu.address_space<workgroup>
@@ -62,6 +63,37 @@ gpu.module @products {
     %d = tessera.mma %x, %y, %z
         : !tessera.fragment<128x32xf16, a>, !tessera.fragment<32x128xf16, b> -> !tessera.fragment<128x128xf32, acc>
     tessera.store %d, %c[%c0, %c0] : !tessera.fragment<128x128xf32, acc>, memref<128x128xf32>
+    gpu.return
+  }
+
+  // The operands of 20 matmuls are 72 registers: each is read before its first use.
+  // LATE-LABEL: gpu.func @wide(
+  // LATE:         amdgpu.lds_barrier
+  // LATE-COUNT-4: amdgpu.transpose_load
+  // LATE-NOT:     amdgpu.transpose_load
+  // LATE-COUNT-2: vector.load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE:         amdgpu.mfma 16x16x128
+  // LATE-NOT:     vector.load
+  // LATE-COUNT-4: amdgpu.transpose_load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE:         amdgpu.mfma 16x16x128
+  // LATE:         rocdl.sched.group.barrier
+  gpu.func @wide(%a: memref<64x128xf8E4M3FN>, %b: memref<128x80xf8E4M3FN>, %c: memref<64x80xf32>)
+      workgroup(%A: memref<64x128xf8E4M3FN, #shared>, %B: memref<128x80xf8E4M3FN, #shared>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %s = tessera.async_copy %a[%c0, %c0], %A[%c0, %c0] shape [64, 128] in_bounds : memref<64x128xf8E4M3FN>, memref<64x128xf8E4M3FN, #shared>
+    %t = tessera.async_copy %b[%c0, %c0], %B[%c0, %c0] shape [128, 80] in_bounds : memref<128x80xf8E4M3FN>, memref<128x80xf8E4M3FN, #shared>
+    tessera.wait for %s, %t
+    gpu.barrier
+    %x = tessera.load %A[%c0, %c0] : memref<64x128xf8E4M3FN, #shared> -> !tessera.fragment<64x128xf8E4M3FN, a>
+    %y = tessera.load %B[%c0, %c0] : memref<128x80xf8E4M3FN, #shared> -> !tessera.fragment<128x80xf8E4M3FN, b>
+    %z = tessera.fill %zero : !tessera.fragment<64x80xf32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<64x128xf8E4M3FN, a>, !tessera.fragment<128x80xf8E4M3FN, b> -> !tessera.fragment<64x80xf32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<64x80xf32, acc>, memref<64x80xf32>
     gpu.return
   }
 

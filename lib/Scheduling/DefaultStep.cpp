@@ -29,7 +29,7 @@ bool ScheduleBuilder::isCopiedDirectly(unsigned side) {
   // no transposing loads.
   int64_t bits = getElementBits(type.getElementType());
   bool readsColumns = isStoredTransposed(op, form, side) == (side == 0);
-  return !readsColumns || bits == chip.transposingReadBits || bits > 16 ||
+  return !readsColumns || (bits & chip.transposingReadBits) != 0 || bits > 16 ||
          !chip.packsColumns;
 }
 

@@ -220,10 +220,9 @@ bool ScheduleBuilder::suitsLargeTiling(const LargeTiling &large) {
         !hasAlignedRows(op, side, chip))
       return false;
   // Loads straight to workgroup memory copy whole tiles only. The longer steps
-  // that they permit would take too many registers otherwise, and for bytes,
-  // of which instructions take as many as the step has.
+  // that they permit would take too many registers otherwise.
   return chooseStepBytes() == defaults->kBytes ||
-         (operandBits == 16 && extents[0] % large.workgroup[0] == 0 &&
+         (extents[0] % large.workgroup[0] == 0 &&
           extents[1] % large.workgroup[1] == 0);
 }
 

@@ -89,7 +89,7 @@ func.func @few(%a: memref<2048x4096xf16>, %b: memref<4096x2048xf16>, %c: memref<
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
-// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 128, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 func.func @f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c: memref<4096x4096xf32>) {
@@ -97,6 +97,32 @@ func.func @f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%s: f32):
     tessera.yield %s : f32
+  }
+  return
+}
+
+// Reads transpose bytes on gfx950, so that loads write LDS directly: steps of 128 bytes, and large tiles.
+// CHECK-LABEL: func @large_f8(
+// GFX950:  schedule <workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 128, stages = 2, vthread = [8, 4], swizzle = true, raster = 8>
+func.func @large_f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c: memref<4096x4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x4096xf8E4M3FN>, memref<4096x4096xf8E4M3FN>) init(%zero : f32) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @large_i8(
+// GFX942:  schedule <workgroup = [256, 256], subgroup = [64, 128], k = 64, kFragment = 32, stages = 2, vthread = [4, 8], swizzle = true, raster = 8>
+// GFX950:  schedule <workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [8, 4], swizzle = true, raster = 8>
+func.func @large_i8(%a: memref<4096x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<4096x4096xi32>) {
+  %zero = arith.constant 0 : i32
+  tessera.contract ins(%a, %b : memref<4096x4096xi8>, memref<4096x4096xi8>) init(%zero : i32) outs(%c : memref<4096x4096xi32>)
+      maps [#mk, #kn, #mn] accumulate i32 {
+  ^bb0(%s: i32):
+    tessera.yield %s : i32
   }
   return
 }
@@ -138,7 +164,7 @@ func.func @unaligned(%a: memref<509x511xf16>, %b: memref<511x513xf16>, %c: memre
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true>
 // GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true>
 // GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true>
-// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 32, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 128, kFragment = 32, stages = 2, vthread = [1, 1], swizzle = true>
 // GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true>
 // GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true>
 func.func @u8(%a: memref<512x512xi8>, %b: memref<512x512xi8>, %c: memref<512x512xi32>) {

@@ -167,7 +167,7 @@ static std::optional<KPacking> findKPacking(Value memory, int64_t rows,
 static std::optional<KPacking> findKPacking(Value memory, const Chip &chip) {
   int64_t bits =
       getElementBits(cast<MemRefType>(memory.getType()).getElementType());
-  if (bits == chip.transposingReadBits || bits >= 32)
+  if ((bits & chip.transposingReadBits) != 0 || bits >= 32)
     return std::nullopt;
   for (int64_t least = 32 / bits, rows = bits < 8 ? least : 64 / bits;
        rows >= least; rows /= 2)

@@ -4,12 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ds_read_b64_tr_b16 (CDNA4 ISA; the assignment to lanes follows Composable
-// Kernel's encoding of transposed loads, and AMD's translation of CDNA4's code
-// to CDNA3's): each lane provides the address of four elements of a row in LDS.
-// In a group of 16 lanes these are four rows of 16 columns, row l / 4, columns
-// 4 * (l % 4) and following in lane l; and lane l receives the four elements of
-// column l:
+// ds_read_b64_tr_b16 and ds_read_b64_tr_b8 (CDNA4 ISA): each lane provides the
+// address of 64 bits of a row in LDS, P elements. In a group of 16 lanes these
+// are P rows of 16 columns: lane l has row l / (16 / P), columns P * (l % (16 /
+// P)) and following. Lane l receives the P elements of column l. For 16 bits:
 //
 //   lane       gives the address of      receives
 //   0          r0c0  r0c1  r0c2  r0c3    r0c0  r1c0  r2c0  r3c0
@@ -17,8 +15,15 @@
 //   4          r1c0  r1c1  r1c2  r1c3    r0c4  r1c4  r2c4  r3c4
 //   15         r3c12 r3c13 r3c14 r3c15   r0c15 r1c15 r2c15 r3c15
 //
-// That is element l % 4 of the data at the address of lane (l - l % 16) + l %
-// 16 / 4 + 4 * j, for j from 0 to 3.
+// For 8 bits:
+//
+//   lane       gives the address of      receives
+//   0          r0c0  r0c1  ... r0c7      r0c0  r1c0  ... r7c0
+//   1          r0c8  r0c9  ... r0c15     r0c1  r1c1  ... r7c1
+//   2          r1c0  r1c1  ... r1c7      r0c2  r1c2  ... r7c2
+//   15         r7c8  r7c9  ... r7c15     r0c15 r1c15 ... r7c15
+//
+// docs/AMD.md has the sources of these assignments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +38,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Lanes that exchange, and elements of each.
-static constexpr int64_t groupLanes = 16, perLane = 4;
+/// Lanes that exchange, and bits of each.
+static constexpr int64_t groupLanes = 16, laneBits = 64;
 
 Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
                                      LoadOp op, const TileLayout &layout,
@@ -47,12 +52,17 @@ Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
   unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
   ArrayRef<LaneMap::Step> lanes = layout.map.getLanes(),
                           registers = layout.map.getRegisters();
-  if (bits != chip.transposingReadBits || !isWorkgroupMemory(type) ||
-      alignment < perLane * bits / 8 ||
+  if ((bits & chip.transposingReadBits) == 0)
+    return {};
+  int64_t perLane = laneBits / bits, perRow = groupLanes / perLane;
+  unsigned laneSteps = llvm::Log2_64(groupLanes),
+           registerSteps = llvm::Log2_64(perLane);
+  if (!isWorkgroupMemory(type) || alignment < laneBits / 8 ||
       failed(type.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1 || lanes.size() < 4 || registers.size() < 2 ||
-      !runsAlong(lanes.take_front(4), fast) ||
-      !runsAlong(registers.take_front(2), slow))
+      strides.back() != 1 || lanes.size() < laneSteps ||
+      registers.size() < registerSteps ||
+      !runsAlong(lanes.take_front(laneSteps), fast) ||
+      !runsAlong(registers.take_front(registerSteps), slow))
     return {};
 
   // The origin of this lane's group, and the address that this lane provides.
@@ -62,11 +72,9 @@ Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
       arith::AndIOp::create(builder, loc, lane, math.constant(groupLanes - 1));
   std::array<Value, 2> first =
       layout.getLaneOffset(builder, loc, math.sub(lane, inGroup));
-  first[slow] =
-      math.add(first[slow], math.div(inGroup, math.constant(perLane)));
-  first[fast] =
-      math.add(first[fast],
-               math.mul(math.rem(inGroup, math.constant(perLane)), perLane));
+  first[slow] = math.add(first[slow], math.div(inGroup, math.constant(perRow)));
+  first[fast] = math.add(
+      first[fast], math.mul(math.rem(inGroup, math.constant(perRow)), perLane));
 
   auto partType = VectorType::get(perLane, element);
   SmallVector<Value> parts;

@@ -337,7 +337,7 @@ Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
     chip.ldsCopyBytes = {4};
   if (of.bit & Gfx950) {
     chip.ldsCopyBytes = {4, 16};
-    chip.transposingReadBits = 16;
+    chip.transposingReadBits = 8 | 16;
   }
   setAmdSchedules(chip, of);
   for (const AmdRow &row : amdRows)

@@ -7,6 +7,8 @@
 // RUN: gpu-runner %s -e i8 --target=cpu:emulate=gfx942 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e bf16 --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e bf16_partial --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
+// RUN: gpu-runner %s -e i8_long --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
+// RUN: gpu-runner %s -e f8_long --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e dies --target=cpu:emulate=gfx942 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e dies --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // CHECK: {{^}}verified
@@ -17,6 +19,10 @@
                             vthread = [4, 8], swizzle = true, raster = 8>
 #s950 = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 64], k = 64, kFragment = 32, stages = 2,
                           vthread = [8, 4], swizzle = true, raster = 8>
+#s950i8 = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2,
+                            vthread = [8, 4], swizzle = true, raster = 8>
+#s950f8 = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 128, stages = 2,
+                            vthread = [8, 4], swizzle = true, raster = 8>
 #small = #tessera.schedule<workgroup = [32, 32], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1, raster = 8>
 
 func.func @f16(%a: tensor<256x96xf16>, %b: tensor<96x256xf16>) -> tensor<256x256xf32> {
@@ -24,6 +30,24 @@ func.func @f16(%a: tensor<256x96xf16>, %b: tensor<96x256xf16>) -> tensor<256x256
   %empty = tensor.empty() : tensor<256x256xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
   %c = linalg.matmul {tessera.schedule = #s942} ins(%a, %b : tensor<256x96xf16>, tensor<96x256xf16>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}
+
+func.func @i8_long(%a: tensor<256x384xi8>, %b: tensor<384x256xi8>) -> tensor<256x256xi32> {
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<256x256xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%empty : tensor<256x256xi32>) -> tensor<256x256xi32>
+  %c = linalg.matmul {tessera.schedule = #s950i8} ins(%a, %b : tensor<256x384xi8>, tensor<384x256xi8>)
+      outs(%init : tensor<256x256xi32>) -> tensor<256x256xi32>
+  return %c : tensor<256x256xi32>
+}
+
+func.func @f8_long(%a: tensor<256x384xf8E4M3FN>, %b: tensor<384x256xf8E4M3FN>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul {tessera.schedule = #s950f8} ins(%a, %b : tensor<256x384xf8E4M3FN>, tensor<384x256xf8E4M3FN>)
       outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %c : tensor<256x256xf32>
 }

@@ -25,8 +25,10 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -228,11 +230,26 @@ static void separateOffsets(gpu::GPUFuncOp kernel) {
   }
 }
 
+/// Whether the chip has MFMA. Loops of other instructions have few addresses
+/// and gain nothing, and some kernels of RDNA and of gfx906 would spill.
+static bool hasMfma(const Chip &chip) {
+  constexpr int64_t lanes = 64;
+  return chip.subgroupSize == lanes &&
+         llvm::any_of(chip.instructions, [](const MatrixInstruction &row) {
+           return row.matrixUnit;
+         });
+}
+
 namespace {
 struct SeparateOffsetsPass
     : public tessera::impl::SeparateOffsetsBase<SeparateOffsetsPass> {
   using SeparateOffsetsBase::SeparateOffsetsBase;
   void runOnOperation() override {
+    FailureOr<const Chip *> chip = getChip(getOperation(), "hip");
+    if (failed(chip))
+      return signalPassFailure();
+    if (!hasMfma(**chip))
+      return;
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       separateOffsets(kernel);
   }

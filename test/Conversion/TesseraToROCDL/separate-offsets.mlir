@@ -1,5 +1,9 @@
 // Reads of workgroup memory that differ by constants have one index, and the constant in the offset of their view.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-separate-offsets),cse)" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx950},gpu.module(tessera-separate-offsets),cse)" | FileCheck %s
+
+// RDNA does not need it.
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=hip chip=gfx1100},gpu.module(tessera-separate-offsets),cse)" | FileCheck %s --check-prefix=RDNA
+// RDNA-NOT: memref.reinterpret_cast
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @reads {

@@ -9,7 +9,9 @@
 //
 //   ((c / E) xor ((r / L) mod S)) * E + c mod E  =  c xor ((r / L) mod S) * E
 //
-// since the phase times E has none of the bits of c mod E. Rows longer than 128
+// since the phase times E has none of the bits of c mod E. For elements of 8
+// bytes the bits of the phase are rotated (getSwizzlePhase): eight lanes read
+// two chunks of each of four rows at once. Rows longer than 128
 // bytes are stored in panels, each of 128 bytes of all rows: with N elements in
 // 128 bytes and R rows, the element has the index (c / N * R + r) * N + (c mod
 // N), with c mod N permuted as above. Terms of r that are multiples of L * S do
@@ -19,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Dialect/Tessera/Utils/Alignment.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Patterns.h"
@@ -78,7 +81,8 @@ Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
   int64_t mask = (phases - 1) * perChunk;
   Value phase;
   if (rows.inner.empty()) {
-    phase = math.constant(rows.constant / rowsPerPhase * perChunk);
+    phase = math.constant(
+        getSwizzlePhase(rows.constant / rowsPerPhase, phases, bits) * perChunk);
   } else {
     phase = SplitSum::emit(math, rows.inner, rows.constant);
     if (perChunk > rowsPerPhase)
@@ -90,6 +94,17 @@ Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
           builder, loc, phase,
           math.constant(llvm::Log2_64(rowsPerPhase / perChunk)));
     phase = arith::AndIOp::create(builder, loc, phase, math.constant(mask));
+    if (rotatesSwizzlePhases(bits) && phases > 2) {
+      Value high = arith::ShRUIOp::create(
+                builder, loc, phase, math.constant(llvm::Log2_64(phases) - 1)),
+            low = arith::ShLIOp::create(builder, loc, phase, math.constant(1));
+      auto mask = [&](Value value, int64_t bits) -> Value {
+        return arith::AndIOp::create(builder, loc, value, math.constant(bits));
+      };
+      phase =
+          arith::OrIOp::create(builder, loc, mask(low, (phases - 2) * perChunk),
+                               mask(high, perChunk));
+    }
   }
   Value inner = SplitSum::emit(math, cols.inner, cols.constant);
   std::optional<int64_t> knownPhase = getConstantIntValue(phase),

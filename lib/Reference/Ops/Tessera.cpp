@@ -55,7 +55,10 @@ private:
     int64_t width = std::min(numColumns(), 128 / bytes);
     int64_t line = atColumn / width * numRows() + atRow;
     int64_t chunk = atColumn % width / chunkSize;
-    chunk ^= atRow / rowsPerPhase % phases;
+    int64_t phase = atRow / rowsPerPhase % phases;
+    if (bytes == 8)
+      phase = phase * 2 % phases + phase * 2 / phases;
+    chunk ^= phase;
     return line * width + chunk * chunkSize + atColumn % chunkSize;
   }
 };

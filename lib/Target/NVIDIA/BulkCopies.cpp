@@ -18,6 +18,7 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
 
@@ -68,6 +69,8 @@ static std::string explain(CopyLike op, const Chip &chip) {
     return "the tiles are not swizzled";
   if (type.getRank() < 2 || type.getRank() > engine.maxRank || bits < 8)
     return *what + " has a rank or type that TMA does not support";
+  if (rotatesSwizzlePhases(bits))
+    return "tiles of 64-bit elements have a swizzle that TMA does not support";
   ArrayRef<int64_t> shape = op.getShape();
   ValueRange at =
       (isOutput ? op.getSourceIndices() : op.getTargetIndices()).take_back(2);

@@ -55,6 +55,27 @@ gpu.module @m {
   }
 
 
+  // Elements of 8 bytes: the bits of the phase are rotated. Chunk c of row r is
+  // stored as chunk c xor (2 * (r mod 4) + r / 4 mod 2), so that half of a
+  // subgroup reads two chunks of each of four rows without a conflict.
+  // CHECK-LABEL: gpu.func @long
+  // CHECK-DAG:     %[[ROW:.+]] = arith.divui %thread_id_x, %c8
+  // CHECK:         %[[SHIFTED:.+]] = arith.shli %[[ROW]], %c1
+  // CHECK:         %[[PHASE:.+]] = arith.andi %[[SHIFTED]], %c14
+  // CHECK-DAG:     %[[HIGH:.+]] = arith.shrui %[[PHASE]], %c2
+  // CHECK-DAG:     %[[LOW:.+]] = arith.shli %[[PHASE]], %c1
+  // CHECK-DAG:     %[[LOW_BITS:.+]] = arith.andi %[[LOW]], %c12
+  // CHECK-DAG:     %[[HIGH_BIT:.+]] = arith.andi %[[HIGH]], %c2
+  // CHECK:         %[[ROTATED:.+]] = arith.ori %[[LOW_BITS]], %[[HIGH_BIT]]
+  // CHECK:         %[[KEPT:.+]] = arith.xori %{{.+}}, %[[ROTATED]]
+  // CHECK:         vector.store %{{.+}}, %{{.+}}[%[[ROW]], %[[KEPT]]] {alignment = 16 : i64}
+  gpu.func @long(%g: memref<64x16xf64>, %w: memref<64x16xf64, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    tessera.copy %g[%c0, %c0], %w[%c0, %c0] shape [64, 16] swizzled : memref<64x16xf64>, memref<64x16xf64, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+
+
   // The rows of ldmatrix are chunks. A row that is a multiple of 8 leaves the
   // phase to the lane: the same in every step of a loop.
   // CHECK-LABEL: gpu.func @ldmatrix

@@ -12,6 +12,7 @@ TYPES = {
     "i8": ("i8", 1, "i32", "0", 32, ""),
     "f32": ("f32", 4, "f32", "0.0", 8, ""),
     "tf32": ("f32", 4, "f32", "0.0", 8, "precision tf32"),
+    "f64": ("f64", 8, "f64", "0.0", 4, ""),
 }
 
 parameters, calls = [], []
@@ -20,6 +21,9 @@ for name in sys.argv[1:]:
     element, size, total, zero, depth, precision = TYPES[name]
     for row_bytes in 32, 64, 128, 256:
         width = row_bytes // size
+        # Tiles have eight columns.
+        if width < 8:
+            continue
         text = template
         for key, value in {
             "NAME": f"{name}_{row_bytes}",

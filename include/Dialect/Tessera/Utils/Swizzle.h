@@ -1,0 +1,29 @@
+//===- Swizzle.h - The phases of swizzled memory ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_UTILS_SWIZZLE_H
+#define DIALECT_TESSERA_UTILS_SWIZZLE_H
+
+#include <cstdint>
+
+namespace mlir::tessera {
+
+/// Whether the bits of the phases of swizzled memory with elements of so many
+/// bits are rotated by one: half of a subgroup then reads two chunks of each of
+/// four adjacent rows without a bank conflict.
+inline bool rotatesSwizzlePhases(int64_t bits) { return bits == 64; }
+
+/// The number with which the chunks of a row of phase `phase`, of `phases`, are
+/// combined.
+inline int64_t getSwizzlePhase(int64_t phase, int64_t phases, int64_t bits) {
+  phase %= phases;
+  return rotatesSwizzlePhases(bits) ? phase * 2 % phases + phase * 2 / phases
+                                    : phase;
+}
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_UTILS_SWIZZLE_H

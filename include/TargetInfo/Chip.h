@@ -66,12 +66,15 @@ struct MatrixInstruction {
   /// The distribution of elements over lanes is known to the device only (a
   /// cooperative matrix of SPIR-V): the maps give only the tiles' extents.
   bool opaque = false;
-  /// The instruction that computes this one in several parts of K; empty if it
-  /// is one instruction. A lane holds adjacent elements of K, which it can load
-  /// at once although they are narrow in memory: it is for operands that are
-  /// widened in registers from `storedBits` for each element.
+  /// The instruction that computes this one in several parts; empty if it is
+  /// one instruction. Parts of K: a lane holds adjacent elements of K, which it
+  /// can load at once although they are narrow in memory, of operands that are
+  /// widened in registers from `storedBits` for each element. Parts of N
+  /// (`pairsColumns`): a lane holds two adjacent columns of b, which it can
+  /// load at once from memory that has N along the rows.
   std::string repeated;
   int64_t storedBits = 0;
+  bool pairsColumns = false;
   LaneMap aMap, bMap, accMap;
 
   const LaneMap &getMap(Role role) const {
@@ -499,6 +502,12 @@ const MatrixInstruction *selectInstruction(
 const MatrixInstruction *findRepetition(const Chip &chip,
                                         const MatrixInstruction &row,
                                         int64_t storedBits, int64_t k);
+
+/// The instruction that repeats `row` along N for an operand b that is stored
+/// with N along the rows, if it divides fragments of `n` columns. Null if there
+/// is none.
+const MatrixInstruction *
+findColumnPairs(const Chip &chip, const MatrixInstruction &row, int64_t n);
 
 /// The instruction whose operand map distributes a fragment of `type` that is
 /// not connected to a matmul, over this number of subgroups. Null only if the

@@ -170,10 +170,20 @@ mlir::tessera::findRepetition(const Chip &chip, const MatrixInstruction &row,
                               int64_t storedBits, int64_t k) {
   const MatrixInstruction *longest = nullptr;
   for (const MatrixInstruction &other : chip.instructions)
-    if (other.repeated == row.name && other.storedBits == storedBits &&
-        k % other.k == 0 && (!longest || longest->k < other.k))
+    if (other.repeated == row.name && !other.pairsColumns &&
+        other.storedBits == storedBits && k % other.k == 0 &&
+        (!longest || longest->k < other.k))
       longest = &other;
   return longest;
+}
+
+const MatrixInstruction *
+mlir::tessera::findColumnPairs(const Chip &chip, const MatrixInstruction &row,
+                               int64_t n) {
+  for (const MatrixInstruction &other : chip.instructions)
+    if (other.pairsColumns && other.repeated == row.name && n % other.n == 0)
+      return &other;
+  return nullptr;
 }
 
 const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,

@@ -16,6 +16,18 @@
 // register bits number the matrices, of one instruction or several; the
 // remaining lane bits number the subgroups of a fragment that has several.
 //
+// .trans moves pairs of bytes: of rows k and k + 1, a lane receives the bytes
+// of two columns. A tile whose lanes hold both columns (`pairsColumns`) is four
+// matrices, whose rows are those of K that one lane needs in two matrices; two
+// permutations of bytes make words of four rows:
+//
+//   matrix 0   row k      n0 n1                      n0   k, k + 1, k + 2, k +
+//   3
+//              row k + 1  n0 n1                 ==>  n1   k, k + 1, k + 2, k +
+//              3
+//   matrix 1   row k + 2  n0 n1
+//              row k + 3  n0 n1
+//
 // stmatrix (PTX ISA, "stmatrix"; from sm_90 on) stores 16-bit elements the same
 // way.
 //
@@ -147,10 +159,124 @@ static SmallVector<Value> emitRow(OpBuilder &builder, Location loc,
   return address;
 }
 
+/// Whether a lane holds four rows and two columns of a tile of bytes, and the
+/// same of the rows 16 further down, as operand b of `pairsColumns`.
+static bool isPairOfColumns(const TileLayout &layout, MemRefType type,
+                            bool isTransposed, int64_t alignment) {
+  ArrayRef<Step> lanes = layout.map.getLanes(),
+                 registers = layout.map.getRegisters();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return isWorkgroupMemory(type) && !isTransposed && alignment >= 16 &&
+         getElementBits(type.getElementType()) == 8 && lanes.size() == 5 &&
+         registers.size() == 4 &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         ShapedType::isStatic(offset) && !ShapedType::isDynamicShape(strides) &&
+         strides.back() == 1 && runsAlong(registers.take_front(2), 0, 1) &&
+         runsAlong(registers.slice(2, 1), 1, 1) &&
+         runsAlong(registers.drop_front(3), 0, 16) &&
+         runsAlong(lanes.take_front(2), 0, 4) &&
+         runsAlong(lanes.drop_front(2), 1, 2);
+}
+
+/// The address of an element of workgroup memory.
+static Value emitPointer(OpBuilder &builder, Location loc, Value memory,
+                         ValueRange indices) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  // `match` has checked them.
+  (void)type.getStridesAndOffset(strides, offset);
+  IndexMath math(builder, loc);
+  Value position = math.constant(offset);
+  for (auto [index, stride] : llvm::zip(indices, strides))
+    position = math.add(position, math.mul(index, stride));
+  Value address = math.add(
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
+      math.mul(position, getElementBytes(type.getElementType())));
+  Value bits =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space),
+      bits);
+}
+
+/// Loads such a tile. The rows of a matrix are those of one phase of eight rows
+/// each, lest they conflict in banks: lanes that need rows 8 to 15 receive the
+/// upper two of their rows from matrix 0.
+static Value emitPairLoad(OpBuilder &builder, LoadOp op, Value lane,
+                          const TileLayout &layout, Value memory,
+                          ValueRange indices) {
+  Location loc = op.getLoc();
+  IndexMath math(builder, loc);
+  auto bit = [&](int64_t number) {
+    return math.rem(math.div(lane, math.constant(int64_t(1) << number)),
+                    math.constant(2));
+  };
+  auto exclusiveOr = [&](Value a, Value b) -> Value {
+    return arith::XOrIOp::create(builder, loc, a, b);
+  };
+  // Bits of the row: 0, 1, 2, 3 and 4. Lane bits 0 to 2 number the row of a
+  // matrix, bits 3 and 4 the matrix.
+  Value row = bit(0);
+  row = math.add(row, math.mul(exclusiveOr(bit(3), bit(2)), 2));
+  row = math.add(row, math.mul(bit(1), 4));
+  row = math.add(row, math.mul(bit(2), 8));
+  row = math.add(row, math.mul(bit(4), 16));
+  SmallVector<Value> address(indices);
+  Value &slow = address[address.size() - 2];
+  slow = math.add(slow, row);
+  if (op.getSwizzled()) {
+    auto position = emitSwizzledPosition(
+        builder, loc, cast<MemRefType>(memory.getType()), slow, address.back());
+    slow = position[0];
+    address.back() = position[1];
+  }
+  Type word = builder.getI32Type();
+  constexpr int64_t count = 4;
+  auto all = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                              SmallVector<Type>(count, word));
+  Value loaded = NVVM::LdMatrixOp::create(
+      builder, loc, all, emitPointer(builder, loc, memory, address),
+      static_cast<uint32_t>(count), NVVM::MMALayout::col,
+      NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < count; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
+  // The lower or the upper bytes of pairs: of matrix 0, then of matrix 1; of
+  // the lanes whose matrices are exchanged, in the other order.
+  constexpr int64_t lowBytes = 0x6420, lowExchanged = 0x2064, toHigh = 0x1111;
+  Value isExchanged = bit(1);
+  auto select = [&](int64_t more) {
+    Value selector = math.add(math.mul(isExchanged, lowExchanged - lowBytes),
+                              lowBytes + more);
+    return arith::IndexCastOp::create(builder, loc, word, selector);
+  };
+  Value low = select(0), high = select(toHigh);
+  SmallVector<Value> columns;
+  for (int64_t half : {0, 1})
+    for (Value selector : {low, high})
+      columns.push_back(
+          LLVM::CallIntrinsicOp::create(
+              builder, loc, word, builder.getStringAttr("llvm.nvvm.prmt"),
+              ValueRange{words[2 * half], words[2 * half + 1], selector})
+              .getResult(0));
+  return vector::BitCastOp::create(
+      builder, loc, layout.vectorType,
+      vector::FromElementsOp::create(builder, loc, VectorType::get(count, word),
+                                     columns));
+}
+
 Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                                  const TileLayout &layout, Value memory,
                                  ValueRange indices, int64_t alignment) const {
   auto type = cast<MemRefType>(memory.getType());
+  if (level >= 75 &&
+      isPairOfColumns(layout, type, op.getTranspose(), alignment))
+    return emitPairLoad(builder, op, getLane(builder, op), layout, memory,
+                        indices);
   std::optional<MatrixTile> tile =
       match(layout, type, op.getTranspose(), alignment);
   if (level < 75 || !tile)
@@ -187,29 +313,6 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   return isFloat8
              ? vector::BitCastOp::create(builder, loc, layout.vectorType, all)
              : all;
-}
-
-/// The address of an element of workgroup memory.
-static Value emitPointer(OpBuilder &builder, Location loc, Value memory,
-                         ValueRange indices) {
-  auto type = cast<MemRefType>(memory.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  // `match` has checked them.
-  (void)type.getStridesAndOffset(strides, offset);
-  IndexMath math(builder, loc);
-  Value position = math.constant(offset);
-  for (auto [index, stride] : llvm::zip(indices, strides))
-    position = math.add(position, math.mul(index, stride));
-  Value address = math.add(
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
-      math.mul(position, getElementBytes(type.getElementType())));
-  Value bits =
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
-  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
-  return LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space),
-      bits);
 }
 
 bool NvidiaTarget::emitTileStore(OpBuilder &builder, Location loc, StoreOp op,

@@ -49,6 +49,30 @@ static Value emitHalves(OpBuilder &builder, Location loc, ArrayRef<Value> a,
   return sums;
 }
 
+/// Splits an instruction that is two along N, for the even and the odd columns.
+Value NvidiaTarget::emitPairs(OpBuilder &builder, Location loc,
+                              const MatrixInstruction &row, MmaOp op, Value a,
+                              Value b, Value acc) const {
+  const MatrixInstruction *each = chip.findInstruction(row.repeated);
+  assert(each && "the table has the instruction that is repeated");
+  auto select = [&](Value from, ArrayRef<int64_t> elements) -> Value {
+    return vector::ShuffleOp::create(builder, loc, from, from, elements);
+  };
+  SmallVector<Value> sums;
+  for (int64_t odd : {0, 1}) {
+    SmallVector<int64_t> ofB, ofSums;
+    for (int64_t word : {odd, odd + 2})
+      for (int64_t byte = 0; byte < 4; ++byte)
+        ofB.push_back(4 * word + byte);
+    for (int64_t i = 0; i < 4; ++i)
+      ofSums.push_back(2 * i + odd);
+    sums.push_back(emitMma(builder, loc, *each, op, a, select(b, ofB),
+                           select(acc, ofSums)));
+  }
+  return vector::ShuffleOp::create(builder, loc, sums[0], sums[1],
+                                   ArrayRef<int64_t>{0, 4, 1, 5, 2, 6, 3, 7});
+}
+
 /// Splits an instruction that is several along K. Which lane holds which
 /// element of K has no effect if it is the same for a and b.
 Value NvidiaTarget::emitRepeated(OpBuilder &builder, Location loc,
@@ -76,6 +100,8 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
   // One subgroup's; those of groups have conversions of their own.
   if (row.subgroups > 1)
     return {};
+  if (row.pairsColumns)
+    return emitPairs(builder, loc, row, op, a, b, acc);
   if (!row.repeated.empty())
     return emitRepeated(builder, loc, row, op, a, b, acc);
   SmallVector<Value> aWords = unpackRegisters(builder, loc, a, row.tf32),

@@ -63,6 +63,9 @@ private:
   Value emitRepeated(OpBuilder &builder, Location loc,
                      const MatrixInstruction &row, MmaOp op, Value a, Value b,
                      Value acc) const;
+  Value emitPairs(OpBuilder &builder, Location loc,
+                  const MatrixInstruction &row, MmaOp op, Value a, Value b,
+                  Value acc) const;
 
   /// Compute capability, as 10 * major + minor.
   int64_t level;

@@ -248,6 +248,39 @@ static void addRepetitions(Chip &chip) {
   llvm::append_range(chip.instructions, rows);
 }
 
+/// Two m16n8k32 of bytes for a b that is stored with N along the rows. ldmatrix
+/// transposes pairs of bytes: the lanes of a column of b hold two adjacent
+/// columns of memory, one for each instruction,
+///
+///      columns of memory     0 1   2 3   4 5 ...
+///      column of b            0     1     2  ...
+///      instruction           0 1   0 1   0 1
+///
+/// and so do the lanes of a column of the sums, which have four adjacent
+/// columns.
+static void addColumnPairs(Chip &chip) {
+  std::vector<MatrixInstruction> rows;
+  for (const MatrixInstruction &row : chip.instructions) {
+    if (row.subgroups > 1 || row.m != 16 || row.n != 8 || row.k != 32 ||
+        row.aMap.getNumRegisters() != 16 || !row.repeated.empty())
+      continue;
+    MatrixInstruction pair = row;
+    pair.name.replace(pair.name.find("m16n8k32"), 8, "m16n16k32");
+    pair.name += ".pairs";
+    pair.n = 16;
+    pair.repeated = row.name;
+    pair.pairsColumns = true;
+    pair.bMap =
+        LaneMap(llvm::ArrayRef<Step>({{4, 0}, {8, 0}, {0, 2}, {0, 4}, {0, 8}}),
+                llvm::ArrayRef<Step>({{1, 0}, {2, 0}, {0, 1}, {16, 0}}));
+    pair.accMap =
+        LaneMap(llvm::ArrayRef<Step>({{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}}),
+                llvm::ArrayRef<Step>({{0, 1}, {0, 2}, {8, 0}}));
+    rows.push_back(std::move(pair));
+  }
+  llvm::append_range(chip.instructions, rows);
+}
+
 /// The instructions of a warpgroup: four subgroups, whose lanes hold 16 rows of
 /// the accumulator each, in the layout of m16n8 (PTX ISA, "Asynchronous
 /// Warpgroup Level Matrix Instructions: wgmma.mma_async"). a and b are read
@@ -503,6 +536,7 @@ Chip mlir::tessera::makeNvidiaChip(const NvidiaChipRow &of) {
   if (of.unit == NvidiaChipRow::TensorMemory)
     addTensorMemory(chip);
   addRepetitions(chip);
+  addColumnPairs(chip);
   addScalarInstructions(chip);
   return chip;
 }

@@ -277,6 +277,16 @@ static int64_t getStoredBits(Value value) {
   return runsAlongK && stored < widened ? stored : 0;
 }
 
+/// Whether `value`, operand b of an mma, is loaded from workgroup memory with N
+/// along the rows, in bytes.
+static bool isBytesAlongN(Value value) {
+  auto load = value.getDefiningOp<LoadOp>();
+  return load && !load.getTranspose() &&
+         isWorkgroupMemory(load.getMemRefType()) &&
+         getElementBits(load.getMemRefType().getElementType()) == 8 &&
+         getElementBits(load.getType().getElementType()) == 8;
+}
+
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
@@ -303,6 +313,10 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
       if (const MatrixInstruction *longer =
               findRepetition(chip, *row, bits, a.getCols()))
         row = longer;
+  if (isBytesAlongN(op.getB()))
+    if (const MatrixInstruction *pairs =
+            findColumnPairs(chip, *row, acc.getCols()))
+      row = pairs;
   LDBG() << op.getLoc() << ": " << row->name;
   for (StringRef line : why)
     LDBG() << "  not " << line;

@@ -114,6 +114,8 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
               b = debugString(op.getFactorType(1)),
               acc = debugString(op.getAccumulatorType());
   int64_t longest = getLargestStep(op, form);
+  // A producer makes lhs in registers.
+  bool aInMemory = op.getProducer(0).empty();
   SmallVector<const MatrixInstruction *> rows;
   for (const MatrixInstruction &row : chip.instructions)
     if (row.repeated.empty() && row.aType == a && row.bType == b &&
@@ -121,7 +123,7 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
         (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
         (!row.signedOnly || !(op.getUnsignedA() || op.getUnsignedB())) &&
         longest % row.k == 0 && row.subgroups == group &&
-        (group == 1 || row.aInMemory || isEmulated(chip)))
+        (group == 1 || row.aInMemory == aInMemory || isEmulated(chip)))
       rows.push_back(&row);
   auto onUnit = [](const MatrixInstruction *row) { return row->matrixUnit; };
   if (llvm::any_of(rows, onUnit))

@@ -16,8 +16,8 @@
 // register bits number the matrices, of one instruction or several; the
 // remaining lane bits number the subgroups of a fragment that has several.
 //
-// .trans moves pairs of bytes: of rows k and k + 1, a lane receives the bytes
-// of two columns. A tile whose lanes hold both columns (`pairsColumns`) is four
+// .trans moves pairs of bytes: a lane receives two bytes of row k and two of row
+// k + 1. A tile whose lanes hold both columns (`pairsColumns`) is four
 // matrices, whose rows are those of K that one lane needs in two matrices; two
 // permutations of bytes make words of four rows:
 //
@@ -245,8 +245,8 @@ static Value emitPairLoad(OpBuilder &builder, LoadOp op, Value lane,
   SmallVector<Value> words;
   for (int64_t i = 0; i < count; ++i)
     words.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
-  // The lower or the upper bytes of pairs: of matrix 0, then of matrix 1; of
-  // the lanes whose matrices are exchanged, in the other order.
+  // The lower or the upper bytes of pairs, those of matrix 0 first; where the
+  // matrices are exchanged, those of matrix 1.
   constexpr int64_t lowBytes = 0x6420, lowExchanged = 0x2064, toHigh = 0x1111;
   Value isExchanged = bit(1);
   auto select = [&](int64_t more) {

@@ -137,12 +137,71 @@ static int64_t choosePartsOfWeights(const WeightsProblem &problem,
   return best;
 }
 
+/// The schedule by instructions of several subgroups, which read weights as lhs
+/// from registers. They pay for more rows than one instruction of a subgroup
+/// has columns for: with fewer, the weights' bytes are all of the time.
+static ScheduleAttr getGroupedSchedule(ContractOp op,
+                                       const WeightsProblem &problem,
+                                       const Chip &chip) {
+  constexpr int64_t rowsOfOthers = 64, instructionRows = 64, groups = 2,
+                    columnStep = 32, mostStages = 6, leastSteps = 4;
+  int64_t group = chip.policy.groupDefaults.empty()
+                      ? 1
+                      : chip.policy.groupDefaults.front().group;
+  if (!chip.bulkCopies || group < 2 || problem.side != 0 ||
+      problem.m <= rowsOfOthers)
+    return {};
+  ScheduleFields fields;
+  auto columns = static_cast<int64_t>(llvm::alignTo(problem.m, columnStep));
+  fields.workgroup = {groups * instructionRows, columns};
+  fields.subgroup = {instructionRows, columns};
+  fields.subgroupsPerFragment = group;
+  fields.swizzle = true;
+  // A line of weights of 8 bits, if K and the scales permit it.
+  for (fields.k = lineBytes; problem.k % fields.k; fields.k /= 2)
+    if (fields.k <= leastRows)
+      return {};
+  fields.kFragment = fields.k;
+  while (problem.group % fields.kFragment)
+    fields.kFragment /= 2;
+  if (problem.group && problem.group % fields.k && fields.k % problem.group)
+    return {};
+  const MatrixInstruction *row = selectInstruction(
+      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
+      op.getPrecision(), instructionRows, columns, fields.kFragment,
+      /*why=*/nullptr, group, /*aInMemory=*/false);
+  if (!row)
+    return {};
+  int64_t tiles = llvm::divideCeil(problem.n, fields.workgroup[0]),
+          steps = problem.k / fields.k;
+  if (tiles > chip.processors)
+    return {};
+  // Each SM has a workgroup.
+  fields.splitK = std::max<int64_t>(
+      1, std::min(chip.processors / tiles, steps / leastSteps));
+  for (fields.stages = std::min(
+           mostStages,
+           static_cast<int64_t>(llvm::divideCeil(steps, fields.splitK)));
+       fields.stages > 2; --fields.stages) {
+    auto schedule = ScheduleAttr::get(op.getContext(), fields);
+    SmallVector<ScheduleProblem> problems =
+        getScheduleProblems(op, schedule, chip);
+    if (problems.empty())
+      return schedule;
+    LDBG() << op.getLoc()
+           << ": weights by groups: " << problems.front().message;
+  }
+  return {};
+}
+
 ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
                                                const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::optional<WeightsProblem> problem = matchWeights(op, form, chip);
   if (!problem)
     return {};
+  if (ScheduleAttr grouped = getGroupedSchedule(op, *problem, chip))
+    return grouped;
   unsigned few = 1 - problem->side, many = problem->side;
   int64_t rows = std::max<int64_t>(
       problem->side ? leastRows : leastColumns,

@@ -104,6 +104,42 @@ func.func @turned(%a: memref<1x4096xf16>, %w: memref<4096x4096xi8>, %c: memref<1
   return
 }
 
+// Many rows by weights as lhs: instructions of a warpgroup, which read weights from registers. Each SM has one
+// workgroup. A scale for 32 elements shortens the fragments; the rows are padded to a multiple of 32.
+// CHECK-LABEL: func @many
+// CHECK:         schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, splitK = 4, subgroupsPerFragment = 4>
+func.func @many(%a: memref<128x4096xbf16>, %w: memref<4096x4096xi8>, %s: memref<4096x32xbf16>, %c: memref<128x4096xf32>) {
+  tessera.contract ins(%w, %a : memref<4096x4096xi8>, memref<128x4096xbf16>) lhs_inputs(%s : memref<4096x32xbf16>)
+      outs(%c : memref<128x4096xf32>) maps [#nk, #mk, #mn, #s128] accumulate f32
+      lhs_producer {
+      ^bb0(%q: i8, %x: bf16):
+        %f = arith.sitofp %q : i8 to bf16
+        %d = arith.mulf %f, %x : bf16
+        tessera.yield %d : bf16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @many_short
+// CHECK:         schedule <workgroup = [128, 96], subgroup = [64, 96], k = 128, kFragment = 32, stages = 6, vthread = [1, 1], swizzle = true, splitK = 4, subgroupsPerFragment = 4>
+func.func @many_short(%a: memref<70x4096xf16>, %w: memref<4096x4096xi4>, %s: memref<4096x128xf16>, %c: memref<70x4096xf32>) {
+  tessera.contract ins(%w, %a : memref<4096x4096xi4>, memref<70x4096xf16>) lhs_inputs(%s : memref<4096x128xf16>)
+      outs(%c : memref<70x4096xf32>) maps [#nk, #mk, #mn, #s32] accumulate f32
+      lhs_producer {
+      ^bb0(%q: i4, %x: f16):
+        %f = arith.sitofp %q : i4 to f16
+        %d = arith.mulf %f, %x : f16
+        tessera.yield %d : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
 // No rows at all.
 // CHECK-LABEL: func @empty
 // CHECK:         schedule

@@ -55,9 +55,13 @@ int64_t ScheduleBuilder::estimateParts(int64_t workgroups) {
                 (2 * rates.subgroupShare * rates.mma) /
                 (bytes == 8 ? rates.f64Share : 1),
          least = work * (bytes == 8 ? rates.f64Alone : 1);
-  // No instruction transposes elements of one byte.
+  // No instruction transposes elements of one byte, except pairs of columns of
+  // rhs.
+  const MatrixInstruction *row = select(fields.subgroup, fields.kFragment);
+  bool hasPairs = row && findColumnPairs(chip, *row, fields.subgroup[1]);
   for (unsigned side : {0, 1})
-    if (bytes == 1 && isStoredTransposed(op, form, side) == (side == 0)) {
+    if (bytes == 1 && isStoredTransposed(op, form, side) == (side == 0) &&
+        !(side == 1 && hasPairs)) {
       int64_t sharing = fields.workgroup[1 - side] / fields.subgroup[1 - side];
       work = std::max(work, double(fields.workgroup[side] * sharing) * k /
                                 double(chip.subgroupSize) * rates.singleLoad);

@@ -110,6 +110,14 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
   bytes += matrices * extents[0] * extents[1] * outputBytes;
 }
 
+/// Whether lanes load bytes of a rhs with N along the rows two columns at a
+/// time, for subgroups with so many columns.
+static bool hasColumnPairs(const Chip &chip, int64_t columns) {
+  return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
+    return row.pairsColumns && columns % row.n == 0;
+  });
+}
+
 ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
                                          const ScheduleFields &fields,
                                          const Chip &chip) {
@@ -140,7 +148,8 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
     double loaded =
         extents[side] * k * matmul.operandBytes[side] * double(fields.batches);
     staged += loaded;
-    if (matmul.loadsSingles[side] && !work.isGroup) {
+    if (matmul.loadsSingles[side] && !work.isGroup &&
+        !(side == 1 && hasColumnPairs(chip, fields.subgroup[1]))) {
       // No instruction transposes elements of one byte.
       double sharing = side ? std::ceil(bm / sm) : std::ceil(bn / sn);
       work.singles = std::max(work.singles, extents[side] * sharing * k /

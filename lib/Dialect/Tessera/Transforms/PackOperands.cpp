@@ -30,6 +30,7 @@
 #include "Dialect/Tessera/Utils/Checkpoint.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "TargetInfo/Chip.h"
 
@@ -51,6 +52,8 @@ namespace mlir::tessera {
 
 #define DEBUG_TYPE "tessera-pack-operands"
 
+STATISTIC(numChoicesByModel,
+          "Number of contractions whose copies the model of schedules decided");
 STATISTIC(numPackedOperands, "Number of operands copied to a packed layout");
 
 using namespace mlir;
@@ -138,6 +141,42 @@ static double getSavedByOrder(ContractOp op, const PerformanceModel &rates) {
   bool isWords =
       getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
   return isWords ? rates.savedByOrderOfWords : rates.savedByOrder;
+}
+
+/// Whether the fastest schedule of `op` by the model of schedules is one of a
+/// group of subgroups for `packed`, the same contraction with operands that
+/// were copied, including the copies. Empty if the model does not apply, or
+/// expects about the same of both.
+static std::optional<bool> isFasterPacked(ContractOp op, ContractOp packed,
+                                          const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  // The model was fitted to neither images nor epilogues with operands.
+  if (op.getScheduleAttr() || !op.getExtras().empty() || form.gather[0] ||
+      form.gather[1] || !canRankSchedules(op, chip))
+    return std::nullopt;
+  // The times of schedules of both kinds; the first legal one of each.
+  constexpr double margin = 1.05;
+  constexpr unsigned mostChecks = 100;
+  std::array<std::optional<double>, 2> times;
+  std::array<unsigned, 2> checks{0, 0};
+  for (const RankedSchedule &one : rankSchedules(op, packed, chip)) {
+    bool isGroup = one.fields.subgroupsPerFragment > 1;
+    if (times[isGroup] || ++checks[isGroup] > mostChecks)
+      continue;
+    auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
+    if (getScheduleProblems(isGroup ? packed : op, schedule, chip).empty())
+      times[isGroup] = one.time;
+    if (times[0] && times[1])
+      break;
+  }
+  if (!times[0] || !times[1] ||
+      std::max(*times[0], *times[1]) > chip.model.schedules->longest)
+    return std::nullopt;
+  LDBG() << op.getLoc() << ": by the model, " << *times[0]
+         << " ns as it is, and " << *times[1] << " ns with copies";
+  if (std::max(*times[0], *times[1]) < margin * std::min(*times[0], *times[1]))
+    return std::nullopt;
+  return *times[1] < *times[0];
 }
 
 //===----------------------------------------------------------------------===//
@@ -489,7 +528,13 @@ void Packer::apply(ContractOp op,
   }
   LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
          << saved;
-  if (saved <= cost && !isForced)
+  // The model counts every copy, also those of constants and of other matmuls.
+  bool paysEachCopy =
+      !isForced && llvm::all_of(llvm::seq(2u), [&](unsigned side) {
+        return !plans[side] ||
+               (!found[side] && !isLargeConstant(plans[side]->source));
+      });
+  if (saved <= cost && !isForced && !paysEachCopy)
     return;
 
   // Tentatively changes the op; the change is kept only if the op is then
@@ -497,6 +542,8 @@ void Packer::apply(ContractOp op,
   std::array<Value, 2> before{op.getLhs(), op.getRhs()};
   ArrayAttr maps = op.getMaps();
   ImplicitLocOpBuilder builder(op.getLoc(), op);
+  ContractOp original =
+      paysEachCopy ? cast<ContractOp>(builder.clone(*op)) : ContractOp();
   SmallVector<Packed> made;
   SmallVector<Packed *> used;
   for (unsigned side : {0, 1}) {
@@ -515,8 +562,18 @@ void Packer::apply(ContractOp op,
     }
     setOperand(op, side, memory, plans[side]->order);
   }
-  if (!usesGroup(op, chip)) {
-    LDBG() << "  not packed: no schedule of a group of subgroups is legal";
+  bool pays = saved > cost || isForced;
+  if (original) {
+    if (std::optional<bool> isFaster = isFasterPacked(original, op, chip)) {
+      numChoicesByModel += *isFaster != pays;
+      pays = *isFaster;
+    }
+    original.erase();
+  }
+  if (!pays || !usesGroup(op, chip)) {
+    LDBG() << (pays ? "  not packed: no schedule of a group of subgroups is "
+                      "legal"
+                    : "  not packed: slower");
     op.setMapsAttr(maps);
     op.getLhsMutable().assign(before[0]);
     op.getRhsMutable().assign(before[1]);

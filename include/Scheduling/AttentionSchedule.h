@@ -39,6 +39,10 @@ int64_t getRowExtent(AttentionOp op);
 /// keys and the last values, so that the copies of its loop can run ahead.
 bool hasOwnFirstTiles(ScheduleAttr schedule);
 
+/// Whether subgroups of a kernel of `schedule` load their queries from memory
+/// once, instead of reading them from workgroup memory for each block of keys.
+bool keepsQuery(ScheduleAttr schedule, const Chip &chip);
+
 /// The width of the tiles of `op` for a head dimension, D or E. It is the
 /// extent of that dimension, except that tiles of groups of subgroups are so
 /// wide that their rows can be swizzled: the columns beyond the extent are

@@ -16,6 +16,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/Schedule.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/RowMaps.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -31,6 +32,11 @@ static constexpr int64_t otherRegisters = 40;
 
 bool mlir::tessera::hasOwnFirstTiles(ScheduleAttr schedule) {
   return schedule.getSubgroupsPerFragment() == 1 && schedule.getStages() > 1;
+}
+
+bool mlir::tessera::keepsQuery(ScheduleAttr schedule, const Chip &chip) {
+  return !getRowMaps(chip).empty() && schedule.getSubgroupsPerFragment() == 1 &&
+         schedule.getStages() > 0;
 }
 
 /// The strides of an operand; those of a tensor are as after bufferization.
@@ -153,9 +159,11 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
           queryRow =
               getTileWidth(op, AttentionOp::D, schedule) * bytes + padding,
           valueRow = width * bytes + padding, keys = schedule.getWorkgroup()[1],
-          slots = schedule.getStages() + hasOwnFirstTiles(schedule);
-  return output + schedule.getWorkgroup()[0] * queryRow +
-         slots * keys * (queryRow + valueRow);
+          slots = schedule.getStages() + hasOwnFirstTiles(schedule),
+          query = keepsQuery(schedule, chip)
+                      ? 0
+                      : schedule.getWorkgroup()[0] * queryRow;
+  return output + query + slots * keys * (queryRow + valueRow);
 }
 
 /// The number of lanes that hold each element of an operand of the scores'

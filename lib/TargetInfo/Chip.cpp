@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/RowMaps.h"
 
 #include "Tables.h"
 #include "TargetInfo/Nearest.h"
@@ -20,6 +21,9 @@ using namespace mlir::tessera;
 
 const MatrixInstruction *Chip::findInstruction(llvm::StringRef name) const {
   for (const MatrixInstruction &row : instructions)
+    if (row.name == name)
+      return &row;
+  for (const MatrixInstruction &row : getRowMaps(*this))
     if (row.name == name)
       return &row;
   return nullptr;

@@ -7,7 +7,9 @@
 // SPV_KHR_cooperative_matrix. A fragment is one matrix for each tile of its
 // instruction, in row-major order. A matrix is converted to and from vectors of
 // known lane maps through scratch in workgroup memory: each subgroup has
-// scratch for a few tiles, which are converted in turn.
+// scratch for a few tiles, which are converted in turn, or for whole rows if
+// these are reduced. Columns that lanes hold are broadcast to matrices through
+// workgroup memory of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,13 +17,17 @@
 #include "Dialect/Tessera/Utils/IndexMath.h"
 #include "Spirv.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/RowMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include "../FragmentToVector/Patterns.h"
 
@@ -151,11 +157,42 @@ static Value emitRowStride(OpBuilder &builder, Location loc, Value memory) {
 // Scratch
 //===----------------------------------------------------------------------===//
 
-/// The tiles of both sides that pass through scratch at a time.
-static std::array<int64_t, 2> getChunk(const Chip &chip, ConvertOp op) {
-  auto from = getTile(chip, op.getSource().getType());
-  auto to = getTile(chip, op.getResult().getType());
-  return {std::max(from[0], to[0]), std::max(from[1], to[1])};
+namespace {
+/// The elements that pass through scratch at a time.
+struct Chunk {
+  int64_t rows, cols;
+  /// From a row to the next one, in elements.
+  int64_t pitch;
+  int64_t getSize() const { return rows * pitch; }
+};
+} // namespace
+
+/// Whether the fragment has one of the chip's maps by rows.
+static bool isByRows(const Chip &chip, FragmentType type) {
+  return llvm::any_of(getRowMaps(chip), [&](const MatrixInstruction &row) {
+    return type.getInstruction() &&
+           type.getInstruction().getValue() == row.name;
+  });
+}
+
+/// The tiles of both sides. Where lanes hold rows, all rows of `wideCols`
+/// columns, unless that is 0, in rows that are padded: neither the lanes'
+/// accesses to 16 bytes of their rows nor those of a matrix then meet in the
+/// same banks of workgroup memory.
+static Chunk getChunk(const Chip &chip, ConvertOp op, Type passed,
+                      int64_t wideCols) {
+  FragmentType fromType = op.getSource().getType(),
+               toType = op.getResult().getType();
+  auto from = getTile(chip, fromType), to = getTile(chip, toType);
+  int64_t rows = std::max(from[0], to[0]), cols = std::max(from[1], to[1]);
+  bool fromRows = isByRows(chip, fromType);
+  if (wideCols == 0 || !(fromRows || isByRows(chip, toType)))
+    return {rows, cols, cols};
+  if (fromType.getCols() % wideCols == 0 && wideCols % cols == 0)
+    cols = wideCols;
+  const std::array<int64_t, 2> &byRows = fromRows ? from : to;
+  int64_t padding = getStorageBytes(passed) < 4 ? 8 : byRows[1];
+  return {fromType.getRows(), cols, cols + padding};
 }
 
 /// The element type that passes through.
@@ -180,17 +217,41 @@ int64_t mlir::tessera::getScratchBytes(const Chip &chip) {
   return any ? chip.workgroupMemoryBytes / 7 : 0;
 }
 
+/// Whether the result is a matrix that a column by rows is broadcast to.
+static bool broadcastsColumn(const Chip &chip, BroadcastOp op) {
+  auto from = dyn_cast<FragmentType>(op.getSource().getType());
+  return from && isByRows(chip, from) &&
+         isOpaque(chip, op.getResult().getType());
+}
+
+/// The largest number of columns of a fragment that is reduced along rows which
+/// lanes hold.
+static int64_t getReducedCols(const Chip &chip, gpu::GPUFuncOp kernel) {
+  int64_t cols = 0;
+  kernel.walk([&](ReduceOp op) {
+    FragmentType type = op.getSource().getType();
+    if (op.getDimension() == 1 && isByRows(chip, type))
+      cols = std::max(cols, type.getCols());
+  });
+  return cols;
+}
+
 LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
   for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
-    llvm::MapVector<Type, int64_t> sizes;
+    SmallVector<ConvertOp> conversions;
     kernel.walk([&](ConvertOp op) {
-      if (!needsScratch(chip, op))
-        return;
-      auto [rows, cols] = getChunk(chip, op);
-      int64_t &size = sizes[getPassedType(chip, op)];
-      size = std::max(size, rows * cols);
+      if (needsScratch(chip, op))
+        conversions.push_back(op);
     });
-    if (sizes.empty())
+    // Columns that are broadcast, of f32.
+    int64_t factors = 0;
+    kernel.walk([&](BroadcastOp op) {
+      if (broadcastsColumn(chip, op)) {
+        FragmentType type = op.getResult().getType();
+        factors = std::max(factors, type.getRows() * getTile(chip, type)[1]);
+      }
+    });
+    if (conversions.empty() && factors == 0)
       continue;
     std::optional<ArrayRef<int32_t>> block = kernel.getKnownBlockSize();
     if (!block)
@@ -200,14 +261,40 @@ LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
                 "constants";
     int64_t threads = int64_t((*block)[0]) * (*block)[1] * (*block)[2];
     int64_t subgroups = llvm::divideCeil(threads, chip.subgroupSize);
-    for (auto [element, size] : sizes) {
+    int64_t available = chip.workgroupMemoryBytes + getScratchBytes(chip);
+    for (BlockArgument memory : kernel.getWorkgroupAttributions()) {
+      auto type = cast<MemRefType>(memory.getType());
+      available -=
+          type.getNumElements() * getStorageBytes(type.getElementType());
+    }
+    // Whole rows where there is memory for them.
+    llvm::MapVector<Type, int64_t> sizes;
+    for (int64_t cols : {getReducedCols(chip, kernel), int64_t(0)}) {
+      sizes.clear();
+      int64_t bytes = factors * 4;
+      for (ConvertOp op : conversions) {
+        Type passed = getPassedType(chip, op);
+        int64_t &size = sizes[passed];
+        size = std::max(size, getChunk(chip, op, passed, cols).getSize());
+      }
+      for (auto [element, size] : sizes)
+        bytes += size * getStorageBytes(element);
+      wideCols[kernel] = cols;
+      if (bytes * subgroups <= available)
+        break;
+    }
+    auto add = [&](Type element, int64_t size) -> Value {
       auto type = MemRefType::get(
           {subgroups * size}, element, MemRefLayoutAttrInterface(),
           gpu::AddressSpaceAttr::get(module.getContext(),
                                      gpu::AddressSpace::Workgroup));
-      scratch[{kernel, element}] = {
-          kernel.addWorkgroupAttribution(type, kernel.getLoc()), size};
-    }
+      return kernel.addWorkgroupAttribution(type, kernel.getLoc());
+    };
+    for (auto [element, size] : sizes)
+      scratch[{kernel, element}] = {add(element, size), size};
+    if (factors != 0)
+      columns[kernel] = {add(Float32Type::get(module.getContext()), factors),
+                         factors};
   }
   return success();
 }
@@ -368,23 +455,33 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     std::pair<Value, int64_t> scratch = target.scratch.lookup({kernel, passed});
     Value memory = scratch.first;
     int64_t size = scratch.second;
-    std::array<int64_t, 2> chunk = getChunk(chip, op);
-    int64_t rows = chunk[0], cols = chunk[1];
+    Chunk chunk = getChunk(chip, op, passed, target.wideCols.lookup(kernel));
+    int64_t rows = chunk.rows, cols = chunk.cols, pitch = chunk.pitch;
     auto fromTile = getTile(chip, from), toTile = getTile(chip, to);
     IndexMath math(rewriter, loc);
     Value subgroup = gpu::SubgroupIdOp::create(rewriter, loc, nullptr);
     Value begin = math.mul(subgroup, size);
-    Value stride = arith::ConstantIntOp::create(rewriter, loc, cols, 32);
-    int64_t alignment = std::min<int64_t>(16, cols * getStorageBytes(passed));
+    Value stride = arith::ConstantIntOp::create(rewriter, loc, pitch, 32);
+    int64_t bytes = getStorageBytes(passed),
+            alignment = std::min<int64_t>(16, (pitch & -pitch) * bytes);
     Value lane = target.getSubgroupLane(rewriter, loc);
     TileLayout layout;
     std::array<Value, 2> position;
+    // Adjacent elements of a lane that are accessed at once.
+    int64_t width = 1;
     if (!fromMatrix || !toMatrix) {
       layout = *getTileLayout(chip, fromMatrix ? to : from);
       position = layout.getLaneOffset(rewriter, loc, lane);
+      if (isByRows(chip, fromMatrix ? to : from))
+        width = layout.map.getContiguous(1);
     }
-    auto getIndex = [&](Value row, Value col) -> Value {
-      return math.add(begin, math.add(math.mul(row, cols), col));
+    auto vectorType = VectorType::get(width, passed);
+    auto accessAlignment =
+        llvm::MaybeAlign(static_cast<uint64_t>(width * bytes));
+    auto getIndex = [&](int64_t i, int64_t j, int64_t reg) -> Value {
+      auto [row, col] = getPosition(math, position, layout, reg);
+      return math.add(
+          begin, math.add(math.mul(math.add(row, i), pitch), math.add(col, j)));
     };
     SmallVector<Value> results(to.getRows() / toTile[0] *
                                (to.getCols() / toTile[1]));
@@ -403,20 +500,28 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
               emitMatrixStore(
                   rewriter, loc, target.getSpirvEnvironment(),
                   castMatrix(rewriter, loc, tile, passed, op.getIsUnsigned()),
-                  memory, ValueRange{math.add(begin, i * cols + j)}, stride,
+                  memory, ValueRange{math.add(begin, i * pitch + j)}, stride,
                   /*transposed=*/false,
-                  std::min<int64_t>(alignment,
-                                    fromTile[1] * getStorageBytes(passed)));
+                  std::min<int64_t>(alignment, fromTile[1] * bytes));
               continue;
             }
-            for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
-              auto [row, col] = getPosition(math, position, layout, reg);
-              Value value = vector::ExtractOp::create(rewriter, loc, tile, reg);
-              value = emitElementCast(rewriter, loc, value, passed,
-                                      op.getIsUnsigned());
-              memref::StoreOp::create(
-                  rewriter, loc, value, memory,
-                  getIndex(math.add(row, i), math.add(col, j)));
+            for (int64_t reg = 0; reg < layout.map.getNumRegisters();
+                 reg += width) {
+              SmallVector<Value> values;
+              for (int64_t w = 0; w < width; ++w)
+                values.push_back(emitElementCast(
+                    rewriter, loc,
+                    vector::ExtractOp::create(rewriter, loc, tile, reg + w),
+                    passed, op.getIsUnsigned()));
+              if (width == 1)
+                memref::StoreOp::create(rewriter, loc, values[0], memory,
+                                        getIndex(i, j, reg));
+              else
+                vector::StoreOp::create(rewriter, loc,
+                                        vector::FromElementsOp::create(
+                                            rewriter, loc, vectorType, values),
+                                        memory, getIndex(i, j, reg),
+                                        /*nontemporal=*/false, accessAlignment);
             }
           }
         emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
@@ -430,26 +535,175 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
               tile = emitMatrixLoad(
                   rewriter, loc, target.getSpirvEnvironment(),
                   getMatrixType(chip, to), memory,
-                  ValueRange{math.add(begin, i * cols + j)}, stride,
+                  ValueRange{math.add(begin, i * pitch + j)}, stride,
                   /*transposed=*/false,
-                  std::min<int64_t>(alignment,
-                                    toTile[1] * getStorageBytes(passed)));
+                  std::min<int64_t>(alignment, toTile[1] * bytes));
               continue;
             }
             SmallVector<Value> values;
-            for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
-              auto [row, col] = getPosition(math, position, layout, reg);
-              Value value = memref::LoadOp::create(
-                  rewriter, loc, memory,
-                  getIndex(math.add(row, i), math.add(col, j)));
-              values.push_back(emitElementCast(rewriter, loc, value, element,
-                                               op.getIsUnsigned()));
+            for (int64_t reg = 0; reg < layout.map.getNumRegisters();
+                 reg += width) {
+              Value index = getIndex(i, j, reg), loaded;
+              if (width > 1)
+                loaded = vector::LoadOp::create(
+                    rewriter, loc, vectorType, memory, index,
+                    /*nontemporal=*/false, accessAlignment);
+              for (int64_t w = 0; w < width; ++w) {
+                Value value =
+                    loaded
+                        ? vector::ExtractOp::create(rewriter, loc, loaded, w)
+                              .getResult()
+                        : memref::LoadOp::create(rewriter, loc, memory, index)
+                              .getResult();
+                values.push_back(emitElementCast(rewriter, loc, value, element,
+                                                 op.getIsUnsigned()));
+              }
             }
             tile = vector::FromElementsOp::create(rewriter, loc,
                                                   layout.vectorType, values);
           }
       }
     rewriter.replaceOpWithMultiple(op, {ValueRange(results)});
+    return success();
+  }
+};
+
+/// Arithmetic of whole matrices (see `Separator::collectWhole`).
+struct MatrixMapPattern : MatrixPattern<MapOp> {
+  using MatrixPattern::MatrixPattern;
+
+  static Value emitOp(OpBuilder &builder, Operation &op, Type type,
+                      ValueRange operands) {
+    Location loc = op.getLoc();
+    return llvm::TypeSwitch<Operation *, Value>(&op)
+        .Case([&](arith::AddFOp) -> Value {
+          return spirv::FAddOp::create(builder, loc, type, operands);
+        })
+        .Case([&](arith::SubFOp) -> Value {
+          return spirv::FSubOp::create(builder, loc, type, operands);
+        })
+        .Case([&](arith::MulFOp) -> Value {
+          return spirv::FMulOp::create(builder, loc, type, operands);
+        })
+        .Case([&](arith::DivFOp) -> Value {
+          return spirv::FDivOp::create(builder, loc, type, operands);
+        })
+        .Case([&](arith::NegFOp) -> Value {
+          return spirv::FNegateOp::create(builder, loc, type, operands);
+        })
+        .Default(Value());
+  }
+
+  LogicalResult
+  matchAndRewrite(MapOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getResult().getType();
+    if (!isOpaque(target.chip, type))
+      return rewriter.notifyMatchFailure(op, "not of cooperative matrices");
+    Type matrix = getMatrixType(target.chip, type);
+    Block &body = op.getBody().front();
+    SmallVector<Value> tiles;
+    for (size_t t = 0; t < adaptor.getInputs().front().size(); ++t) {
+      IRMapping mapping;
+      for (auto [argument, input] :
+           llvm::zip(body.getArguments(), adaptor.getInputs()))
+        mapping.map(argument, input[t]);
+      auto lookup = [&](Value value) -> Value {
+        if (!mapping.contains(value))
+          mapping.map(value, spirv::CompositeConstructOp::create(
+                                 rewriter, op.getLoc(), matrix, value)
+                                 .getResult());
+        return mapping.lookup(value);
+      };
+      for (Operation &inner : body.without_terminator()) {
+        SmallVector<Value> operands =
+            llvm::map_to_vector(inner.getOperands(), lookup);
+        Value result = emitOp(rewriter, inner, matrix, operands);
+        if (!result)
+          return rewriter.notifyMatchFailure(op, "not matrix arithmetic");
+        mapping.map(inner.getResult(0), result);
+      }
+      tiles.push_back(
+          lookup(cast<YieldOp>(body.getTerminator()).getValues()[0]));
+    }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+/// A column whose rows lanes hold: a tile of its own in workgroup memory, with
+/// the row's element in all columns, is loaded as a matrix, which is the same
+/// for all tiles of these rows.
+struct MatrixBroadcastPattern : MatrixPattern<BroadcastOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(BroadcastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    const Chip &chip = target.chip;
+    if (!broadcastsColumn(chip, op))
+      return rewriter.notifyMatchFailure(op, "not a column for matrices");
+    Location loc = op.getLoc();
+    FragmentType type = op.getResult().getType();
+    std::array<int64_t, 2> tile = getTile(chip, type);
+    FailureOr<TileLayout> layout =
+        getTileLayout(chip, cast<FragmentType>(op.getSource().getType()));
+    if (failed(layout))
+      return rewriter.notifyMatchFailure(op, "no lane map");
+    std::pair<Value, int64_t> columns =
+        target.columns.lookup(op->getParentOfType<gpu::GPUFuncOp>());
+    Value memory = columns.first;
+    IndexMath math(rewriter, loc);
+    Value subgroup = gpu::SubgroupIdOp::create(rewriter, loc, nullptr);
+    Value begin = math.mul(subgroup, columns.second);
+    Value lane = target.getSubgroupLane(rewriter, loc);
+    Value row = layout->getLaneOffset(rewriter, loc, lane)[0];
+    // The lanes of a row write parts of it.
+    constexpr int64_t width = 4;
+    int64_t cols = tile[1], height = layout->getExtent(0),
+            lanesOfRow = chip.subgroupSize / height, bytes = 4 * width;
+    Value part = math.mul(math.rem(lane, math.constant(lanesOfRow)), width);
+    emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
+                target.getSpirvEnvironment(), /*ordersGlobal=*/false);
+    for (int64_t t = 0; t < layout->tiles[0]; ++t) {
+      Value value = vector::ExtractOp::create(
+          rewriter, loc, adaptor.getSource()[t], int64_t(0));
+      Value all = vector::BroadcastOp::create(
+          rewriter, loc, VectorType::get(width, value.getType()), value);
+      auto store = [&](OpBuilder &builder, int64_t col) {
+        IndexMath inner(builder, loc);
+        Value index = inner.add(
+            begin, inner.add(inner.mul(inner.add(row, t * height), cols),
+                             inner.add(part, col)));
+        vector::StoreOp::create(builder, loc, all, memory, index,
+                                /*nontemporal=*/false,
+                                llvm::MaybeAlign(static_cast<uint64_t>(bytes)));
+      };
+      for (int64_t col = 0; col < cols; col += width * lanesOfRow) {
+        if (col + width * lanesOfRow <= cols) {
+          store(rewriter, col);
+          continue;
+        }
+        // More lanes than the row has parts.
+        Value inside =
+            arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                                  part, math.constant(cols - col));
+        auto branch = scf::IfOp::create(rewriter, loc, inside);
+        OpBuilder inner = branch.getThenBodyBuilder();
+        store(inner, col);
+      }
+    }
+    emitBarrier(rewriter, loc, spirv::Scope::Subgroup,
+                target.getSpirvEnvironment(), /*ordersGlobal=*/false);
+    Value stride = arith::ConstantIntOp::create(rewriter, loc, cols, 32);
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < type.getRows(); i += tile[0]) {
+      Value matrix = emitMatrixLoad(rewriter, loc, target.getSpirvEnvironment(),
+                                    getMatrixType(chip, type), memory,
+                                    ValueRange{math.add(begin, i * cols)},
+                                    stride, /*transposed=*/false, bytes);
+      tiles.append(type.getCols() / cols, matrix);
+    }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
   }
 };
@@ -541,5 +795,6 @@ void SpirvTarget::populateOpaque(TypeConverter &converter,
         return success();
       });
   patterns.add<MatrixLoadPattern, MatrixStorePattern, MatrixFillPattern,
-               MatrixConvertPattern>(converter, patterns.getContext(), *this);
+               MatrixConvertPattern, MatrixMapPattern, MatrixBroadcastPattern>(
+      converter, patterns.getContext(), *this);
 }

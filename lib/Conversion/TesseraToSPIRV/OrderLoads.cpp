@@ -1,4 +1,4 @@
-//===- OrderLoads.cpp - Matrices of a where they are multiplied -----------===//
+//===- OrderLoads.cpp - Matrices where they are multiplied ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -10,6 +10,10 @@
 // place, and each of a's is loaded before its row of matmuls, while those of
 // the previous row are in flight. On an H200, 4096 cubed of f16 is 306 TFLOP/s
 // that way and 297 with all loads first (docs/benchmarks/h200-vulkan.md).
+//
+// If a has one or two rows of matrices, each matrix of b is needed once or
+// twice only, and all of them together would take the registers of other
+// operands: these are loaded right before their first matmul, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,13 +33,17 @@ static bool isPassable(Operation *op) {
 }
 
 /// The first matmul of `load`'s block that uses it; null if it has other uses,
-/// or is not an operand a.
+/// or is an operand b of many matmuls.
 static Operation *findFirstMatmul(spirv::KHRCooperativeMatrixLoadOp load) {
+  constexpr int64_t fewUses = 2;
   Operation *first = nullptr;
+  int64_t usesOfB = 0;
   for (OpOperand &use : load.getResult().getUses()) {
     auto matmul = dyn_cast<spirv::KHRCooperativeMatrixMulAddOp>(use.getOwner());
-    if (!matmul || matmul.getA() != load.getResult() ||
-        matmul->getBlock() != load->getBlock())
+    if (!matmul || matmul->getBlock() != load->getBlock())
+      return nullptr;
+    if (matmul.getA() != load.getResult() &&
+        (matmul.getB() != load.getResult() || ++usesOfB > fewUses))
       return nullptr;
     if (!first || matmul->isBeforeInBlock(first))
       first = matmul;

@@ -10,11 +10,23 @@
 // through workgroup memory, so that casts and stores of such a fragment, and
 // loads for it, are by lanes too.
 //
+// Where rows are reduced, as in a softmax, lanes hold whole rows. Sums and
+// products of matrices with a column that was computed so stay matrices: the
+// column is broadcast to a matrix of its own, and the accumulators of a loop
+// remain in registers:
+//
+//   %s = mma                          %s = mma
+//   %m = reduce max %s                %t = convert %s : by rows
+//   %f = map %m                ->     %m = reduce max %t
+//   %o = map %acc, (broadcast %f)     %f = map %m
+//                                     %o = map %acc, (broadcast %f) : matrices
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Utils/Alignment.h"
 #include "Spirv.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/RowMaps.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -86,6 +98,12 @@ private:
   /// The row of scalar instructions whose maps fit all fragments of a role and
   /// are nearest to the matrices' tiles.
   LogicalResult choosePlain(ArrayRef<Value> fragments);
+  /// The map by rows that fits all accumulators, if rows of some of them are
+  /// reduced; else null.
+  const MatrixInstruction *findRowMap(ArrayRef<Value> fragments) const;
+  /// Collects the maps, and the broadcasts of columns for them, that stay ops
+  /// of matrices.
+  void collectWhole(ArrayRef<Operation *> operations);
   void separate(Operation *op);
   /// The fragment of a known lane map that `value`, a matrix, was made from.
   Value findPlain(Value value) const;
@@ -93,10 +111,15 @@ private:
   bool continuesPlain(Operation *op) const;
   /// Makes a load of rows that is only used by lanes one by lanes.
   void loadPlain(LoadOp op);
+  /// Makes the results of a branch that are only used by lanes such ones.
+  void yieldPlain(scf::IfOp op);
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;
   const MatrixInstruction *plain[3] = {};
+  /// Null where lanes do not hold whole rows.
+  const MatrixInstruction *rowMap = nullptr;
+  llvm::SmallPtrSet<Operation *, 8> whole;
 };
 
 } // namespace
@@ -137,10 +160,77 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
       return kernel.emitError()
              << "no single lane map of " << chip.name << " fits all fragments";
   }
+  rowMap = findRowMap(fragments);
+  if (rowMap)
+    plain[static_cast<unsigned>(Role::Acc)] = rowMap;
   return success();
 }
 
+const MatrixInstruction *
+Separator::findRowMap(ArrayRef<Value> fragments) const {
+  bool reducesRows = false;
+  gpu::GPUFuncOp(kernel).walk([&](ReduceOp op) {
+    reducesRows |= op.getDimension() == 1 && isMatrix(op.getSource());
+  });
+  if (!reducesRows)
+    return nullptr;
+  for (const MatrixInstruction &row : getRowMaps(chip))
+    if (llvm::all_of(fragments, [&](Value value) {
+          auto type = cast<FragmentType>(value.getType());
+          return type.getRole() != Role::Acc ||
+                 (type.getRows() % row.m == 0 &&
+                  (type.getCols() == 1 || type.getCols() % row.n == 0));
+        }))
+      return &row;
+  return nullptr;
+}
+
+/// Whether the region is arithmetic that SPIR-V has for matrices.
+static bool isMatrixArithmetic(MapOp op) {
+  return !op.takesCoordinates() &&
+         op.getResult().getType().getElementType().isF32() &&
+         llvm::all_of(op.getBody().front().without_terminator(),
+                      [](Operation &inner) {
+                        return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                                   arith::DivFOp, arith::NegFOp>(inner);
+                      });
+}
+
+void Separator::collectWhole(ArrayRef<Operation *> operations) {
+  if (!rowMap)
+    return;
+  auto isColumn = [&](Value value, Operation *user) {
+    auto broadcast = value.getDefiningOp<BroadcastOp>();
+    if (!broadcast || broadcast.getDimension() != 1 ||
+        !llvm::all_equal(value.getUsers()) || *value.user_begin() != user)
+      return false;
+    auto type = dyn_cast<FragmentType>(broadcast.getSource().getType());
+    return type && type.getInstruction().getValue() == rowMap->name;
+  };
+  for (Operation *op : operations) {
+    auto map = dyn_cast<MapOp>(op);
+    if (!map || !isMatrix(map.getResult()) || !isMatrixArithmetic(map))
+      continue;
+    SmallVector<Operation *> broadcasts;
+    bool fits = llvm::all_of(map.getInputs(), [&](Value input) {
+      Operation *from = input.getDefiningOp();
+      if (isColumn(input, map)) {
+        broadcasts.push_back(from);
+        return true;
+      }
+      return isMatrix(input) && from &&
+             (isa<MmaOp>(from) || whole.contains(from));
+    });
+    if (!fits || broadcasts.size() == map.getInputs().size())
+      continue;
+    whole.insert(map);
+    whole.insert(broadcasts.begin(), broadcasts.end());
+  }
+}
+
 bool Separator::isForMatrices(Operation *op) const {
+  if (whole.contains(op))
+    return true;
   if (auto load = dyn_cast<LoadOp>(op))
     return !load.getSwizzled() && isMatrixAccess(load, load.getType(), chip);
   if (auto store = dyn_cast<StoreOp>(op))
@@ -199,6 +289,51 @@ void Separator::loadPlain(LoadOp op) {
   matrix.setType(type);
 }
 
+void Separator::yieldPlain(scf::IfOp op) {
+  for (OpResult result : op.getResults()) {
+    if (!isMatrix(result) || result.use_empty() || !op.elseBlock())
+      continue;
+    FragmentType type = getPlainType(cast<FragmentType>(result.getType()));
+    if (!llvm::all_of(result.getUsers(), [&](Operation *user) {
+          return isa<ConvertOp>(user) && user->getResult(0).getType() == type;
+        }))
+      continue;
+    unsigned number = result.getResultNumber();
+    OpOperand *yielded[] = {&op.thenYield()->getOpOperand(number),
+                            &op.elseYield()->getOpOperand(number)};
+    if (!llvm::any_of(yielded, [&](OpOperand *operand) {
+          return findPlain(operand->get());
+        }))
+      continue;
+    for (OpOperand *operand : yielded) {
+      Value value = operand->get(), known = findPlain(value);
+      if (!known) {
+        // Before the branch if possible, where both sides can use it.
+        bool isOutside =
+            !op->isProperAncestor(value.getParentRegion()->getParentOp()) &&
+            value.getParentRegion()->getParentOp() != op;
+        OpBuilder builder(isOutside ? op.getOperation() : operand->getOwner());
+        auto convert = ConvertOp::create(builder, op.getLoc(), type, value,
+                                         /*isUnsigned=*/false);
+        known = convert;
+        if (isOutside)
+          op.walk([&](ConvertOp inner) {
+            if (inner.getSource() == value && inner.getType() == type) {
+              inner.getResult().replaceAllUsesWith(known);
+              inner.erase();
+            }
+          });
+      }
+      operand->set(known);
+    }
+    for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
+      user->getResult(0).replaceAllUsesWith(result);
+      user->erase();
+    }
+    result.setType(type);
+  }
+}
+
 void Separator::separate(Operation *op) {
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands()) {
@@ -210,10 +345,17 @@ void Separator::separate(Operation *op) {
       operand.set(plainValue);
       continue;
     }
-    operand.set(
-        ConvertOp::create(builder, op->getLoc(),
-                          getPlainType(cast<FragmentType>(value.getType())),
-                          value, /*isUnsigned=*/false));
+    FragmentType type = getPlainType(cast<FragmentType>(value.getType()));
+    // An earlier op of the block may use the same one.
+    Value converted;
+    for (Operation *user : value.getUsers())
+      if (isa<ConvertOp>(user) && user->getResult(0).getType() == type &&
+          user->getBlock() == op->getBlock() && user->isBeforeInBlock(op))
+        converted = user->getResult(0);
+    if (!converted)
+      converted = ConvertOp::create(builder, op->getLoc(), type, value,
+                                    /*isUnsigned=*/false);
+    operand.set(converted);
   }
   builder.setInsertionPointAfter(op);
   for (Value result : op->getResults()) {
@@ -285,9 +427,25 @@ LogicalResult Separator::run() {
     if (!canBeMatrix(chip, type))
       value.setType(getPlainType(type));
   }
-  for (Operation *op : operations)
+  collectWhole(operations);
+  for (Operation *op : operations) {
+    // A change of role passes through workgroup memory once, from the lanes.
+    if (auto convert = dyn_cast<ConvertOp>(op);
+        convert && isMatrix(convert.getResult()))
+      if (Value known = isMatrix(convert.getSource())
+                            ? findPlain(convert.getSource())
+                            : Value();
+          known && convert.getSource().getType().getRole() !=
+                       convert.getResult().getType().getRole()) {
+        convert.getSourceMutable().assign(known);
+        continue;
+      }
     if (!isForMatrices(op) || continuesPlain(op))
       separate(op);
+  }
+  for (Operation *op : operations)
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      yieldPlain(branch);
   for (Operation *op : operations)
     if (auto load = dyn_cast<LoadOp>(op))
       loadPlain(load);

@@ -94,6 +94,12 @@ public:
   /// By kernel and element type: the memory, and elements of each subgroup.
   llvm::DenseMap<std::pair<Operation *, Type>, std::pair<Value, int64_t>>
       scratch;
+  /// By kernel: the memory for columns that are broadcast to matrices, and
+  /// elements of each subgroup.
+  llvm::DenseMap<Operation *, std::pair<Value, int64_t>> columns;
+  /// By kernel: the columns that pass through scratch at a time where lanes
+  /// hold rows; 0 for single tiles.
+  llvm::DenseMap<Operation *, int64_t> wideCols;
 };
 
 /// Emits a matmul of SPV_INTEL_subgroup_matrix_multiply_accumulate on the
@@ -141,13 +147,19 @@ bool canBeMatrix(const Chip &chip, FragmentType type);
 /// (ReportedChip.cpp).
 int64_t getScratchBytes(const Chip &chip);
 
+/// Erases the subgroup barriers of conversions through workgroup memory between
+/// accesses to different memory (RedundantBarriers.cpp). Expects fragments that
+/// were converted, and memory as memrefs.
+void eraseRedundantBarriers(gpu::GPUFuncOp kernel);
+
 /// Makes loops over steps of copies and matmuls of cooperative matrices load
 /// the next step's tiles before this step's matmuls (PrefetchCopies.cpp).
 /// Expects memory as pointers of SPIR-V, and barriers as gpu.barrier.
 void prefetchCopies(gpu::GPUFuncOp kernel);
 
 /// Moves the load of each cooperative matrix of operand a right before its
-/// first matmul, after those of b (OrderLoads.cpp). Expects memory as pointers
+/// first matmul, after those of b, and that of a matrix of b that few matmuls
+/// use as well (OrderLoads.cpp). Expects memory as pointers
 /// of SPIR-V.
 void orderLoads(gpu::GPUFuncOp kernel);
 

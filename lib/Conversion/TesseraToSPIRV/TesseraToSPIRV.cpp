@@ -189,7 +189,9 @@ struct ConvertTesseraToSPIRVPass
     }
     if (failed(device.addScratch(module)) ||
         failed(convertFragmentsToVectors(module, device)))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      eraseRedundantBarriers(kernel);
   }
 };
 

@@ -109,6 +109,11 @@ private:
     return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
   }
   bool isStaged() const { return schedule.getStages() > 0; }
+  /// Whether the tile of `operand` is in workgroup memory.
+  bool isStaged(unsigned operand) const {
+    return isStaged() &&
+           !(operand == AttentionOp::Query && keepsQuery(schedule, chip));
+  }
   /// Whether tiles of `step` cover `dim` exactly, where rows are M.
   bool divides(AttentionOp::Dim dim, int64_t step) {
     int64_t extent =
@@ -145,7 +150,8 @@ private:
   /// `tileRow` of the matrix.
   Value load(unsigned operand, Value tile, Value tileRow, Value row,
              FragmentType type, bool transposed);
-  Value loadQuery() {
+  Value loadQuery() { return keptQuery ? keptQuery : emitQueryLoad(); }
+  Value emitQueryLoad() {
     return load(AttentionOp::Query, queryTile, blockRow, subRow,
                 fragment(subRows, d, Role::A), /*transposed=*/false);
   }
@@ -280,6 +286,9 @@ private:
   Value queryTile, keyTile, valueTile, firstKeyTile, lastValueTile;
   /// Null if the output is stored directly to memory.
   Value outputTile;
+  /// The queries of a subgroup in registers; null if each block of keys loads
+  /// them.
+  Value keptQuery;
   /// The first query of the workgroup, and of the subgroup in its tile.
   Value blockRow, subRow;
 };
@@ -378,6 +387,8 @@ void AttentionTiler::stage(ArrayRef<Copy> copies) {
   Value zero = math.constant(0);
   SmallVector<Value> to{zero, zero};
   for (const Copy &copy : copies) {
+    if (!isStaged(copy.operand))
+      continue;
     SmallVector<Value> from = getIndices(copy.operand, copy.row);
     int64_t width = copy.operand == AttentionOp::Value ? e : d;
     if (gathers && AttentionOp::getRows(copy.operand) == AttentionOp::N) {
@@ -551,7 +562,7 @@ void AttentionTiler::buildGather(CopyOp copy, unsigned operand, Value row) {
 
 Value AttentionTiler::load(unsigned operand, Value tile, Value tileRow,
                            Value row, FragmentType type, bool transposed) {
-  if (isStaged())
+  if (isStaged(operand))
     return LoadOp::create(builder, type, tile,
                           ValueRange{row, math.constant(0)}, transposed,
                           /*inBounds=*/true, schedule.getSwizzle());
@@ -958,11 +969,16 @@ void AttentionTiler::emitTile(Value x, Value y, Value z) {
   // copied before that.
   if (schedule.getPersistent() != 0) {
     stage({{AttentionOp::Key, last, firstKeyTile, keys}});
-    stage({{AttentionOp::Query, blockRow, queryTile, rows}});
+    if (isStaged(AttentionOp::Query))
+      stage({{AttentionOp::Query, blockRow, queryTile, rows}});
   } else {
-    stage({{AttentionOp::Query, blockRow, queryTile, rows}});
+    if (isStaged(AttentionOp::Query))
+      stage({{AttentionOp::Query, blockRow, queryTile, rows}});
     stage({{AttentionOp::Key, last, firstKeyTile, keys}});
   }
+  keptQuery = {};
+  if (keepsQuery(schedule, chip))
+    keptQuery = emitQueryLoad();
   Value none = fill(fragment(subRows, keys, Role::Acc), 0);
   Value scores = multiply(0, loadQuery(), loadKey(firstKeyTile, last), none);
   scores = applyScore(scores, last);
@@ -1135,7 +1151,8 @@ void AttentionTiler::run() {
     subRow = math.mul(id, subRows);
   }
   if (isStaged()) {
-    queryTile = addTile(AttentionOp::Query, rows);
+    if (isStaged(AttentionOp::Query))
+      queryTile = addTile(AttentionOp::Query, rows);
     keyTile = firstKeyTile = addTile(AttentionOp::Key, keys);
     valueTile = lastValueTile = addTile(AttentionOp::Value, keys);
     if (hasOwnFirstTiles(schedule)) {

@@ -166,6 +166,27 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
   return output + query + slots * keys * (queryRow + valueRow);
 }
 
+/// The bytes of workgroup memory that tiles and rows on their way between
+/// matrices and lanes can share: an eighth, which is for the latter, is not in
+/// `workgroupMemoryBytes`.
+static int64_t getAllWorkgroupMemory(const Chip &chip) {
+  return chip.workgroupMemoryBytes + chip.workgroupMemoryBytes / 7;
+}
+
+/// Bytes of workgroup memory through which the scores and weights of a kernel
+/// that keeps its queries pass, from matrices to lanes that hold whole rows and
+/// back: padded rows of f32 and of operands (lib/Conversion/TesseraToSPIRV/
+/// CooperativeMatrix.cpp).
+static int64_t countRowBytes(AttentionOp op, ScheduleAttr schedule,
+                             const Chip &chip) {
+  constexpr int64_t operandPadding = 8;
+  int64_t rows = schedule.getSubgroup()[0], keys = schedule.getSubgroup()[1],
+          scorePadding = 4 * std::max<int64_t>(chip.subgroupSize / rows, 1);
+  return schedule.getWorkgroup()[0] *
+         ((keys + scorePadding) * 4 +
+          (keys + operandPadding) * getElementBytes(op.getOperandType()));
+}
+
 /// The number of lanes that hold each element of an operand of the scores'
 /// matmul.
 static int64_t countCopies(AttentionOp op, ScheduleAttr schedule,
@@ -190,7 +211,10 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
           all = rows * (keys + values) * 4;
   if (schedule.getSubgroupsPerFragment() == 1) {
     copies = countCopies(op, schedule, chip);
-    int64_t step = (rows + keys) * schedule.getKFragment();
+    // Queries that are kept, and a matrix of the other operand at a time.
+    int64_t step = keepsQuery(schedule, chip)
+                       ? rows * schedule.getKFragment()
+                       : (rows + keys) * schedule.getKFragment();
     all += (copies > 1 ? std::max(step, keys * values) : step) * bytes * copies;
   }
   all += rows * keys * bytes * copies;
@@ -506,6 +530,39 @@ static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
   return best;
 }
 
+/// The default schedule of subgroups that keep their queries; null if none
+/// fits.
+static ScheduleAttr getRowTiles(AttentionOp op, const Chip &chip) {
+  // Rows of a subgroup and keys of a block, the fastest first
+  // (docs/benchmarks/h200-vulkan.md). More rows read keys and values fewer
+  // times from workgroup memory, as long as all fits into the registers.
+  static constexpr std::array<int64_t, 2> tilings[] = {
+      {32, 32}, {16, 32}, {16, 16}};
+  constexpr int64_t mostRegisters = 216;
+  int64_t d = op.getStaticExtent(AttentionOp::D), m = getRowExtent(op);
+  for (bool isLimited : {true, false})
+    for (auto [rows, keys] : tilings)
+      for (int64_t subgroups : {4, 2, 1}) {
+        // Half of the rows suffice.
+        if (ShapedType::isStatic(m) && rows * subgroups > 16 &&
+            rows * subgroups / 2 >= m)
+          continue;
+        ScheduleFields fields;
+        fields.workgroup = {rows * subgroups, keys};
+        fields.subgroup = {rows, keys};
+        fields.k = fields.kFragment = d;
+        fields.stages = 1;
+        auto schedule = ScheduleAttr::get(op.getContext(), fields);
+        int64_t bytes =
+            countBytes(op, schedule, chip) + countRowBytes(op, schedule, chip);
+        if (explainSchedule(op, schedule, chip).empty() &&
+            bytes <= getAllWorkgroupMemory(chip) &&
+            (!isLimited || countRegisters(op, schedule, chip) <= mostRegisters))
+          return schedule;
+      }
+  return {};
+}
+
 /// The tiles of the default schedule; null if D or E is dynamic.
 static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
   int64_t d = op.getStaticExtent(AttentionOp::D),
@@ -563,6 +620,10 @@ static ScheduleAttr getDefaultTiles(AttentionOp op, const Chip &chip) {
             isGood(schedule))
           return schedule;
   }
+
+  if (!getRowMaps(chip).empty())
+    if (ScheduleAttr schedule = getRowTiles(op, chip))
+      return schedule;
 
   // A subgroup has the rows of one instruction: its accumulators fill the
   // registers by their columns.

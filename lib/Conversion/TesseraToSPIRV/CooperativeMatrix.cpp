@@ -9,7 +9,7 @@
 // known lane maps through scratch in workgroup memory: each subgroup has
 // scratch for a few tiles, which are converted in turn, or for whole rows if
 // these are reduced. Columns that lanes hold are broadcast to matrices through
-// workgroup memory of their own.
+// it, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -267,11 +267,15 @@ LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
       available -=
           type.getNumElements() * getStorageBytes(type.getElementType());
     }
+    // Columns pass through the memory of other conversions of f32.
+    Type f32 = Float32Type::get(module.getContext());
     // Whole rows where there is memory for them.
     llvm::MapVector<Type, int64_t> sizes;
     for (int64_t cols : {getReducedCols(chip, kernel), int64_t(0)}) {
       sizes.clear();
-      int64_t bytes = factors * 4;
+      int64_t bytes = 0;
+      if (factors != 0)
+        sizes[f32] = factors;
       for (ConvertOp op : conversions) {
         Type passed = getPassedType(chip, op);
         int64_t &size = sizes[passed];
@@ -283,18 +287,14 @@ LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
       if (bytes * subgroups <= available)
         break;
     }
-    auto add = [&](Type element, int64_t size) -> Value {
+    for (auto [element, size] : sizes) {
       auto type = MemRefType::get(
           {subgroups * size}, element, MemRefLayoutAttrInterface(),
           gpu::AddressSpaceAttr::get(module.getContext(),
                                      gpu::AddressSpace::Workgroup));
-      return kernel.addWorkgroupAttribution(type, kernel.getLoc());
-    };
-    for (auto [element, size] : sizes)
-      scratch[{kernel, element}] = {add(element, size), size};
-    if (factors != 0)
-      columns[kernel] = {add(Float32Type::get(module.getContext()), factors),
-                         factors};
+      scratch[{kernel, element}] = {
+          kernel.addWorkgroupAttribution(type, kernel.getLoc()), size};
+    }
   }
   return success();
 }
@@ -631,7 +631,7 @@ struct MatrixMapPattern : MatrixPattern<MapOp> {
   }
 };
 
-/// A column whose rows lanes hold: a tile of its own in workgroup memory, with
+/// A column whose rows lanes hold: a tile in workgroup memory, with
 /// the row's element in all columns, is loaded as a matrix, which is the same
 /// for all tiles of these rows.
 struct MatrixBroadcastPattern : MatrixPattern<BroadcastOp> {
@@ -649,12 +649,12 @@ struct MatrixBroadcastPattern : MatrixPattern<BroadcastOp> {
         getTileLayout(chip, cast<FragmentType>(op.getSource().getType()));
     if (failed(layout))
       return rewriter.notifyMatchFailure(op, "no lane map");
-    std::pair<Value, int64_t> columns =
-        target.columns.lookup(op->getParentOfType<gpu::GPUFuncOp>());
-    Value memory = columns.first;
+    std::pair<Value, int64_t> scratch = target.scratch.lookup(
+        {op->getParentOfType<gpu::GPUFuncOp>(), type.getElementType()});
+    Value memory = scratch.first;
     IndexMath math(rewriter, loc);
     Value subgroup = gpu::SubgroupIdOp::create(rewriter, loc, nullptr);
-    Value begin = math.mul(subgroup, columns.second);
+    Value begin = math.mul(subgroup, scratch.second);
     Value lane = target.getSubgroupLane(rewriter, loc);
     Value row = layout->getLaneOffset(rewriter, loc, lane)[0];
     // The lanes of a row write parts of it.

@@ -94,9 +94,6 @@ public:
   /// By kernel and element type: the memory, and elements of each subgroup.
   llvm::DenseMap<std::pair<Operation *, Type>, std::pair<Value, int64_t>>
       scratch;
-  /// By kernel: the memory for columns that are broadcast to matrices, and
-  /// elements of each subgroup.
-  llvm::DenseMap<Operation *, std::pair<Value, int64_t>> columns;
   /// By kernel: the columns that pass through scratch at a time where lanes
   /// hold rows; 0 for single tiles.
   llvm::DenseMap<Operation *, int64_t> wideCols;

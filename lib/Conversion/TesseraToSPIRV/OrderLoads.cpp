@@ -11,9 +11,9 @@
 // the previous row are in flight. On an H200, 4096 cubed of f16 is 306 TFLOP/s
 // that way and 297 with all loads first (docs/benchmarks/h200-vulkan.md).
 //
-// If a has one or two rows of matrices, each matrix of b is needed once or
-// twice only, and all of them together would take the registers of other
-// operands: these are loaded right before their first matmul, too.
+// If a is in registers already (the queries and weights of attention), it and
+// the accumulators leave none for all matrices of b: each of b's is loaded
+// right before its first matmul, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,18 +33,19 @@ static bool isPassable(Operation *op) {
 }
 
 /// The first matmul of `load`'s block that uses it; null if it has other uses,
-/// or is an operand b of many matmuls.
+/// or is an operand b while a is of this block.
 static Operation *findFirstMatmul(spirv::KHRCooperativeMatrixLoadOp load) {
-  constexpr int64_t fewUses = 2;
   Operation *first = nullptr;
-  int64_t usesOfB = 0;
   for (OpOperand &use : load.getResult().getUses()) {
     auto matmul = dyn_cast<spirv::KHRCooperativeMatrixMulAddOp>(use.getOwner());
     if (!matmul || matmul->getBlock() != load->getBlock())
       return nullptr;
-    if (matmul.getA() != load.getResult() &&
-        (matmul.getB() != load.getResult() || ++usesOfB > fewUses))
-      return nullptr;
+    if (matmul.getA() != load.getResult()) {
+      Operation *a = matmul.getA().getDefiningOp();
+      if (matmul.getB() != load.getResult() ||
+          (a && a->getBlock() == load->getBlock()))
+        return nullptr;
+    }
     if (!first || matmul->isBeforeInBlock(first))
       first = matmul;
   }

@@ -155,8 +155,8 @@ void eraseRedundantBarriers(gpu::GPUFuncOp kernel);
 void prefetchCopies(gpu::GPUFuncOp kernel);
 
 /// Moves the load of each cooperative matrix of operand a right before its
-/// first matmul, after those of b, and that of a matrix of b that few matmuls
-/// use as well (OrderLoads.cpp). Expects memory as pointers
+/// first matmul, after those of b, and that of each of b as well if a is in
+/// registers already (OrderLoads.cpp). Expects memory as pointers
 /// of SPIR-V.
 void orderLoads(gpu::GPUFuncOp kernel);
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/RowMaps.h"
 
 #include "gtest/gtest.h"
 
@@ -54,6 +55,34 @@ int64_t getReplication(const LaneMap &map) {
 
 const LaneMap acc16x8({{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}},
                       {{0, 1}, {8, 0}});
+
+/// Lanes that hold whole rows cover a tile once, with accesses of four adjacent
+/// elements, and are adjacent if they share a row.
+TEST(LaneMapTest, RowMaps) {
+  bool any = false;
+  for (const Chip &chip : getAllChips())
+    for (const MatrixInstruction &row : getRowMaps(chip)) {
+      SCOPED_TRACE(chip.name + " " + row.name);
+      any = true;
+      EXPECT_EQ(chip.findInstruction(row.name)->name, row.name);
+      EXPECT_EQ(row.accMap.getNumLanes(), chip.subgroupSize);
+      EXPECT_EQ(row.accMap.getRows(), row.m);
+      EXPECT_EQ(row.accMap.getCols(), row.n);
+      EXPECT_EQ(row.accMap.getContiguous(1), 4);
+      EXPECT_EQ(row.m * row.n, 4 * chip.subgroupSize);
+      std::map<std::pair<int64_t, int64_t>, int64_t> lanes;
+      for (int64_t lane = 0; lane < chip.subgroupSize; ++lane)
+        for (int64_t reg = 0; reg < 4; ++reg)
+          EXPECT_TRUE(lanes.try_emplace(row.accMap.at(lane, reg), lane).second);
+      for (auto [position, lane] : lanes)
+        EXPECT_EQ(lane / (chip.subgroupSize / row.m), position.first);
+    }
+  EXPECT_TRUE(any);
+  EXPECT_EQ(getRowMaps(*findChip("vulkan", "nvidia-hopper")).front().name,
+            "rows.m32n4");
+  EXPECT_TRUE(getRowMaps(*findChip("vulkan", "lavapipe-simt")).empty());
+  EXPECT_TRUE(getRowMaps(*findChip("cuda", "sm_90a")).empty());
+}
 
 TEST(LaneMapTest, Empty) {
   LaneMap map;

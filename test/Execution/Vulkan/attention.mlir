@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention on cooperative matrices: several blocks of keys, the last of which is partly out of bounds, a diagonal
+// that some blocks do not meet, and two subgroups. Maxima of rows grow, so that sums are scaled.
+
+// REQUIRES: can-run-vulkan-lavapipe
+// RUN: %software lavapipe gpu-runner %s --target=vulkan --arg=random:1 --arg=random:2 --arg=random:3 --verify --require-mma | FileCheck %s
+// CHECK: {{^}}verified
+
+// The scores of a block pass through workgroup memory once, although the mask is in a branch: one matrix of them
+// before the loop, and one in it; the third store is the output's.
+//
+// RUN: gpu-runner %s --target=vulkan:lavapipe --emit=llvm --require-mma | FileCheck %s --check-prefix=ASM
+// ASM-LABEL: spirv.func @main_kernel
+// ASM:       CooperativeMatrixStore {{.*}}Workgroup>, !spirv.coopmatrix<8x8xf32
+// ASM-NOT:   CooperativeMatrixStore
+// ASM:       spirv.mlir.loop
+// ASM-NOT:   CooperativeMatrixStore
+// ASM:       CooperativeMatrixStore {{.*}}Workgroup>, !spirv.coopmatrix<8x8xf32
+// ASM-NOT:   CooperativeMatrixStore
+// ASM:       CooperativeMatrixStore {{.*}}PhysicalStorageBuffer>
+// ASM-NOT:   CooperativeMatrixStore
+
+#q = affine_map<(b, m, n, d, e) -> (b, m, d)>
+#k = affine_map<(b, m, n, d, e) -> (b, n, d)>
+#v = affine_map<(b, m, n, d, e) -> (b, n, e)>
+#o = affine_map<(b, m, n, d, e) -> (b, m, e)>
+
+func.func @main(%q: memref<2x16x8xf16>, %k: memref<2x37x8xf16>, %v: memref<2x37x8xf16>, %o: memref<2x16x8xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<2x16x8xf16>, memref<2x37x8xf16>, memref<2x37x8xf16>) outs(%o : memref<2x16x8xf16>)
+      maps [#q, #k, #v, #o] scale 4.0 causal 22
+      schedule <workgroup = [16, 8], subgroup = [8, 8], k = 8, kFragment = 8, stages = 1, vthread = [1, 1]>
+  return
+}

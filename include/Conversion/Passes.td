@@ -1133,7 +1133,9 @@ def ConvertTesseraToSPIRV
     Loads and stores in bounds, `tessera.mma`, fills and element-wise arithmetic
     that SPIR-V supports for cooperative matrices operate on these. All other
     operations are done on vectors; a matrix is converted to and from vectors
-    through workgroup memory, one tile at a time.
+    through workgroup memory, one tile at a time. If rows of matrices are reduced,
+    lanes hold whole rows, which pass at once, and sums and products of matrices
+    with a column of such rows are arithmetic of matrices.
 
     An `scf.parallel` with reductions, which upstream does not convert to SPIR-V,
     becomes loops that carry the partial results.

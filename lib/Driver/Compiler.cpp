@@ -8,7 +8,7 @@
 
 #include "Checkpoints.h"
 #include "DetachKernels.h"
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/PackedCall.h"
@@ -259,8 +259,12 @@ std::string mlir::tessera::formatSchedules(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.walk([&](Operation *op) {
-    auto schedule = op->getAttrOfType<ScheduleAttr>(
-        TesseraDialect::ScheduleAttrHelper::getNameStr());
+    StringRef name = TesseraDialect::ScheduleAttrHelper::getNameStr();
+    Attribute schedule = op->getAttr(name);
+    if (!schedule) {
+      name = windowScheduleName;
+      schedule = op->getAttr(name);
+    }
     if (!schedule)
       return;
     os << "//";
@@ -269,9 +273,9 @@ std::string mlir::tessera::formatSchedules(ModuleOp module) {
     if (std::string location = describeLocation(op->getLoc());
         !location.empty())
       os << ", " << location;
-    os << ": " << TesseraDialect::ScheduleAttrHelper::getNameStr() << " = "
-       << schedule << "\n";
-    if (schedule.addsAtomically())
+    os << ": " << name << " = " << schedule << "\n";
+    if (auto ofMatmul = dyn_cast<ScheduleAttr>(schedule);
+        ofMatmul && ofMatmul.addsAtomically())
       os << "//   partial sums are added atomically, in any order: a rounded "
             "result may differ from run to run\n";
   });
@@ -587,11 +591,11 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
     report.location = describeLocation(launch.getLoc());
-    if (auto schedule = schedules ? dyn_cast_or_null<ScheduleAttr>(
-                                        schedules.get(report.name))
-                                  : ScheduleAttr()) {
+    if (Attribute schedule =
+            schedules ? schedules.get(report.name) : Attribute()) {
       llvm::raw_string_ostream(report.schedule) << schedule;
-      report.addsAtomically = schedule.addsAtomically();
+      auto ofMatmul = dyn_cast<ScheduleAttr>(schedule);
+      report.addsAtomically = ofMatmul && ofMatmul.addsAtomically();
     }
     if (auto origin =
             origins ? origins.getAs<StringAttr>(report.name) : StringAttr())

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Driver/ProgramCache.h"
 #include "Target/Target.h"
 #include "TargetInfo/TargetInfo.h"
@@ -51,7 +51,7 @@ mlir::tessera::describeSourceParts(ModuleOp module) {
   copy->walk([&](Operation *op) {
     std::vector<StringAttr> names;
     for (NamedAttribute attribute : op->getAttrs())
-      if (isa<ScheduleAttr>(attribute.getValue())) {
+      if (isa<ScheduleAttr, WindowScheduleAttr>(attribute.getValue())) {
         names.push_back(attribute.getName());
         llvm::raw_string_ostream(schedules.emplace_back())
             << attribute.getValue();

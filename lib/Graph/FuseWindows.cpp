@@ -16,12 +16,14 @@
 // most part. Its filter is transposed, so that a thread reads the filters of
 // its group as vectors.
 //
+// A schedule of the user's moves to the loops of the window.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Graph/Passes.h"
 #include "GroupChannels.h"
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "TargetInfo/Chip.h"
 
@@ -218,6 +220,8 @@ static linalg::LinalgOp transposeFilter(RewriterBase &rewriter,
                                 op.getDpsInits(), maps, kinds);
   rewriter.inlineRegionBefore(op->getRegion(0), generic.getRegion(),
                               generic.getRegion().end());
+  if (Attribute schedule = op->getAttr(windowScheduleName))
+    generic->setAttr(windowScheduleName, schedule);
   rewriter.replaceOp(op, generic);
   return cast<linalg::LinalgOp>(generic.getOperation());
 }
@@ -388,7 +392,17 @@ static void rewriteWindow(RewriterBase &rewriter, linalg::LinalgOp op) {
       });
   ++numWindows;
   LDBG() << loc << ": " << op->getName() << " becomes element-wise";
+  moveWindowScheduleToLoops(op, generic);
   rewriter.replaceOp(op, generic);
+}
+
+/// Whether `op` has the form that windows get here.
+static bool isFused(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         op->walk([](scf::ForOp) {
+             return WalkResult::interrupt();
+           }).wasInterrupted();
 }
 
 namespace {
@@ -399,20 +413,37 @@ struct FuseWindowsPass
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::LinalgOp> windows;
+    // Those with a schedule that may have no effect, and the reason.
+    SmallVector<std::pair<linalg::LinalgOp, StringRef>> scheduled;
     getOperation().walk([&](linalg::LinalgOp op) {
+      if (isFused(op))
+        return moveWindowScheduleToLoops(op, op);
       StringRef why = rejectWindow(op);
-      if (why.empty())
+      if (why.empty()) {
         windows.push_back(op);
-      else
-        LDBG() << op.getLoc() << ": " << op->getName() << ": " << why;
+        return;
+      }
+      LDBG() << op.getLoc() << ": " << op->getName() << ": " << why;
+      if (op->hasAttr(windowScheduleName) && op.hasPureTensorSemantics())
+        scheduled.emplace_back(op, why);
     });
+    for (auto [op, why] : scheduled)
+      if (!groups || !matchGroups(op))
+        op.emitWarning() << "window_schedule has no effect: " << why;
     auto isGrouped = [&](linalg::LinalgOp op) {
       return groups && matchGroups(op).has_value();
     };
     auto rewriteGroups = [&](linalg::LinalgOp op, const Chip &chip) {
       GroupedForm form = *matchGroups(op);
-      if (chip.policy.simt.pointsPerThread > 1 ||
-          (form.channelsLast && !hasManyThreads(op, form, chip)))
+      bool isScheduled = op->hasAttr(windowScheduleName);
+      if (chip.policy.simt.pointsPerThread > 1) {
+        if (isScheduled)
+          op.emitWarning() << "window_schedule has no effect: threads of "
+                           << chip.name
+                           << " do not compute convolutions of groups";
+        return success();
+      }
+      if (form.channelsLast && !isScheduled && !hasManyThreads(op, form, chip))
         return success();
       if (form.channelsLast)
         op = transposeFilter(rewriter, op, form.filter);

@@ -26,7 +26,7 @@
 #include "Graph/Passes.h"
 #include "GroupChannels.h"
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "TargetInfo/Chip.h"
 
@@ -152,7 +152,8 @@ static bool isMovable(Operation *op) {
   };
   return llvm::all_of(op->getOperandTypes(), isPlain) &&
          llvm::all_of(op->getResultTypes(), isPlain) &&
-         !op->hasAttr(TesseraDialect::ScheduleAttrHelper::getNameStr());
+         !op->hasAttr(TesseraDialect::ScheduleAttrHelper::getNameStr()) &&
+         !op->hasAttr(windowScheduleName);
 }
 
 /// Copies the attributes of other dialects to the op that replaces `from`.

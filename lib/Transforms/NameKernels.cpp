@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -52,6 +52,7 @@ struct NameKernelsPass
       };
       keep(tessera::TesseraDialect::ScheduleAttrHelper::getNameStr(),
            schedules);
+      keep(tessera::windowScheduleName, schedules);
       keep(tessera::TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
            origins);
       keep(tessera::TesseraDialect::SchedulePredictionAttrHelper::getNameStr(),

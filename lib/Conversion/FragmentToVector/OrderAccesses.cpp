@@ -321,7 +321,7 @@ static bool isTiled(gpu::GPUFuncOp kernel) {
                              TesseraDialect::SchedulesAttrHelper::getNameStr())
                        : DictionaryAttr();
   return getFragmentGroup(kernel) > 1 ||
-         (schedules && schedules.get(kernel.getName()));
+         (schedules && schedules.getAs<ScheduleAttr>(kernel.getName()));
 }
 
 void mlir::tessera::orderAccesses(Operation *root,

@@ -27,11 +27,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToGPU/InitialFill.h"
+#include "Conversion/LinalgToGPU/PointMapping.h"
 #include "Conversion/LinalgToGPU/RowGroups.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/WindowTask.h"
 #include "Simt.h"
 #include "TargetInfo/Chip.h"
 
@@ -59,6 +62,8 @@ namespace mlir::tessera {
 #define DEBUG_TYPE "tessera-map-linalg-to-simt"
 
 STATISTIC(numMappedOps, "Number of linalg ops mapped to threads");
+STATISTIC(numDroppedSchedules,
+          "Number of tuned schedules of windows that are no longer legal");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -161,7 +166,7 @@ public:
       : op(op), starts(starts), chip(chip), builder(op.getLoc(), op),
         math(builder) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   Operand getOperand(OpOperand &operand) {
@@ -174,18 +179,17 @@ private:
       return simt::broadcast(b, starts[i], position.width);
     return emitLoad(b, getOperand(*op.getDpsInitOperand(i)), position);
   }
-  /// The block's argument for `operand`, if it is read.
-  BlockArgument getReadArgument(OpOperand &operand);
-  int64_t getThreads() const {
-    return std::min(chip.policy.simt.threads, chip.maxThreads);
+  BlockArgument getReadArgument(OpOperand &operand) {
+    return simt::getReadArgument(op, operand);
   }
 
   /// Many threads for each result; fails if the op's combiners are not known.
   LogicalResult emitReduction();
-  /// Orders the parallel dimensions by the output's layout, and chooses the
-  /// number of points that one thread computes at a time.
-  void choosePoints();
-  /// Creates a launch of that many threads, with the purpose of the op.
+  /// Chooses the points that one thread computes, or takes them from the
+  /// schedule of a window.
+  LogicalResult choosePoints();
+  /// Creates a launch of that many threads, with the purpose and the schedule
+  /// of the op.
   gpu::LaunchOp launchPoints(Value gridX, Value gridY, int64_t threads);
   void launchThreads();
   void launchChunks();
@@ -207,9 +211,6 @@ private:
   SmallVector<Value> emitSeparately(const Position &all);
   /// A body with loops for the points at `first` of each of the rows.
   void emitLoops(const Position &first);
-  /// The number of rows of a thread, for a body with loops, where `width` may
-  /// become smaller.
-  int64_t chooseRows();
 
   linalg::LinalgOp op;
   ArrayRef<Value> starts;
@@ -219,32 +220,16 @@ private:
   /// Extents of the iteration dimensions, and the current indices.
   SmallVector<Value> sizes, index;
   SmallVector<unsigned> parallel, reduction;
-  /// Points along the last parallel dimension that a thread does at a time.
-  int64_t width = 1;
-  /// Whether the body has loops (SimtLoops.cpp).
-  bool hasLoops = false;
-  /// Whether the points that a thread does at a time are a strip.
-  bool isStrip = false;
-  /// Whether the body, which has branches, runs for each of the points, which
-  /// are stored together.
-  bool isSeparate = false;
-  /// Such points along another parallel dimension, at which neighbouring
-  /// windows share elements.
-  int64_t rows = 1;
-  unsigned rowDim = 0;
+  /// The points of a thread.
+  PointMapping points;
+  /// The schedule of a window that threads compute; null for other ops.
+  WindowScheduleAttr schedule;
+  /// Whether the program or a record has it.
+  bool isGiven = false;
   /// Elements of operands that have been read already, by operand number.
   DenseMap<unsigned, Value> loaded;
 };
 } // namespace
-
-BlockArgument Mapper::getReadArgument(OpOperand &operand) {
-  // Not every op's body has an argument for each output.
-  Block *body = op.getBlock();
-  unsigned i = operand.getOperandNumber();
-  if (i >= body->getNumArguments() || body->getArgument(i).use_empty())
-    return {};
-  return body->getArgument(i);
-}
 
 //===----------------------------------------------------------------------===//
 // Reductions
@@ -322,143 +307,8 @@ LogicalResult Mapper::emitReduction() {
 // Points
 //===----------------------------------------------------------------------===//
 
-/// Whether `body` yields its input unchanged.
-static bool isCopy(Block &body) {
-  return body.without_terminator().empty() &&
-         llvm::all_of(body.getTerminator()->getOperands(),
-                      llvm::IsaPred<BlockArgument>);
-}
-
-static bool hasLoop(Block &body) {
-  return body.walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
-/// Whether `body` loops over the rows and columns of a window alone, and reads
-/// both an image and a filter.
-static bool isDepthwise(Block &body) {
-  int64_t loops = 0, loads = 0;
-  body.walk([&](Operation *nested) {
-    loops += isa<scf::ForOp>(nested);
-    loads += isa<memref::LoadOp>(nested);
-  });
-  return loops <= 2 && loads >= 2;
-}
-
-void Mapper::choosePoints() {
-  if (parallel.empty())
-    return;
-  // In the layout of the largest output.
-  SmallVector<Operand> outputs;
-  for (OpOperand &output : op.getDpsInitsMutable())
-    outputs.push_back(getOperand(output));
-  for (const Operand &output : outputs) {
-    SmallVector<unsigned> order;
-    for (AffineExpr result : output.map.getResults())
-      if (auto dim = dyn_cast<AffineDimExpr>(result))
-        if (llvm::is_contained(parallel, dim.getPosition()))
-          order.push_back(dim.getPosition());
-    if (order.size() != parallel.size())
-      continue;
-    parallel = order;
-    if (std::optional<unsigned> fastest = getFastestDim(output, parallel))
-      if (llvm::is_contained(parallel, *fastest)) {
-        llvm::erase(parallel, *fastest);
-        parallel.push_back(*fastest);
-      }
-    break;
-  }
-  if (!reduction.empty())
-    return;
-  unsigned inner = parallel.back();
-  std::optional<int64_t> ofLoops;
-  if (!canVectorize(*op.getBlock())) {
-    ofLoops = getVectorWidthOfLoops(*op.getBlock(), inner, chip);
-    if (std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
-        !ofLoops && extent && chip.policy.simt.pointsPerThread == 1) {
-      ofLoops = getStripWidth(*op.getBlock(), inner, *extent, chip);
-      isStrip = ofLoops.has_value();
-    }
-    hasLoops = ofLoops.has_value();
-  }
-  SmallVector<Operand> operands(outputs);
-  for (const Operand &output : outputs)
-    if (getMovement(output, inner) != Movement::Contiguous)
-      return;
-  if (!canVectorize(*op.getBlock())) {
-    // The indices along a short dimension are constants then.
-    int64_t widest = getVectorWidth(outputs, inner, chip);
-    std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
-    isSeparate = extent && *extent > ofLoops.value_or(1) && *extent <= widest &&
-                 llvm::isPowerOf2_64(static_cast<uint64_t>(*extent)) &&
-                 !hasLoop(*op.getBlock()) &&
-                 llvm::none_of(op->getOpOperands(), [&](OpOperand &operand) {
-                   return getReadArgument(operand) != nullptr;
-                 });
-    if (isSeparate)
-      hasLoops = false;
-    if (!hasLoops) {
-      width = isSeparate ? *extent : 1;
-      return;
-    }
-  }
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (getReadArgument(*input))
-      operands.push_back(getOperand(*input));
-  // A copy from unaligned rows still writes wide pieces, of elements that
-  // adjacent threads read from the same lines of memory.
-  if (isCopy(*op.getBlock()))
-    width = getVectorWidth(outputs, inner, chip, /*anywhere=*/operands);
-  else
-    width = getVectorWidth(operands, inner, chip);
-  if (ofLoops)
-    width = std::min(width, *ofLoops);
-  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
-  while (extent && width > 1 && width > *extent)
-    width /= 2;
-  if (isStrip && width == 1)
-    hasLoops = isStrip = false;
-}
-
-int64_t Mapper::chooseRows() {
-  // With accumulators of 32 floats, an SM still has room for many threads.
-  constexpr int64_t mostRows = 8, mostPoints = 32;
-  // Fewer threads cannot hide the latency of memory.
-  constexpr int64_t threadsPerSM = 512;
-  if (!hasLoops || parallel.size() < 2 || chip.processors == 0 ||
-      !hasLoop(*op.getBlock()))
-    return 1;
-  ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
-  rowDim = getSlidingDim(*op.getBlock(), outer).value_or(outer.back());
-  std::optional<int64_t> total = getStaticProduct(sizes, parallel),
-                         extent = getConstantIntValue(sizes[rowDim]);
-  if (!total || !extent)
-    return 1;
-  auto countRows = [&](int64_t points) -> int64_t {
-    for (int64_t count = std::min(mostRows, mostPoints / points); count > 1;
-         --count)
-      if (*extent % count == 0 && count * points >= width &&
-          *total / points / count >= chip.processors * threadsPerSM)
-        return count;
-    return 1;
-  };
-  // Vectors of half the width at more positions share more of the filter of a
-  // depthwise convolution; those of a pooling share nothing by that, and with
-  // channels in another loop, the filter is a vector itself.
-  int64_t count = countRows(width);
-  if (!isDepthwise(*op.getBlock()))
-    return count;
-  for (int64_t points = width / 2; points > 1 && points >= width / 4;
-       points /= 2)
-    if (int64_t more = countRows(points); more > count) {
-      width = points;
-      return more;
-    }
-  return count;
-}
-
 std::optional<unsigned> Mapper::getTransposedDim() {
-  if (!reduction.empty() || parallel.size() < 2 || width > 1)
+  if (!reduction.empty() || parallel.size() < 2 || points.width > 1)
     return std::nullopt;
   unsigned inner = parallel.back();
   for (OpOperand &output : op.getDpsInitsMutable())
@@ -491,6 +341,12 @@ gpu::LaunchOp Mapper::launchPoints(Value gridX, Value gridY, int64_t threads) {
   if (Attribute packing =
           op->getAttr(TesseraDialect::PackingAttrHelper::getNameStr()))
     launch->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(), packing);
+  if (schedule)
+    launch->setAttr(windowScheduleName, schedule);
+  if (Attribute origin =
+          op->getAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr()))
+    launch->setAttr(TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
+                    origin);
   return launch;
 }
 
@@ -510,7 +366,7 @@ void Mapper::launchTiles(unsigned other) {
   counts[other] = math.ceilDiv(sizes[other], tile);
   SmallVector<unsigned> order(rest);
   order.append({other, inner});
-  int64_t threads = getThreads(), rowsAtOnce = threads / tileSize;
+  int64_t threads = points.threads, rowsAtOnce = threads / tileSize;
   gpu::LaunchOp launch =
       launchPoints(math.product(counts, order), math.constant(1), threads);
   Value column = math.rem(launch.getThreadIds().x, tile);
@@ -574,13 +430,14 @@ void Mapper::launchTiles(unsigned other) {
 void Mapper::launchThreads() {
   SmallVector<Value> counts(sizes);
   unsigned inner = parallel.empty() ? 0 : parallel.back();
-  rows = chooseRows();
+  int64_t width = points.width, rows = points.rows;
+  unsigned rowDim = points.rowDim;
   if (width > 1)
     counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
   if (rows > 1)
     counts[rowDim] = math.div(sizes[rowDim], math.constant(rows));
   Value total = math.product(counts, parallel);
-  int64_t threads = getThreads();
+  int64_t threads = points.threads;
   gpu::LaunchOp launch = launchPoints(
       math.ceilDiv(total, math.constant(threads)), math.constant(1), threads);
   Value linear =
@@ -634,11 +491,11 @@ void Mapper::launchChunks() {
   ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
   Value numRows = math.product(sizes, outer);
   // The number of rows that make up the requested points.
-  Value points = math.constant(chip.policy.simt.pointsPerThread);
-  Value rows = math.max(math.div(points, math.max(sizes[inner], one)), one);
+  Value requested = math.constant(chip.policy.simt.pointsPerThread);
+  Value rows = math.max(math.div(requested, math.max(sizes[inner], one)), one);
   gpu::LaunchOp launch =
       launchPoints(outer.empty() ? one : math.ceilDiv(numRows, rows),
-                   math.ceilDiv(sizes[inner], points), /*threads=*/1);
+                   math.ceilDiv(sizes[inner], requested), /*threads=*/1);
   auto chunk = [&](Value block, Value step, Value end) {
     Value begin = math.mul(block, step);
     return std::make_pair(
@@ -647,7 +504,7 @@ void Mapper::launchChunks() {
                    .getResult());
   };
   auto [rowBegin, rowEnd] = chunk(launch.getBlockIds().x, rows, numRows);
-  auto [begin, end] = chunk(launch.getBlockIds().y, points, sizes[inner]);
+  auto [begin, end] = chunk(launch.getBlockIds().y, requested, sizes[inner]);
   if (!outer.empty()) {
     auto loop = scf::ForOp::create(builder, rowBegin, rowEnd, one);
     builder.setInsertionPointToStart(loop.getBody());
@@ -660,6 +517,7 @@ void Mapper::launchChunks() {
     index[inner] = loop.getInductionVar();
     emitPoints(step);
   };
+  int64_t width = points.width;
   if (width > 1) {
     Value count = math.div(math.sub(end, begin), math.constant(width));
     Value middle = math.add(begin, math.mul(count, width));
@@ -707,19 +565,19 @@ void Mapper::emitLoops(const Position &first) {
   SmallVector<IRMapping> mappings;
   SmallVector<Value> noValues(op.getNumDpsInits());
   Strip strip;
-  if (isStrip)
+  if (points.isStrip)
     strip = {first.width, *getConstantIntValue(sizes[first.along])};
-  for (int64_t i = 0; i < rows; ++i) {
+  for (int64_t i = 0; i < points.rows; ++i) {
     Position access = first;
     if (i != 0) {
-      Value &row = access.index[rowDim];
+      Value &row = access.index[points.rowDim];
       row = math.add(row, math.constant(i));
     }
     IRMapping arguments = mapArguments(access, noValues);
     for (int64_t point = 0; point < strip.width; ++point) {
       mappings.push_back(arguments);
       positions.push_back(access);
-      if (!isStrip)
+      if (!points.isStrip)
         continue;
       positions.back().width = 1;
       positions.back().index[first.along] =
@@ -734,17 +592,17 @@ void Mapper::emitLoops(const Position &first) {
   }
   cloneLoops(builder, *op.getBlock(), positions, mappings, strip, chip);
   for (auto [row, access] : llvm::enumerate(accesses)) {
-    auto points = ArrayRef<IRMapping>(mappings).slice(
+    auto ofRow = ArrayRef<IRMapping>(mappings).slice(
         row * static_cast<size_t>(strip.width),
         static_cast<size_t>(strip.width));
     SmallVector<SmallVector<Value>> values(op.getNumDpsInits());
-    for (const IRMapping &mapping : points)
+    for (const IRMapping &mapping : ofRow)
       for (auto [list, value] : llvm::zip_equal(values, getYielded(mapping)))
         list.push_back(value);
     for (auto [list, output] :
          llvm::zip_equal(values, op.getDpsInitsMutable())) {
       Value value = list.front();
-      if (isStrip)
+      if (points.isStrip)
         value = vector::FromElementsOp::create(
             builder, VectorType::get(access.width, value.getType()), list);
       emitStore(builder, value, getOperand(output), access);
@@ -758,27 +616,27 @@ SmallVector<Value> Mapper::emitSeparately(const Position &all) {
     Position position{all.index, all.along, 1};
     position.index[all.along] = math.add(all.index[all.along], i);
     SmallVector<Value> noValues(op.getNumDpsInits());
-    for (auto [points, value] :
+    for (auto [list, value] :
          llvm::zip_equal(values, emitBody(position, noValues)))
-      points.push_back(value);
+      list.push_back(value);
   }
   SmallVector<Value> vectors;
-  for (ArrayRef<Value> points : values)
+  for (ArrayRef<Value> list : values)
     vectors.push_back(vector::FromElementsOp::create(
-        builder, VectorType::get(all.width, points[0].getType()), points));
+        builder, VectorType::get(all.width, list[0].getType()), list));
   return vectors;
 }
 
-void Mapper::emitPoints(int64_t points) {
+void Mapper::emitPoints(int64_t width) {
   unsigned numOutputs = op.getNumDpsInits();
-  Position position{index, parallel.empty() ? 0 : parallel.back(), points};
+  Position position{index, parallel.empty() ? 0 : parallel.back(), width};
   auto storeOutputs = [&](ValueRange values) {
     for (auto [value, output] : llvm::zip(values, op.getDpsInitsMutable()))
       emitStore(builder, value, getOperand(output), position);
   };
-  if (hasLoops && (points > 1 || rows > 1))
+  if (points.hasLoops && (width > 1 || points.rows > 1))
     return emitLoops(position);
-  if (isSeparate && points > 1)
+  if (points.isSeparate && width > 1)
     return storeOutputs(emitSeparately(position));
   if (reduction.empty()) {
     storeOutputs(emitBody(position, SmallVector<Value>(numOutputs)));
@@ -819,7 +677,40 @@ void Mapper::emitPoints(int64_t points) {
   storeOutputs(results);
 }
 
-void Mapper::run() {
+LogicalResult Mapper::choosePoints() {
+  StringRef originName = TesseraDialect::ScheduleOriginAttrHelper::getNameStr();
+  PointMappings mappings(op, chip);
+  points = mappings.getDefault();
+  parallel = points.parallel;
+  if (!getWindowOp(op))
+    return success();
+  schedule = mappings.getDefaultSchedule();
+  WindowScheduleAttr given = getWindowSchedule(op);
+  if (!given)
+    return success();
+  std::string why = mappings.explain(given);
+  auto origin = op->getAttrOfType<StringAttr>(originName);
+  if (!why.empty() && !origin)
+    return op.emitError(why);
+  if (!why.empty()) {
+    ++numDroppedSchedules;
+    op.emitWarning() << "the tuned schedule of this window ("
+                     << origin.getValue() << ") is not used: " << why
+                     << "; tune it again";
+    op->setAttr(originName, builder.getStringAttr(
+                                "the compiler's choice: the tuned schedule is "
+                                "no longer legal"));
+    return success();
+  }
+  schedule = given;
+  points = mappings.get(given);
+  isGiven = true;
+  if (!origin)
+    op->setAttr(originName, builder.getStringAttr("set in the program"));
+  return success();
+}
+
+LogicalResult Mapper::run() {
   for (Range range : op.createLoopRanges(builder, op.getLoc()))
     sizes.push_back(
         getValueOrCreateConstantIndexOp(builder, op.getLoc(), range.size));
@@ -829,16 +720,23 @@ void Mapper::run() {
     if (!llvm::is_contained(parallel, d))
       reduction.push_back(d);
   if (reduction.empty() || failed(emitReduction())) {
-    choosePoints();
-    std::optional<unsigned> transposed = getTransposedDim();
-    if (chip.policy.simt.pointsPerThread > 1)
+    if (failed(choosePoints()))
+      return failure();
+    std::optional<unsigned> transposed;
+    if (!isGiven)
+      transposed = getTransposedDim();
+    if (chip.policy.simt.pointsPerThread > 1) {
       launchChunks();
-    else if (transposed && getThreads() % tileSize == 0)
+    } else if (transposed && points.threads % tileSize == 0) {
+      schedule = {};
+      points.rows = 1;
       launchTiles(*transposed);
-    else
+    } else {
       launchThreads();
+    }
   }
   op->erase();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -969,6 +867,9 @@ struct TesseraMapLinalgToSimtPass
       Attribute packing =
           op->getAttr(TesseraDialect::PackingAttrHelper::getNameStr());
       SmallVector<Value> first = starts.lookup(op);
+      if (getWindowSchedule(op) && !getWindowOp(op))
+        op.emitWarning() << "window_schedule has no effect: this op is not a "
+                            "window that threads compute point by point";
       linalg::LinalgOp mapped = collapse(generalize(op));
       if (packing)
         mapped->setAttr(TesseraDialect::PackingAttrHelper::getNameStr(),
@@ -978,8 +879,7 @@ struct TesseraMapLinalgToSimtPass
              << " reduction loops";
       ++numMappedOps;
       first.resize(mapped.getNumDpsInits());
-      Mapper(mapped, first, chip).run();
-      return success();
+      return Mapper(mapped, first, chip).run();
     };
     if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), isMapped, map)))
       return signalPassFailure();

@@ -44,6 +44,9 @@ struct Position {
   int64_t alignment = 0;
 };
 
+/// The block's argument for `operand` of `op`, if it is read.
+BlockArgument getReadArgument(linalg::LinalgOp op, OpOperand &operand);
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,15 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::simt;
 
+BlockArgument simt::getReadArgument(linalg::LinalgOp op, OpOperand &operand) {
+  // Not every op's body has an argument for each output.
+  Block *body = op.getBlock();
+  unsigned i = operand.getOperandNumber();
+  if (i >= body->getNumArguments() || body->getArgument(i).use_empty())
+    return {};
+  return body->getArgument(i);
+}
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//

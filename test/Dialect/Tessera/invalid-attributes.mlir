@@ -9,13 +9,18 @@ module attributes {tessera.schedule = #tessera.schedule<workgroup = [64, 64], su
 
 // -----
 
-// expected-error @+1 {{attribute_c1: 'tessera.schedule_origin' must be on a tessera.contract, a tessera.attention or a gpu.launch}}
+// expected-error @+1 {{attribute_c1: 'tessera.schedule_origin' must be on a tessera.contract, a tessera.attention, a linalg op or a gpu.launch}}
 func.func private @f() attributes {tessera.schedule_origin = "x"}
 
 // -----
 
 // expected-error @+1 {{attribute_c1: 'tessera.schedule_prediction' must be on a tessera.contract, a tessera.attention or a gpu.launch}}
 func.func private @f() attributes {tessera.schedule_prediction = "x"}
+
+// -----
+
+// expected-error @+1 {{attribute_c1: 'tessera.window_schedule' must be on a linalg op, an scf.for or a gpu.launch}}
+func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 1, rows = 1, threads = 1>}
 
 // -----
 
@@ -354,7 +359,7 @@ module attributes {tessera.tuned_source = 1} {
 
 // -----
 
-// expected-error @+1 {{attribute_c2: 'tessera.schedules' must be a dictionary of #tessera.schedule}}
+// expected-error @+1 {{attribute_c2: 'tessera.schedules' must be a dictionary of #tessera.schedule and #tessera.window_schedule}}
 module attributes {tessera.schedules = {k = "x"}} {
 }
 
@@ -381,6 +386,29 @@ module attributes {tessera.plain_matmuls = {k = "1x2x3 f32 x f32 -> f32"}} {
 // expected-error @+1 {{attribute_c2: 'tessera.packings' must be a dictionary of strings}}
 module attributes {tessera.packings = "x"} {
 }
+
+// -----
+
+func.func @f(%x: f32, %a: memref<4xf32>) {
+  // expected-error @+1 {{attribute_c2: 'tessera.window_schedule' must be a #tessera.window_schedule, but is}}
+  linalg.fill {tessera.window_schedule = 1} ins(%x : f32) outs(%a : memref<4xf32>)
+  return
+}
+
+// -----
+
+// expected-error @+1 {{window_schedule_c1: rows must be at least 1, not 0}}
+func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 1, rows = 0, threads = 64>}
+
+// -----
+
+// expected-error @+1 {{window_schedule_c2: points must be a power of two, not 6}}
+func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 6, rows = 1, threads = 64>}
+
+// -----
+
+// expected-error @+1 {{window_schedule_c2: points (64) times rows (8) must be at most 256}}
+func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 64, rows = 8, threads = 64>}
 
 // -----
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -121,10 +122,21 @@ static constexpr OpCheck moduleOp{
                        isa<FunctionOpInterface>(op);
               },
               "a linalg op, a gpu.launch or a function"},
+    contraction{[](Operation *op) {
+                  return isa<ContractOp, AttentionOp, gpu::LaunchOp>(op);
+                },
+                "a tessera.contract, a tessera.attention or a gpu.launch"},
     tuned{[](Operation *op) {
-            return isa<ContractOp, AttentionOp, gpu::LaunchOp>(op);
+            return isa<ContractOp, AttentionOp, gpu::LaunchOp>(op) ||
+                   isLinalg(op);
           },
-          "a tessera.contract, a tessera.attention or a gpu.launch"},
+          "a tessera.contract, a tessera.attention, a linalg op or a "
+          "gpu.launch"},
+    window{[](Operation *op) {
+             return isLinalg(op) || isa<gpu::LaunchOp>(op) ||
+                    op->getName().getStringRef() == "scf.for";
+           },
+           "a linalg op, an scf.for or a gpu.launch"},
     launch{[](Operation *op) { return isa<gpu::LaunchOp>(op); },
            "a gpu.launch"},
     kernel{[](Operation *op) { return isa<FunctionOpInterface>(op); },
@@ -177,10 +189,10 @@ static bool areAtLeast(Attribute value, int64_t least) {
          });
 }
 
-template <typename T> static bool areAll(Attribute value) {
+template <typename... T> static bool areAll(Attribute value) {
   auto entries = dyn_cast<DictionaryAttr>(value);
   return entries && llvm::all_of(entries, [](NamedAttribute entry) {
-           return isa<T>(entry.getValue());
+           return isa<T...>(entry.getValue());
          });
 }
 
@@ -190,7 +202,8 @@ static bool isRecord(NamedAttribute entry) {
   auto record = dyn_cast<DictionaryAttr>(entry.getValue());
   Attribute schedule = record ? record.get("schedule") : Attribute();
   return record && record.getAs<StringAttr>("origin") &&
-         (!schedule || isa<ScheduleAttr, StringAttr>(schedule)) &&
+         (!schedule ||
+          isa<ScheduleAttr, WindowScheduleAttr, StringAttr>(schedule)) &&
          record.size() == (schedule ? 2 : 1);
 }
 
@@ -229,10 +242,15 @@ static constexpr ValueCheck unit{
          "a #tessera.chip"},
     schedule{[](Attribute value) { return isa<ScheduleAttr>(value); },
              "a #tessera.schedule"},
+    windowSchedule{
+        [](Attribute value) { return isa<WindowScheduleAttr>(value); },
+        "a #tessera.window_schedule"},
     plainMatmul{[](Attribute value) { return isa<PlainMatmulAttr>(value); },
                 "a #tessera.plain_matmul"},
     texts{areAll<StringAttr>, "a dictionary of strings"},
-    schedules{areAll<ScheduleAttr>, "a dictionary of #tessera.schedule"},
+    schedules{areAll<ScheduleAttr, WindowScheduleAttr>,
+              "a dictionary of #tessera.schedule and "
+              "#tessera.window_schedule"},
     plainMatmuls{areAll<PlainMatmulAttr>,
                  "a dictionary of #tessera.plain_matmul"},
     records{[](Attribute value) {
@@ -240,7 +258,8 @@ static constexpr ValueCheck unit{
               return entries && llvm::all_of(entries, isRecord);
             },
             "a dictionary of dictionaries of a string 'origin' and, "
-            "optionally, a #tessera.schedule 'schedule'"},
+            "optionally, a 'schedule': a #tessera.schedule, a "
+            "#tessera.window_schedule or their text"},
     tensorMaps{[](Attribute value) {
                  auto maps = dyn_cast<ArrayAttr>(value);
                  return maps && llvm::all_of(maps, isTensorMap);
@@ -278,35 +297,56 @@ struct Rule {
 
 static const Rule rules[] = {
     // Ops of the user's program, and launches.
-    RULE(Schedule, scheduled, schedule), RULE(ScheduleOrigin, tuned, text),
-    RULE(SchedulePrediction, tuned, text), RULE(AllowTf32, linalgOp, unit),
-    RULE(AllowFastF8, linalgOp, unit), RULE(Packing, copied, text),
-    RULE(Purpose, launch, text), RULE(PlainMatmul, launch, plainMatmul),
+    RULE(Schedule, scheduled, schedule),
+    RULE(ScheduleOrigin, tuned, text),
+    RULE(SchedulePrediction, contraction, text),
+    {windowScheduleName, holders::window, ranges::windowSchedule},
+    RULE(AllowTf32, linalgOp, unit),
+    RULE(AllowFastF8, linalgOp, unit),
+    RULE(Packing, copied, text),
+    RULE(Purpose, launch, text),
+    RULE(PlainMatmul, launch, plainMatmul),
     // Modules, by the names of kernels or the keys of tasks.
-    RULE(Chip, anyModule, chip), RULE(Tuned, moduleOp, records),
-    RULE(TunedSource, moduleOp, text), RULE(Schedules, moduleOp, schedules),
+    RULE(Chip, anyModule, chip),
+    RULE(Tuned, moduleOp, records),
+    RULE(TunedSource, moduleOp, text),
+    RULE(Schedules, moduleOp, schedules),
     RULE(ScheduleOrigins, moduleOp, texts),
     RULE(SchedulePredictions, moduleOp, texts),
-    RULE(PlainMatmuls, moduleOp, plainMatmuls), RULE(Packings, moduleOp, texts),
+    RULE(PlainMatmuls, moduleOp, plainMatmuls),
+    RULE(Packings, moduleOp, texts),
     // Kernels.
-    RULE(Group, kernel, count), RULE(Stages, kernel, count),
-    RULE(Cluster, kernel, count), RULE(Sharers, kernel, pair),
-    RULE(WorkgroupBytes, kernelOrLaunch, number), RULE(Copies, kernel, text),
+    RULE(Group, kernel, count),
+    RULE(Stages, kernel, count),
+    RULE(Cluster, kernel, count),
+    RULE(Sharers, kernel, pair),
+    RULE(WorkgroupBytes, kernelOrLaunch, number),
+    RULE(Copies, kernel, text),
     RULE(TensorMaps, kernelOrLaunch, tensorMaps),
     RULE(ProducerThreads, kernelOrLaunch, count),
     RULE(TakenArguments, kernelOrLaunch, numbers),
-    RULE(Registers, kernel, count), RULE(ParameterAlignments, kernel, numbers),
+    RULE(Registers, kernel, count),
+    RULE(ParameterAlignments, kernel, numbers),
     RULE(Kernel, kernel, unit),
     // Ops in kernels.
-    RULE(Bulk, copy, boolean), RULE(CopyThreads, copy, count),
-    RULE(Alignment, access, number), RULE(Uniform, anyCopy, unit),
-    RULE(WholeBytes, anyCopy, unit), RULE(KPacked, onMemory, pair),
-    RULE(LdsWidth, asyncCopy, count), RULE(LdsLoads, wait, number),
-    RULE(BlockLoad, load, unit), RULE(Instruction, matmul, name),
-    RULE(Widened, matmul, unit), RULE(TransposedA, matmul, unit),
-    RULE(TransposedB, matmul, unit), RULE(Overlapped, matmul, unit),
-    RULE(InFlight, matmul, unit), RULE(Issuer, branch, unit),
-    RULE(StepAwait, region, unit), RULE(Context, cast, unit),
+    RULE(Bulk, copy, boolean),
+    RULE(CopyThreads, copy, count),
+    RULE(Alignment, access, number),
+    RULE(Uniform, anyCopy, unit),
+    RULE(WholeBytes, anyCopy, unit),
+    RULE(KPacked, onMemory, pair),
+    RULE(LdsWidth, asyncCopy, count),
+    RULE(LdsLoads, wait, number),
+    RULE(BlockLoad, load, unit),
+    RULE(Instruction, matmul, name),
+    RULE(Widened, matmul, unit),
+    RULE(TransposedA, matmul, unit),
+    RULE(TransposedB, matmul, unit),
+    RULE(Overlapped, matmul, unit),
+    RULE(InFlight, matmul, unit),
+    RULE(Issuer, branch, unit),
+    RULE(StepAwait, region, unit),
+    RULE(Context, cast, unit),
     RULE(Field, cast, number)};
 
 #undef RULE

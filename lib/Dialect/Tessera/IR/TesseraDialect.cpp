@@ -7,6 +7,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "Dialect/Tessera/IR/ContractMaps.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

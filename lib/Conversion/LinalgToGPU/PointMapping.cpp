@@ -1,0 +1,249 @@
+//===- PointMapping.cpp - The points of an op that a thread computes ------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/LinalgToGPU/PointMapping.h"
+
+#include "Simt.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+using namespace mlir::tessera::simt;
+
+/// Whether `body` yields its input unchanged.
+static bool isCopy(Block &body) {
+  return body.without_terminator().empty() &&
+         llvm::all_of(body.getTerminator()->getOperands(),
+                      llvm::IsaPred<BlockArgument>);
+}
+
+static bool hasLoop(Block &body) {
+  return body.walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// Whether `body` loops over the rows and columns of a window alone, and reads
+/// both an image and a filter.
+static bool isDepthwise(Block &body) {
+  int64_t loops = 0, loads = 0;
+  body.walk([&](Operation *nested) {
+    loops += isa<scf::ForOp>(nested);
+    loads += isa<memref::LoadOp>(nested);
+  });
+  return loops <= 2 && loads >= 2;
+}
+
+/// Whether the chip's threads compute many points each, in loops.
+static bool hasLongThreads(const Chip &chip) {
+  return chip.policy.simt.pointsPerThread > 1;
+}
+
+PointMappings::PointMappings(linalg::LinalgOp op, const Chip &chip)
+    : op(op), chip(chip), extents(op.getStaticLoopRanges()) {
+  op.getParallelDims(widest.parallel);
+  if (!hasLongThreads(chip))
+    widest.threads = std::min(chip.policy.simt.threads, chip.maxThreads);
+  if (!widest.parallel.empty()) {
+    orderDims();
+    chooseWidth();
+  }
+  choice = widest;
+  chooseRows();
+}
+
+std::optional<int64_t> PointMappings::getExtent(unsigned dim) const {
+  return ShapedType::isDynamic(extents[dim])
+             ? std::nullopt
+             : std::optional<int64_t>(extents[dim]);
+}
+
+std::optional<int64_t> PointMappings::countPoints() const {
+  int64_t points = 1;
+  for (unsigned dim : widest.parallel) {
+    std::optional<int64_t> extent = getExtent(dim);
+    if (!extent)
+      return std::nullopt;
+    points *= *extent;
+  }
+  return points;
+}
+
+/// Orders the parallel dimensions by the layout of the largest output.
+void PointMappings::orderDims() {
+  SmallVector<unsigned> &parallel = widest.parallel;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    Operand output{init.get(), op.getMatchingIndexingMap(&init)};
+    SmallVector<unsigned> order;
+    for (AffineExpr result : output.map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        if (llvm::is_contained(parallel, dim.getPosition()))
+          order.push_back(dim.getPosition());
+    if (order.size() != parallel.size())
+      continue;
+    parallel = order;
+    if (std::optional<unsigned> fastest = getFastestDim(output, parallel))
+      if (llvm::is_contained(parallel, *fastest)) {
+        llvm::erase(parallel, *fastest);
+        parallel.push_back(*fastest);
+      }
+    return;
+  }
+}
+
+/// Chooses the greatest number of points that one thread can compute at a time.
+void PointMappings::chooseWidth() {
+  if (op.getNumReductionLoops() != 0)
+    return;
+  unsigned inner = widest.parallel.back();
+  Block &body = *op.getBlock();
+  std::optional<int64_t> extent = getExtent(inner), ofLoops;
+  if (!canVectorize(body)) {
+    ofLoops = getVectorWidthOfLoops(body, inner, chip);
+    if (!ofLoops && extent && !hasLongThreads(chip)) {
+      ofLoops = getStripWidth(body, inner, *extent, chip);
+      widest.isStrip = ofLoops.has_value();
+    }
+    widest.hasLoops = ofLoops.has_value();
+  }
+  SmallVector<Operand> operands;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    operands.push_back({init.get(), op.getMatchingIndexingMap(&init)});
+  for (const Operand &output : operands)
+    if (getMovement(output, inner) != Movement::Contiguous) {
+      // A strip of one point is not one.
+      widest.hasLoops &= !widest.isStrip;
+      widest.isStrip = false;
+      return;
+    }
+  if (!canVectorize(body)) {
+    // The indices along a short dimension are constants then.
+    int64_t most = getVectorWidth(operands, inner, chip);
+    widest.isSeparate =
+        extent && *extent > ofLoops.value_or(1) && *extent <= most &&
+        llvm::isPowerOf2_64(static_cast<uint64_t>(*extent)) && !hasLoop(body) &&
+        llvm::none_of(op->getOpOperands(), [&](OpOperand &operand) {
+          return getReadArgument(op, operand) != nullptr;
+        });
+    if (widest.isSeparate)
+      widest.hasLoops = widest.isStrip = false;
+    if (!widest.hasLoops) {
+      widest.width = widest.isSeparate ? *extent : 1;
+      return;
+    }
+  }
+  SmallVector<Operand> outputs(operands);
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (getReadArgument(op, *input))
+      operands.push_back({input->get(), op.getMatchingIndexingMap(input)});
+  // A copy from unaligned rows still writes wide pieces, of elements that
+  // adjacent threads read from the same lines of memory.
+  int64_t &width = widest.width;
+  width = isCopy(body)
+              ? getVectorWidth(outputs, inner, chip, /*anywhere=*/operands)
+              : getVectorWidth(operands, inner, chip);
+  if (ofLoops)
+    width = std::min(width, *ofLoops);
+  while (extent && width > 1 && width > *extent)
+    width /= 2;
+  if (widest.isStrip && width == 1)
+    widest.hasLoops = widest.isStrip = false;
+}
+
+/// Chooses the rows of a thread, for a body with loops, where the width may
+/// become smaller.
+void PointMappings::chooseRows() {
+  // With accumulators of 32 floats, an SM still has room for many threads.
+  constexpr int64_t mostRows = 8, mostPoints = 32;
+  // Fewer threads cannot hide the latency of memory.
+  constexpr int64_t threadsPerSM = 512;
+  if (!widest.hasLoops || widest.parallel.size() < 2 ||
+      !hasLoop(*op.getBlock()) || hasLongThreads(chip))
+    return;
+  ArrayRef<unsigned> outer = ArrayRef<unsigned>(widest.parallel).drop_back();
+  widest.rowDim = choice.rowDim =
+      getSlidingDim(*op.getBlock(), outer).value_or(outer.back());
+  std::optional<int64_t> total = countPoints();
+  int64_t extent = getRowExtent(widest.width);
+  if (!total || chip.processors == 0)
+    return;
+  auto countRows = [&](int64_t points) -> int64_t {
+    for (int64_t count = std::min(mostRows, mostPoints / points); count > 1;
+         --count)
+      if (extent % count == 0 && count * points >= widest.width &&
+          *total / points / count >= chip.processors * threadsPerSM)
+        return count;
+    return 1;
+  };
+  // Vectors of half the width at more positions share more of the filter of a
+  // depthwise convolution; those of a pooling share nothing by that, and with
+  // channels in another loop, the filter is a vector itself.
+  choice.rows = countRows(widest.width);
+  if (!isDepthwise(*op.getBlock()))
+    return;
+  for (int64_t points = widest.width / 2;
+       points > 1 && points >= widest.width / 4; points /= 2)
+    if (int64_t more = countRows(points); more > choice.rows) {
+      choice.width = points;
+      choice.rows = more;
+      return;
+    }
+}
+
+int64_t PointMappings::getRowExtent(int64_t points) const {
+  if (hasLongThreads(chip) || !widest.hasLoops ||
+      (widest.isStrip && points == 1) || widest.parallel.size() < 2)
+    return 1;
+  return getExtent(widest.rowDim).value_or(1);
+}
+
+int64_t PointMappings::getMostThreads() const {
+  return hasLongThreads(chip) ? 1 : chip.maxThreads;
+}
+
+WindowScheduleAttr PointMappings::getDefaultSchedule() const {
+  return WindowScheduleAttr::get(op->getContext(), choice.width, choice.rows,
+                                 choice.threads);
+}
+
+std::string PointMappings::explain(WindowScheduleAttr schedule) const {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  int64_t points = schedule.getPoints(), rows = schedule.getRows(),
+          threads = schedule.getThreads();
+  if (points > getMostPoints())
+    return "window_schedule_c3: points (" + number(points) +
+           ") must be at most " + number(getMostPoints()) +
+           ", the elements that a thread of " + chip.name +
+           " can compute at a time here";
+  if (int64_t extent = getRowExtent(points); extent % rows != 0)
+    return extent == 1
+               ? "window_schedule_c4: rows must be 1, not " + number(rows) +
+                     ": a thread of " + chip.name + " can only have one row" +
+                     (widest.isStrip && points == 1 ? " of one point here"
+                                                    : " here")
+               : "window_schedule_c4: rows (" + number(rows) +
+                     ") must divide the extent of the output's "
+                     "dimension that they are along, " +
+                     number(extent);
+  if (threads > getMostThreads())
+    return "window_schedule_c5: threads (" + number(threads) +
+           ") must be at most " + number(getMostThreads()) +
+           ", the limit of a workgroup of " + chip.name;
+  return "";
+}
+
+PointMapping PointMappings::get(WindowScheduleAttr schedule) const {
+  assert(explain(schedule).empty() && "the schedule is not legal");
+  PointMapping mapping = widest;
+  mapping.width = schedule.getPoints();
+  mapping.rows = schedule.getRows();
+  mapping.threads = schedule.getThreads();
+  if (mapping.isStrip && mapping.width == 1)
+    mapping.hasLoops = mapping.isStrip = false;
+  return mapping;
+}

@@ -17,9 +17,13 @@ namespace tessera::tuning {
 
 using llvm::StringRef;
 
+/// The name of the attribute of an op that has this schedule.
+StringRef getScheduleName(StringRef text);
+
 /// Maps the fields of "#tessera.schedule<workgroup = [64, 64], k = 32, ...>" to
-/// their texts ("[64, 64]"); a field that is left out has its default. Empty if
-/// the text is not a schedule.
+/// their texts ("[64, 64]"); a field that is left out has its default. Those of
+/// "#tessera.window_schedule<...>" likewise. Empty if the text is not a
+/// schedule.
 std::map<std::string, std::string> parseSchedule(StringRef text);
 
 /// The order of values on an axis: by their numbers, those without by name.

@@ -11,7 +11,8 @@
 
 namespace mlir::tessera::tuning {
 
-/// An estimate of a task's time, of which the order matters and not the value:
+/// An estimate of a task's time, of which the order matters and not the value
+/// (of a window, only the roofline):
 /// traffic, occupancy, and the time of the matrix unit. Rates are those of the
 /// chip's data sheet (`findRoof`); where there is none, of a machine of common
 /// proportions.

@@ -13,14 +13,22 @@
 using namespace tessera::tuning;
 using namespace mlir::tessera;
 
+StringRef tessera::tuning::getScheduleName(StringRef text) {
+  return text.trim().starts_with("#tessera.window_schedule<")
+             ? "tessera.window_schedule"
+             : "tessera.schedule";
+}
+
 std::map<std::string, std::string>
 tessera::tuning::parseSchedule(StringRef text) {
   std::map<std::string, std::string> entries;
   text = text.trim();
-  if (!text.consume_front("#tessera.schedule<") || !text.consume_back(">"))
+  bool isWindow = text.consume_front("#tessera.window_schedule<");
+  if ((!isWindow && !text.consume_front("#tessera.schedule<")) ||
+      !text.consume_back(">"))
     return entries;
   for (const ScheduleFieldInfo &info : getScheduleFields())
-    if (!info.isAlwaysPrinted)
+    if (!isWindow && !info.isAlwaysPrinted)
       entries[info.name.str()] = info.formatDefault();
   while (!text.empty()) {
     // Up to a comma outside of brackets.

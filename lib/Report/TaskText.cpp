@@ -6,6 +6,7 @@
 
 #include "Report/TaskText.h"
 
+#include "Report/ScheduleText.h"
 #include "Tuning/Interchange.h"
 
 #include "llvm/Support/Format.h"
@@ -57,7 +58,7 @@ void tessera::tuning::printSummary(const Summary &summary,
   if (schedule.empty())
     os << "  the compiler's own choice, which was not recorded\n";
   else
-    os << "  tessera.schedule = " << schedule << "\n";
+    os << "  " << getScheduleName(schedule) << " = " << schedule << "\n";
   os << "  " << formatInterval(best);
   if (double rate = getRate(summary.text, best.median))
     os << ", " << formatRate(rate);

@@ -1,4 +1,4 @@
-//===- TuningTask.cpp - A matmul or attention as a task -------------------===//
+//===- TuningTask.cpp - An op as a task of tuning -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,9 +6,10 @@
 
 #include "Scheduling/TuningTask.h"
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "Scheduling/Schedule.h"
+#include "Scheduling/WindowTask.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
@@ -21,6 +22,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 bool mlir::tessera::isTuningTask(Operation *op) {
+  if (getWindowOp(op))
+    return true;
   if (!isa<ContractOp, AttentionOp>(op))
     return false;
   return llvm::all_of(op->getOperandTypes(), [](Type type) {
@@ -28,15 +31,14 @@ bool mlir::tessera::isTuningTask(Operation *op) {
   });
 }
 
-/// The values from outside that `op` and its regions use, operands first.
-static SetVector<Value> collectInputs(Operation *op) {
-  SetVector<Value> inputs(op->operand_begin(), op->operand_end());
+SmallVector<Value> mlir::tessera::collectTaskInputs(Operation *op) {
+  llvm::SmallSetVector<Value, 8> inputs(op->operand_begin(), op->operand_end());
   op->walk([&](Operation *inner) {
     for (Value value : inner->getOperands())
       if (!op->isAncestor(value.getParentBlock()->getParentOp()))
         inputs.insert(value);
   });
-  return inputs;
+  return SmallVector<Value>(inputs.getArrayRef());
 }
 
 /// The type without its layout, if that is the identity by other words, as of a
@@ -74,11 +76,42 @@ static bool isPlain(Type type) {
   return !memref || memref.getLayout().isIdentity();
 }
 
+Attribute mlir::tessera::getTaskSchedule(Operation *op) {
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return contract.getScheduleAttr();
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return attention.getScheduleAttr();
+  return getWindowSchedule(op);
+}
+
+bool mlir::tessera::setTaskSchedule(Operation *op, Attribute schedule) {
+  if (auto window = getWindowOp(op)) {
+    if (!isa_and_present<WindowScheduleAttr>(schedule) && schedule)
+      return false;
+    removeWindowSchedule(window);
+    if (schedule)
+      window->setAttr(windowScheduleName, schedule);
+    return true;
+  }
+  auto ofMatmul = dyn_cast_or_null<ScheduleAttr>(schedule);
+  if (schedule && !ofMatmul)
+    return false;
+  if (auto contract = dyn_cast<ContractOp>(op))
+    ofMatmul ? contract.setScheduleAttr(ofMatmul)
+             : static_cast<void>(contract.removeScheduleAttr());
+  else if (auto attention = dyn_cast<AttentionOp>(op))
+    ofMatmul ? attention.setScheduleAttr(ofMatmul)
+             : static_cast<void>(attention.removeScheduleAttr());
+  else
+    return false;
+  return true;
+}
+
 OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
   MLIRContext *context = op->getContext();
   Location loc = op->getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  SetVector<Value> inputs = collectInputs(op);
+  SmallVector<Value> inputs = collectTaskInputs(op);
   SmallVector<Value> arguments;
   SmallVector<Operation *> constants;
   for (Value input : inputs) {
@@ -121,10 +154,7 @@ OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
       TesseraDialect::ScheduleAttrHelper::getNameStr());
   clone->removeDiscardableAttr(
       TesseraDialect::ScheduleOriginAttrHelper::getNameStr());
-  if (auto contract = dyn_cast<ContractOp>(clone))
-    contract.removeScheduleAttr();
-  else
-    cast<AttentionOp>(clone).removeScheduleAttr();
+  setTaskSchedule(clone, {});
   func::ReturnOp::create(builder, loc);
   return module;
 }
@@ -155,6 +185,8 @@ static std::string formatType(Type type) {
 }
 
 static std::string describeOp(Operation *op) {
+  if (auto window = getWindowOp(op))
+    return describeWindow(window);
   std::string text;
   llvm::raw_string_ostream os(text);
   if (auto attention = dyn_cast<AttentionOp>(op)) {
@@ -198,7 +230,11 @@ std::string mlir::tessera::describeTask(Operation *op,
 }
 
 std::string mlir::tessera::explainUntunable(Operation *op) {
-  for (auto [i, value] : llvm::enumerate(op->getOperands())) {
+  // The body of a window reads images and filters.
+  SmallVector<Value> inputs(op->getOperands());
+  if (getWindowOp(op))
+    inputs = collectTaskInputs(op);
+  for (auto [i, value] : llvm::enumerate(inputs)) {
     auto type = dyn_cast<MemRefType>(dropPlainLayout(value.getType()));
     if (!type)
       continue;

@@ -30,20 +30,19 @@ using namespace mlir::tessera;
 
 /// The schedule of an entry, which may be text; null if it has none that this
 /// version can read.
-static ScheduleAttr getSchedule(DictionaryAttr entry) {
+static Attribute getSchedule(DictionaryAttr entry) {
   if (!entry)
     return {};
   auto text = entry.getAs<StringAttr>("schedule");
   if (!text)
-    return entry.getAs<ScheduleAttr>("schedule");
+    return entry.get("schedule");
   // Records of another version may have another format. Other functions may
   // emit diagnostics at the same time.
   uint64_t thread = llvm::get_threadid();
   ScopedDiagnosticHandler quiet(entry.getContext(), [thread](Diagnostic &) {
     return success(llvm::get_threadid() == thread);
   });
-  return dyn_cast_or_null<ScheduleAttr>(
-      parseAttribute(text.getValue(), entry.getContext()));
+  return parseAttribute(text.getValue(), entry.getContext());
 }
 
 namespace {
@@ -72,10 +71,7 @@ struct UseTunedSchedulesPass
 
   void use(Operation *op, DictionaryAttr tuned, StringAttr source) {
     Builder builder(&getContext());
-    auto contract = dyn_cast<ContractOp>(op);
-    auto attention = dyn_cast<AttentionOp>(op);
-    assert((contract || attention) && "not a tuning task");
-    if (contract ? contract.getScheduleAttr() : attention.getScheduleAttr()) {
+    if (getTaskSchedule(op)) {
       LDBG() << op->getLoc() << ": has a schedule of its own";
       return;
     }
@@ -86,9 +82,10 @@ struct UseTunedSchedulesPass
       origin =
           builder.getStringAttr("the compiler's choice: " + source.getValue() +
                                 " has no record of " + describeTask(op, flags));
-    ScheduleAttr schedule = getSchedule(entry);
+    Attribute schedule = getSchedule(entry);
+    bool isUsed = schedule && setTaskSchedule(op, schedule);
     auto text =
-        entry && !schedule ? entry.getAs<StringAttr>("schedule") : StringAttr();
+        entry && !isUsed ? entry.getAs<StringAttr>("schedule") : StringAttr();
     if (text)
       origin = builder.getStringAttr(
           "the compiler's choice: this version cannot read the schedule of a "
@@ -97,16 +94,12 @@ struct UseTunedSchedulesPass
     if (origin)
       op->setDiscardableAttr(
           TesseraDialect::ScheduleOriginAttrHelper::getNameStr(), origin);
-    if (!schedule) {
+    if (!isUsed) {
       LDBG() << op->getLoc() << ": no record of " << describeTask(op, flags);
       return;
     }
     LDBG() << op->getLoc() << ": " << schedule;
     ++numTunedSchedules;
-    if (contract)
-      contract.setScheduleAttr(schedule);
-    else
-      attention.setScheduleAttr(schedule);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "Tuning/Run/RunSetup.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -28,8 +29,8 @@ static std::string makeRunHelp() {
 gpu-tune space WORK... --target=TARGET[:CHIP] [options]
 gpu-tune replay --db=FILE --target=TARGET [options]
 
-WORK is FILE.mlir or the model FILE.onnx, whose matmuls, convolutions and
-attention ops are tuned, FILE.txt with a shape on each line, or a shape:
+WORK is FILE.mlir or the model FILE.onnx, whose matmuls, convolutions,
+poolings and attention ops are tuned, FILE.txt with a shape on each line, or a shape:
 )") + shapeHelp +
          R"(
   --target=TARGET[:CHIP]  cuda, hip, vulkan, opencl, level-zero, cpu; the
@@ -42,6 +43,9 @@ attention ops are tuned, FILE.txt with a shape on each line, or a shape:
   --tasks=N               run: only the N tasks with the largest part of their
                           programs' time, by the times in the database or else
                           by the roofline
+  --kinds=KIND,...        run, space: only tasks of these kinds: matmul (and
+                          convolution), attention, window (poolings, depthwise
+                          and grouped convolutions that threads compute)
   --config=FILE.json      values of parameters (docs/Tuning.md)
   --jobs=N                compile workers (default: cores - 1)
   --devices=0,1|all|none  devices that measure (0); own: all visible,
@@ -83,6 +87,25 @@ hipBLASLt (hip), if it can be loaded (LD_LIBRARY_PATH).
 )";
 }
 
+static llvm::Error parseKinds(StringRef text, std::vector<TaskKind> &kinds) {
+  llvm::SmallVector<StringRef> words;
+  text.split(words, ',');
+  kinds.clear();
+  for (StringRef word : words) {
+    auto kind = llvm::StringSwitch<std::optional<TaskKind>>(word)
+                    .Case("matmul", TaskKind::Matmul)
+                    .Case("attention", TaskKind::Attention)
+                    .Case("window", TaskKind::Window)
+                    .Default(std::nullopt);
+    if (!kind)
+      return llvm::createStringError("--kinds: '" + word +
+                                     "' is not one of matmul, attention, "
+                                     "window");
+    kinds.push_back(*kind);
+  }
+  return llvm::Error::success();
+}
+
 namespace {
 /// The command line of one of the commands.
 struct RunLine {
@@ -122,6 +145,10 @@ RunLine::RunLine(RunCommand command) {
   arguments.addNumber("--leaders", options.leaders, 0);
   if (command == RunCommand::Run)
     arguments.addNumber("--tasks", options.tasks);
+  if (command != RunCommand::Replay)
+    arguments.addValue("--kinds", [&](StringRef value) {
+      return parseKinds(value, options.kinds);
+    });
   if (command == RunCommand::Run)
     arguments.addChoice("--candidates", {"search", "ranked", "guided"},
                         request.candidates);

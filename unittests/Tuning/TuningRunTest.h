@@ -9,7 +9,7 @@
 
 #include "Tuning/Run/WorkerPool.h"
 
-#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Builders.h"
 
 #include <gtest/gtest.h>
 
@@ -24,15 +24,10 @@ inline Point makePoint(int64_t number) {
     compiler::prepareContext(*made);
     return made;
   }();
-  auto schedule = mlir::cast<compiler::ScheduleAttr>(mlir::parseAttribute(
-      "#tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32>",
-      context));
-  Point point(schedule);
-  point[compiler::ScheduleField::K] = number;
-  return point;
+  return mlir::Builder(context).getI64IntegerAttr(number);
 }
 inline int64_t getNumber(const Point &point) {
-  return point[compiler::ScheduleField::K];
+  return mlir::cast<mlir::IntegerAttr>(point).getInt();
 }
 
 /// A source of `count` points, with the numbers 0, 1, ...
@@ -48,6 +43,7 @@ public:
   std::string format(const Point &point) override {
     return "point " + std::to_string(getNumber(point));
   }
+  bool isSchedule(const Point &) const override { return true; }
   bool isLegal(const Point &) const override { return true; }
   double getExpected(const Point &point) const override {
     return static_cast<double>(getNumber(point)) + 0.5;
@@ -56,7 +52,7 @@ public:
   double getBest() const override { return best; }
   size_t getPruned() const override { return 0; }
   void observe(const Point &, std::optional<double>) override {}
-  void setOwnChoice(compiler::ScheduleAttr) override {}
+  void setOwnChoice(const Point &) override {}
   void observeOwnChoice(double) override {}
 
   double gain = 1, best = 1;

@@ -20,7 +20,9 @@ namespace tessera::tuning {
 
 namespace tuning = mlir::tessera::tuning;
 
-using Point = mlir::tessera::ScheduleNumbers;
+/// A candidate: its schedule, a ScheduleAttr or a WindowScheduleAttr in the
+/// context of the task's program.
+using Point = mlir::Attribute;
 
 /// Narrows and widens the values of a task, as a configuration specifies.
 using SpaceEditor = std::function<void(tuning::SpaceValues &)>;
@@ -34,6 +36,8 @@ public:
   virtual std::optional<Point> propose() = 0;
   /// The schedule of a point, as text.
   virtual std::string format(const Point &point) = 0;
+  /// Whether it is the schedule of such a task, legal or not.
+  virtual bool isSchedule(const Point &point) const = 0;
   virtual bool isLegal(const Point &point) const = 0;
 
   /// The milliseconds that a point is expected to take.
@@ -48,7 +52,7 @@ public:
   /// Records the outcome of a point; a failure has no time.
   virtual void observe(const Point &point, std::optional<double> time) = 0;
   /// Records the compiler's own choice, and its time.
-  virtual void setOwnChoice(compiler::ScheduleAttr schedule) = 0;
+  virtual void setOwnChoice(const Point &schedule) = 0;
   virtual void observeOwnChoice(double time) = 0;
 
   /// Lists the points, which takes a while; sources of several tasks may do so
@@ -56,7 +60,9 @@ public:
   virtual void enumerate() {}
 };
 
-/// The source that searches the legal schedules of a task for a chip
+/// For a window, all of its schedules (`tuning::WindowSpace`), those next to
+/// the compiler's own choice and to the fastest so far first. For other tasks
+/// the source that searches the legal schedules for a chip
 /// (`tuning::TaskSearch`), or the one of another kind, where the compiler's
 /// model applies. Both others have, by turns, two of the fastest by the model
 /// that differ and another one: `Ranked` one at random, `Guided`, after the

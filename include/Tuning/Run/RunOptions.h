@@ -20,6 +20,10 @@ namespace tessera::tuning {
 /// these and changes of the fastest one so far.
 enum class CandidateKind { Search, Ranked, Guided };
 
+/// The op of a task: a contraction, an attention, or a window that threads
+/// compute.
+enum class TaskKind { Matmul, Attention, Window };
+
 /// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.
 struct RunOptions {
   std::vector<std::string> work;
@@ -39,6 +43,8 @@ struct RunOptions {
   std::optional<size_t> trials;
   /// Only so many tasks, those with the largest part of their programs' time.
   std::optional<size_t> tasks;
+  /// Only tasks of these kinds; empty for all.
+  std::vector<TaskKind> kinds;
   /// Processes that compile, and for each device those that load and measure.
   unsigned jobs = 1, measurers = 2;
   /// A candidate that takes so many times the best so far is not timed with

@@ -8,6 +8,8 @@
 
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleModel.h"
+#include "Scheduling/WindowTask.h"
+#include "Tuning/WindowSpace.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,6 +20,14 @@ using namespace tessera::tuning;
 /// The first candidates of a guided source, which are all the model's.
 static constexpr size_t firstOfModel = 6;
 
+using Numbers = mlir::tessera::ScheduleNumbers;
+
+static std::string formatAttribute(mlir::Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
 namespace {
 /// A source of schedules of a space.
 class SpaceSource : public CandidateSource {
@@ -27,15 +37,24 @@ public:
       : space(*task.program, chip, values, /*isEnumerated=*/false) {}
 
   std::string format(const Point &point) override {
-    std::string text;
-    llvm::raw_string_ostream(text) << mlir::Attribute(space.getAttr(point));
-    return text;
+    return formatAttribute(point);
+  }
+  bool isSchedule(const Point &point) const override {
+    return mlir::isa<compiler::ScheduleAttr>(point);
   }
   bool isLegal(const Point &point) const override {
-    return space.isLegal(point);
+    return isSchedule(point) && space.isLegal(getNumbers(point));
   }
 
 protected:
+  static Numbers getNumbers(const Point &point) {
+    return Numbers(mlir::cast<compiler::ScheduleAttr>(point));
+  }
+  std::optional<Point> getPoint(const std::optional<Numbers> &numbers) const {
+    return numbers ? std::optional<Point>(space.getAttr(*numbers))
+                   : std::nullopt;
+  }
+
   tuning::ScheduleSpace space;
 };
 
@@ -47,18 +66,18 @@ public:
       : SpaceSource(task, chip, values), machine(task.getOp(), chip),
         search(space, machine, options) {}
 
-  std::optional<Point> propose() override { return search.propose(); }
+  std::optional<Point> propose() override { return getPoint(search.propose()); }
   double getExpected(const Point &point) const override {
-    return search.getExpected(point);
+    return search.getExpected(getNumbers(point));
   }
   double getExpectedGain() override { return search.getExpectedGain(); }
   double getBest() const override { return search.getBest(); }
   size_t getPruned() const override { return search.getPruned(); }
   void observe(const Point &point, std::optional<double> time) override {
-    search.observe(point, time);
+    search.observe(getNumbers(point), time);
   }
-  void setOwnChoice(compiler::ScheduleAttr schedule) override {
-    search.setOwnChoice(schedule);
+  void setOwnChoice(const Point &schedule) override {
+    search.setOwnChoice(mlir::cast<compiler::ScheduleAttr>(schedule));
   }
   void observeOwnChoice(double time) override { search.observeOwnChoice(time); }
   void enumerate() override { space.enumerate(); }
@@ -76,23 +95,24 @@ public:
       : SpaceSource(task, chip, values), isGuided(isGuided), random(seed) {}
 
   void enumerate() override;
-  std::optional<Point> propose() override;
+  std::optional<Point> propose() override { return getPoint(proposeAny()); }
   double getExpected(const Point &point) const override {
-    return matmul ? estimate(point) : 0;
+    return matmul ? estimate(getNumbers(point)) : 0;
   }
   /// Candidates are in no order by which a budget could be shared.
   double getExpectedGain() override { return 0; }
   double getBest() const override { return best; }
   size_t getPruned() const override { return 0; }
   void observe(const Point &point, std::optional<double> time) override {
-    tried.insert(tuning::formatPoint(point));
+    Numbers numbers = getNumbers(point);
+    tried.insert(tuning::formatPoint(numbers));
     if (time && (best == 0 || *time < best)) {
       best = *time;
-      fastest = point;
+      fastest = numbers;
     }
   }
-  void setOwnChoice(compiler::ScheduleAttr schedule) override {
-    own = Point(schedule);
+  void setOwnChoice(const Point &schedule) override {
+    own = getNumbers(schedule);
     tried.insert(tuning::formatPoint(*own));
   }
   void observeOwnChoice(double time) override {
@@ -103,12 +123,13 @@ public:
   }
 
 private:
-  std::optional<Point> proposeNext();
-  std::optional<Point> proposeRandom();
-  std::optional<Point> proposeChange();
+  std::optional<Numbers> proposeAny();
+  std::optional<Numbers> proposeNext();
+  std::optional<Numbers> proposeRandom();
+  std::optional<Numbers> proposeChange();
   /// Milliseconds by the model.
-  double estimate(const Point &point) const;
-  bool take(const Point &point) {
+  double estimate(const Numbers &point) const;
+  bool take(const Numbers &point) {
     return !tried.count(tuning::formatPoint(point)) && space.isLegal(point) &&
            tried.insert(tuning::formatPoint(point)).second;
   }
@@ -117,7 +138,7 @@ private:
   std::mt19937_64 random;
   std::vector<compiler::RankedSchedule> ranked;
   /// The choices by rules, which come first.
-  std::vector<Point> byRules;
+  std::vector<Numbers> byRules;
   std::optional<compiler::ScheduledMatmul> matmul;
   std::unordered_set<std::string> tried;
   /// How many candidates have a tile, and instructions of groups or not.
@@ -125,9 +146,76 @@ private:
   size_t next = 0, proposed = 0;
   double best = 0;
   /// The one with the time `best`, and the compiler's own choice.
-  std::optional<Point> fastest, own;
+  std::optional<Numbers> fastest, own;
+};
+
+/// All schedules of a window.
+class WindowSource : public CandidateSource {
+public:
+  WindowSource(Task &task, const compiler::Chip &chip)
+      : space(*task.program, chip), left(space.getSchedules()) {}
+
+  std::optional<Point> propose() override;
+  std::string format(const Point &point) override {
+    return formatAttribute(point);
+  }
+  bool isSchedule(const Point &point) const override {
+    return mlir::isa<compiler::WindowScheduleAttr>(point);
+  }
+  bool isLegal(const Point &point) const override {
+    auto schedule = mlir::dyn_cast<compiler::WindowScheduleAttr>(point);
+    return schedule && space.isLegal(schedule);
+  }
+  /// There is no model of windows.
+  double getExpected(const Point &) const override { return 0; }
+  double getExpectedGain() override {
+    // As much as the remaining ones are of the space.
+    return left.empty() ? 0
+                        : static_cast<double>(left.size()) /
+                              static_cast<double>(space.getSchedules().size());
+  }
+  double getBest() const override { return best; }
+  size_t getPruned() const override { return 0; }
+  void observe(const Point &point, std::optional<double> time) override {
+    llvm::erase(left, point);
+    if (!time || (best != 0 && *time >= best))
+      return;
+    best = *time;
+    fastest = mlir::cast<compiler::WindowScheduleAttr>(point);
+  }
+  void setOwnChoice(const Point &schedule) override {
+    own = mlir::cast<compiler::WindowScheduleAttr>(schedule);
+    llvm::erase(left, schedule);
+  }
+  void observeOwnChoice(double time) override {
+    if (own)
+      observe(own, time);
+    else if (best == 0 || time < best)
+      best = time;
+  }
+
+private:
+  tuning::WindowSpace space;
+  std::vector<compiler::WindowScheduleAttr> left;
+  double best = 0;
+  /// The one with the time `best`, and the compiler's own choice.
+  compiler::WindowScheduleAttr fastest, own;
 };
 } // namespace
+
+std::optional<Point> WindowSource::propose() {
+  if (left.empty())
+    return std::nullopt;
+  compiler::WindowScheduleAttr from = fastest ? fastest : own;
+  auto next = left.begin();
+  if (from)
+    next = llvm::min_element(left, [&](auto a, auto b) {
+      return tuning::getDistance(a, from) < tuning::getDistance(b, from);
+    });
+  Point point = *next;
+  left.erase(next);
+  return point;
+}
 
 void RankedSource::enumerate() {
   auto op = mlir::cast<compiler::ContractOp>(space.getOp());
@@ -141,10 +229,10 @@ void RankedSource::enumerate() {
   for (compiler::ContractOp one : {op, packed})
     if (compiler::ScheduleAttr schedule =
             compiler::getScheduleByRules(one, space.getChip()))
-      byRules.push_back(Point(schedule));
+      byRules.push_back(Numbers(schedule));
 }
 
-double RankedSource::estimate(const Point &point) const {
+double RankedSource::estimate(const Numbers &point) const {
   constexpr double nsOfMs = 1e6;
   const compiler::Chip &chip = space.getChip();
   return compiler::estimateTime(
@@ -155,13 +243,13 @@ double RankedSource::estimate(const Point &point) const {
 }
 
 /// The fastest by the model that differ from those before.
-std::optional<Point> RankedSource::proposeNext() {
+std::optional<Numbers> RankedSource::proposeNext() {
   constexpr unsigned mostOfTile = 2;
   for (; next < ranked.size(); ++next) {
     const compiler::ScheduleFields &fields = ranked[next].fields;
     unsigned &count = ofTile[{fields.workgroup[0], fields.workgroup[1],
                               fields.subgroupsPerFragment}];
-    Point point(fields);
+    Numbers point(fields);
     if (count < mostOfTile && take(point)) {
       ++count;
       return point;
@@ -171,7 +259,7 @@ std::optional<Point> RankedSource::proposeNext() {
 }
 
 /// One at random that is not expected to be much slower than the best.
-std::optional<Point> RankedSource::proposeRandom() {
+std::optional<Numbers> RankedSource::proposeRandom() {
   constexpr double slowest = 2.5;
   constexpr unsigned mostTries = 200;
   size_t count =
@@ -186,7 +274,7 @@ std::optional<Point> RankedSource::proposeRandom() {
     const compiler::ScheduleFields &fields = ranked[random() % count].fields;
     if (i < mostTries / 2 && (fields.subgroupsPerFragment > 1) != wantsGroups)
       continue;
-    if (Point point(fields); take(point))
+    if (Numbers point(fields); take(point))
       return point;
   }
   return std::nullopt;
@@ -194,15 +282,15 @@ std::optional<Point> RankedSource::proposeRandom() {
 
 /// A change of the fastest one: the one that the model expects to be the
 /// fastest among a few.
-std::optional<Point> RankedSource::proposeChange() {
+std::optional<Numbers> RankedSource::proposeChange() {
   constexpr unsigned changes = 4, mostTries = 40;
   if (!fastest)
     return proposeNext();
-  std::optional<Point> chosen;
+  std::optional<Numbers> chosen;
   double least = 0;
   unsigned found = 0;
   for (unsigned i = 0; i < mostTries && found < changes; ++i) {
-    Point point = space.mutate(*fastest, random);
+    Numbers point = space.mutate(*fastest, random);
     if (tried.count(tuning::formatPoint(point)) || !space.isLegal(point))
       continue;
     ++found;
@@ -217,9 +305,9 @@ std::optional<Point> RankedSource::proposeChange() {
   return chosen;
 }
 
-std::optional<Point> RankedSource::propose() {
+std::optional<Numbers> RankedSource::proposeAny() {
   while (!byRules.empty()) {
-    Point point = byRules.back();
+    Numbers point = byRules.back();
     byRules.pop_back();
     if (take(point))
       return point;
@@ -230,7 +318,7 @@ std::optional<Point> RankedSource::propose() {
   auto proposeOther = [&] {
     return isGuided ? proposeChange() : proposeRandom();
   };
-  std::optional<Point> point = isOther ? proposeOther() : proposeNext();
+  std::optional<Numbers> point = isOther ? proposeOther() : proposeNext();
   if (!point)
     point = isOther ? proposeNext() : proposeOther();
   return point;
@@ -240,6 +328,8 @@ std::unique_ptr<CandidateSource>
 tessera::tuning::makeCandidateSource(Task &task, const compiler::Chip &chip,
                                      const SpaceEditor &edit, uint64_t seed,
                                      CandidateKind kind) {
+  if (compiler::getWindowOp(task.getOp()))
+    return std::make_unique<WindowSource>(task, chip);
   tuning::SpaceValues values = tuning::getDefaultValues(task.getOp(), chip);
   edit(values);
   if (auto op = mlir::dyn_cast<compiler::ContractOp>(task.getOp());

@@ -28,6 +28,14 @@ static RunEnd fail(llvm::Error error, RunEnd end, llvm::raw_ostream &messages) {
   return end;
 }
 
+static TaskKind getKind(const Task &task) {
+  mlir::Operation *op = task.getOp();
+  if (mlir::isa<compiler::AttentionOp>(op))
+    return TaskKind::Attention;
+  return mlir::isa<compiler::ContractOp>(op) ? TaskKind::Matmul
+                                             : TaskKind::Window;
+}
+
 std::optional<RunEnd> tessera::tuning::collectWork(
     const RunOptions &options, mlir::MLIRContext &context,
     std::vector<Task> &tasks, tuning::SpaceConfig &config,
@@ -48,6 +56,14 @@ std::optional<RunEnd> tessera::tuning::collectWork(
   if (failed(found))
     return RunEnd::Failed;
   tasks = std::move(*found);
+  size_t all = tasks.size();
+  if (!options.kinds.empty())
+    llvm::erase_if(tasks, [&](const Task &task) {
+      return !llvm::is_contained(options.kinds, getKind(task));
+    });
+  if (tasks.size() < all)
+    messages << "note: --kinds leaves out " << all - tasks.size() << " of "
+             << all << " tasks\n";
   if (tasks.empty()) {
     messages << "error: nothing to tune\n";
     return RunEnd::Failed;

@@ -4,10 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Scheduling/WindowTask.h"
 #include "Tuning/MachineModel.h"
 #include "Tuning/Run/RunCommands.h"
 #include "Tuning/Run/SearchValues.h"
 #include "Tuning/Search.h"
+#include "Tuning/WindowSpace.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -37,12 +39,40 @@ static size_t countPromising(const tuning::ScheduleSpace &space,
       estimates, [&](double estimate) { return estimate <= slowest * least; }));
 }
 
+/// The same for a window.
+static json::Object countWindowSpace(Task &task, const compiler::Chip &chip,
+                                     llvm::raw_ostream &os) {
+  tuning::WindowSpace space(*task.program, chip);
+  auto print = [&](size_t count, const llvm::Twine &what) {
+    os << llvm::format("  %14zu ", count) << what << "\n";
+  };
+  os << task.text.description << " (" << task.text.key << ") on " << chip.name
+     << "\n";
+  print(space.countCombinations(), "combinations");
+  json::Object removed;
+  for (const auto &[why, points] : space.getRemoved()) {
+    print(points, "removed by " + why);
+    removed[why] = static_cast<int64_t>(points);
+  }
+  auto legal = static_cast<int64_t>(space.getSchedules().size());
+  print(space.getSchedules().size(), "legal");
+  return json::Object{
+      {"task", task.text.key},
+      {"description", task.text.description},
+      {"combinations", static_cast<int64_t>(space.countCombinations())},
+      {"removed", std::move(removed)},
+      {"legal", legal},
+      {"is_estimate", false}};
+}
+
 /// Prints the size of a task's space; returns the same for --json.
 static json::Object countSpace(Task &task, const compiler::Chip &chip,
                                const RunOptions &options,
                                const tuning::SpaceConfig &config,
                                llvm::raw_ostream &os) {
   mlir::Operation *op = task.getOp();
+  if (compiler::getWindowOp(op))
+    return countWindowSpace(task, chip, os);
   tuning::SpaceValues values = tuning::getDefaultValues(op, chip);
   applyConfig(config, values);
   tuning::ScheduleSpace space(*task.program, chip, values);

@@ -11,6 +11,7 @@
 #include "Import/ONNX/Import.h"
 #include "Runtime/InputFile.h"
 #include "Scheduling/TuningTask.h"
+#include "Scheduling/WindowTask.h"
 #include "Tuning/Json.h"
 #include "Tuning/MachineModel.h"
 
@@ -344,6 +345,8 @@ describeMatmul(mlir::Operation *task) {
 /// Whether sums of products of small integers are exact in any order: they have
 /// the bits for it.
 static bool isExactTask(mlir::Operation *op) {
+  if (auto window = compiler::getWindowOp(op))
+    return compiler::isExactWindow(window);
   auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
   return contract && !contract.getAccumulatorType().isF16() &&
          !contract.reducesRows();
@@ -360,6 +363,10 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip,
   task.program = compiler::makeTaskProgram(op);
   auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
   task.isAdded = contract && !contract.getInit();
+  if (auto window = compiler::getWindowOp(op))
+    task.isAdded = llvm::any_of(
+        window.getRegionOutputArgs(),
+        [](mlir::BlockArgument argument) { return !argument.use_empty(); });
   task.isExact = isExactTask(op);
   task.matmul = describeMatmul(op);
   compiler::tuning::MachineModel model(op, chip);
@@ -436,10 +443,7 @@ static mlir::LogicalResult addTasks(
       os << "note: " << (location.empty() ? name : location) << ": "
          << compiler::describeTask(op) << " is not tuned: " << why << "\n";
     };
-    auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
-    if (contract ? static_cast<bool>(contract.getScheduleAttr())
-                 : static_cast<bool>(
-                       mlir::cast<compiler::AttentionOp>(op).getScheduleAttr()))
+    if (compiler::getTaskSchedule(op))
       return leave("it has a hand-written schedule");
     if (std::string why = compiler::explainUntunable(op); !why.empty())
       return leave(why);
@@ -447,7 +451,8 @@ static mlir::LogicalResult addTasks(
   });
   if (count == 0) {
     messages << (source.isAlone ? "error: " : "note: ") << name
-             << ": nothing to tune: it contains neither matmul nor attention\n";
+             << ": nothing to tune: it contains neither matmul nor attention "
+                "nor window\n";
     return mlir::success(!source.isAlone);
   }
   if (source.hasOpenBatch && dynamic == count) {

@@ -312,9 +312,10 @@ void Tuner::handle(Compiler &compiler, Message message) {
     state.ownBundle = work.bundle;
     state.ownChoice = work.chosen.empty() ? "none" : work.chosen;
     mlir::MLIRContext *context = state.task->program->getContext();
-    if (auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
+    if (mlir::Attribute schedule =
             work.chosen.empty() ? mlir::Attribute()
-                                : mlir::parseAttribute(work.chosen, context)))
+                                : mlir::parseAttribute(work.chosen, context);
+        schedule && state.source->isSchedule(schedule))
       state.source->setOwnChoice(schedule);
   }
   std::string spills = getText(message.head, "spills");

@@ -129,7 +129,7 @@ void Tuner::resume() {
       return;
     }
     mlir::MLIRContext *context = state.task->program->getContext();
-    std::vector<std::pair<double, mlir::tessera::ScheduleNumbers>> fastest;
+    std::vector<std::pair<double, Point>> fastest;
     for (const tuning::Record &record : *records) {
       if (record.outcome == Outcome::Measured) {
         auto [position, isNew] =
@@ -142,11 +142,9 @@ void Tuner::resume() {
           context, [](mlir::Diagnostic &) { return mlir::success(); });
       if (!tuning::findDeepNesting(record.schedule).empty())
         continue;
-      auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
-          mlir::parseAttribute(record.schedule, context));
-      if (!schedule)
+      Point point = mlir::parseAttribute(record.schedule, context);
+      if (!point || !state.source->isSchedule(point))
         continue;
-      mlir::tessera::ScheduleNumbers point(schedule);
       bool hasTime = record.outcome == Outcome::Measured;
       if (hasTime && state.source->isLegal(point))
         fastest.emplace_back(record.median, point);
@@ -170,10 +168,7 @@ void Tuner::resume() {
     for (const auto &[time, point] : fastest) {
       if (state.hints.size() == options.replay.value_or(options.leaders))
         break;
-      std::string text = tuning::formatPoint(point);
-      if (llvm::none_of(state.hints, [&](const auto &other) {
-            return tuning::formatPoint(other) == text;
-          }))
+      if (!llvm::is_contained(state.hints, point))
         state.hints.push_back(point);
     }
   }

@@ -8,6 +8,8 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/AttentionSchedule.h"
+#include "Scheduling/TuningTask.h"
+#include "Scheduling/WindowTask.h"
 #include "TargetInfo/Peaks.h"
 
 #include "mlir/Support/DebugStringHelper.h"
@@ -34,10 +36,10 @@ static constexpr double threadAccumulatorBytes = 1536, threadCacheBytes = 0.25;
 /// Threads that a processor has room for.
 static constexpr double residentThreads = 2048;
 
-static double countBytes(Operation *op) {
+static double countBytes(ValueRange arrays) {
   double bytes = 0;
   llvm::SmallPtrSet<Value, 8> seen;
-  for (Value value : op->getOperands())
+  for (Value value : arrays)
     if (auto type = dyn_cast<MemRefType>(value.getType()))
       if (type.hasStaticShape() && seen.insert(value).second)
         bytes += static_cast<double>(type.getNumElements()) *
@@ -48,7 +50,13 @@ static double countBytes(Operation *op) {
 MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     : chip(chip) {
   Type operand;
-  if (auto attention = dyn_cast<AttentionOp>(op)) {
+  SmallVector<Value> arrays(op->getOperands());
+  if (auto window = getWindowOp(op)) {
+    WindowWork work = getWindowWork(window);
+    operations = work.operations;
+    operand = work.sumType;
+    llvm::append_range(arrays, collectTaskInputs(op));
+  } else if (auto attention = dyn_cast<AttentionOp>(op)) {
     isAttention = true;
     // Folded dimensions count as rows of a tile, not as matrices.
     unsigned numBatch = attention.getNumBatchDims();
@@ -79,7 +87,7 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     outputBytes = size(contract.getOutput().getType());
     sumBytes = size(contract.getAccumulatorType());
   }
-  bytes = countBytes(op);
+  bytes = countBytes(arrays);
   std::string why, type = debugString(operand);
   if (auto contract = dyn_cast<ContractOp>(op);
       contract && contract.getPrecision() == Precision::Tf32 && type == "f32")

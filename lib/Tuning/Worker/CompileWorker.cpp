@@ -72,16 +72,14 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   mlir::OwningOpRef<mlir::ModuleOp> module(program->clone());
   std::string text = getText(head, "schedule");
   if (!text.empty()) {
-    auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
-        mlir::parseAttribute(text, &context));
-    if (!schedule)
-      return "invalid schedule: " + text;
+    mlir::Attribute schedule = mlir::parseAttribute(text, &context);
+    bool isSet = schedule != nullptr;
     module->walk([&](mlir::Operation *op) {
-      if (auto contract = mlir::dyn_cast<compiler::ContractOp>(op))
-        contract.setScheduleAttr(schedule);
-      else if (auto attention = mlir::dyn_cast<compiler::AttentionOp>(op))
-        attention.setScheduleAttr(schedule);
+      if (isSet && compiler::isTuningTask(op))
+        isSet = compiler::setTaskSchedule(op, schedule);
     });
+    if (!isSet)
+      return "invalid schedule: " + text;
   }
   compiler::CompileOptions options;
   options.entry = "main";

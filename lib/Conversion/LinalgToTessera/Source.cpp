@@ -93,7 +93,8 @@ bool mlir::tessera::feedsContractionsOnly(Value value) {
 Value mlir::tessera::sliceAtConstants(RewriterBase &rewriter, Location loc,
                                       Value operand, AffineMap &map) {
   auto type = dyn_cast<ShapedType>(operand.getType());
-  if (!type || !type.hasRank())
+  // Upstream's slices must begin at an element, in each dimension.
+  if (!type || !type.hasRank() || llvm::is_contained(type.getShape(), 0))
     return operand;
   bool isMemRef = isa<MemRefType>(type);
   SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0)),

@@ -961,12 +961,12 @@ def ScopeLdsLoads : Pass<"tessera-scope-lds-loads", "gpu::GPUModuleOp"> {
 def SeparateOffsets : Pass<"tessera-separate-offsets", "gpu::GPUModuleOp"> {
   let summary = "Let LDS reads that differ by constants share an address";
   let description = [{
-    Expects kernels after `convert-tessera-to-rocdl`, of a chip with MFMA;
-    on others it does nothing. Vector loads and
-    transposing reads of workgroup memory of static shape get one index, the sum
-    of what differs from thread to thread, and a view of the memory whose offset
-    is the sum of all constants. LLVM makes that the offset of the instruction,
-    and keeps one address register for all reads that have the index.
+    Expects kernels after `convert-tessera-to-rocdl`, of a chip with MFMA; on
+    others it does nothing. Vector loads and transposing reads of workgroup
+    memory of static shape get one index, the sum of what differs from thread to
+    thread, and a view of the memory whose offset is the sum of all constants.
+    LLVM makes that the offset of the instruction, and keeps one address
+    register for all reads that have the index.
 
     A tile that ends beyond the largest offset of an instruction, 64 KiB, begins
     at a scalar register, by an empty assembly statement: LLVM would otherwise

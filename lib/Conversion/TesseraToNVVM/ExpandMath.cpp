@@ -92,8 +92,8 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
   }
 };
 
-/// e^x of f32 by the approximate power of 2 of PTX, within 2 units in the last
-/// place: e^x = 2^n * 2^f, with n the integer below x * log2(e), and f = x *
+/// e^x of f32 by the approximate power of 2 of PTX, in the way of CUDA's expf:
+/// e^x = 2^n * 2^f, with n the integer below x * log2(e), and f = x *
 /// log2(e) - n by two multiply-adds. MLIR's polynomial has 24 instructions.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;

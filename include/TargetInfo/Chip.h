@@ -390,8 +390,8 @@ struct Chip {
   /// LDS), where the lanes of a subgroup write consecutive addresses. Empty:
   /// the chip has no such loads, or `asyncCopy` is the better way.
   llvm::SmallVector<int64_t, 2> ldsCopyBytes = {};
-  /// The element sizes in bits, powers of two, as a mask: for these a load from a
-  /// tile in workgroup memory can transpose, a lane gets runs of a column.
+  /// The element sizes in bits, powers of two, as a mask, for which a load from
+  /// a tile in workgroup memory can transpose: a lane gets runs of a column.
   int64_t transposingReadBits = 0;
   /// The number of workgroups that can run at the same time as a cluster and
   /// read each other's workgroup memory. 1: the chip has no clusters.

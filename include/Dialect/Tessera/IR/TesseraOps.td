@@ -552,7 +552,9 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     are stored in panels: the first 128 bytes of all rows, then the next 128
     bytes of all rows, each permuted on its own. These are the 32, 64 and 128
     byte swizzles of NVIDIA's tensor maps (CUDA driver API, CUtensorMapSwizzle),
-    which `wgmma` reads. Row and chunk are counted from the start of the last
+    which `wgmma` reads. With elements of 64 bits the bits of `(r / L) mod S`
+    are rotated by one to the left, since lanes read two chunks of each of four
+    adjacent rows at once. Row and chunk are counted from the start of the last
     two dimensions of the memory, which must be aligned to 16 bytes. A load from
     such memory must have `swizzled` as well. `from_swizzled` is the counterpart
     for the source: it reads memory that a `swizzled` store wrote, for example

@@ -1134,8 +1134,8 @@ def ConvertTesseraToSPIRV
     that SPIR-V supports for cooperative matrices operate on these. All other
     operations are done on vectors; a matrix is converted to and from vectors
     through workgroup memory, one tile at a time. If rows of matrices are reduced,
-    lanes hold whole rows, which pass at once, and sums and products of matrices
-    with a column of such rows are arithmetic of matrices.
+    lanes hold whole rows, which pass at once, and additions and multiplications
+    of matrices with a column of such rows are arithmetic of matrices.
 
     An `scf.parallel` with reductions, which upstream does not convert to SPIR-V,
     becomes loops that carry the partial results.

@@ -116,7 +116,7 @@ void mlir::tessera::eraseRedundantBarriers(gpu::GPUFuncOp kernel) {
   });
   for (Operation *barrier : barriers) {
     Accesses before, after;
-    // What precedes or follows a block is not known.
+    // Accesses before or after the block are not known.
     Operation *op = barrier->getPrevNode();
     for (; op && !isAnyBarrier(op); op = op->getPrevNode())
       before.add(op);

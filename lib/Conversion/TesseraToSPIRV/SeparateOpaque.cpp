@@ -10,10 +10,10 @@
 // through workgroup memory, so that casts and stores of such a fragment, and
 // loads for it, are by lanes too.
 //
-// Where rows are reduced, as in a softmax, lanes hold whole rows. Sums and
-// products of matrices with a column that was computed so stay matrices: the
-// column is broadcast to a matrix of its own, and the accumulators of a loop
-// remain in registers:
+// Where rows are reduced, as in a softmax, lanes hold whole rows. Additions
+// and multiplications of matrices with a column that was computed so stay ones
+// of matrices: the column is broadcast to a matrix of its own, and the
+// accumulators of a loop remain in registers:
 //
 //   %s = mma                          %s = mma
 //   %m = reduce max %s                %t = convert %s : by rows

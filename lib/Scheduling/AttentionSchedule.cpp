@@ -533,9 +533,9 @@ static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
 /// The default schedule of subgroups that keep their queries; null if none
 /// fits.
 static ScheduleAttr getRowTiles(AttentionOp op, const Chip &chip) {
-  // Rows of a subgroup and keys of a block, the fastest first
-  // (docs/benchmarks/h200-vulkan.md). More rows read keys and values fewer
-  // times from workgroup memory, as long as all fits into the registers.
+  // Rows of a subgroup and keys of a block, the preferred ones first. This
+  // order is not measured: more rows read keys and values fewer times from
+  // workgroup memory, as long as all fits into the registers.
   static constexpr std::array<int64_t, 2> tilings[] = {
       {32, 32}, {16, 32}, {16, 16}};
   constexpr int64_t mostRegisters = 216;

@@ -45,7 +45,7 @@ LAYERS = [
      "XeGPUToTessera": r"Conversion/XeGPUToTessera/"},
     {"Targets": r"Target/"},
     {"Pipelines": r"Pipelines/"},
-    {"Search": r"Tuning/(Search|CostModel|GaussianProcess|MachineModel|ScheduleSpace)\b",
+    {"Search": r"Tuning/(Search|CostModel|GaussianProcess|MachineModel|ScheduleSpace|WindowSpace)\b",
      "Tuning": r"Tuning/\w+\."},
     {"Driver": r"Driver/"},
     {"Execution": r"Execution/"},

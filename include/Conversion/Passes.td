@@ -278,7 +278,10 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
       dimension in which the output is contiguous, a thread has a strip of
       points, and reads vectors where the indices are provably in the strip. A
       branch on the index is one of a vector, if it is compared with a multiple
-      of the width;
+      of the width. A `tessera.window_schedule` of the op, or of a loop of its
+      body, decides the points, rows and threads instead; one that is not legal
+      (docs/Schedules.md) is an error, or a warning if it is a tuned one. The
+      launch has the schedule, chosen or set, as an attribute;
     - for any other op, one thread computes one point of the parallel
       dimensions, in the order of the output in memory; reductions are loops in
       the thread.

@@ -181,7 +181,11 @@ def TesseraFuseWindows : Pass<"tessera-fuse-windows", "func::FuncOp"> {
     Either the channels come last and are powers of two, and the filter is
     transposed: the dimensions of the window and the channels come first. Or the
     columns of the image come last. With more than four channels in the last
-    dimension, the result must have enough points for several to each thread.
+    dimension, the result must have enough points for several to each thread, or
+    the op must have a `tessera.window_schedule`.
+
+    A `tessera.window_schedule` moves to the loops of the body. On an op that does
+    not become a window it has no effect, which is a warning.
 
     Before
 

@@ -14,7 +14,8 @@ def TesseraUseTunedSchedules
     : Pass<"tessera-use-tuned-schedules", "::mlir::func::FuncOp"> {
   let summary = "Give matmuls their tuned schedules";
   let description = [{
-    Sets the `schedule` of each `tessera.contract` and `tessera.attention` on
+    Sets the `schedule` of each `tessera.contract` and `tessera.attention`, and
+    the `tessera.window_schedule` of each window that threads compute, on
     memrefs that has none and whose task key (`getTaskKey`) is in the module's
     dictionary `tessera.tuned`. The origin that the record states, or the fact
     that the source named by `tessera.tuned_source` has no record, is kept on
@@ -22,13 +23,14 @@ def TesseraUseTunedSchedules
     attribute are not changed.
 
     A record has the form `"0123456789abcdef" = {schedule =
-    #tessera.schedule<...>, origin = "..."}`.
+    #tessera.schedule<...>, origin = "..."}`. That of a window has a
+    `#tessera.window_schedule<...>`.
 
     The key depends on the flags that change the code of the same op: a record
     that was tuned with other ones is not used.
 
-    If the schedule is not legal on the chip, `tessera-choose-schedule` warns
-    and uses its own.
+    If the schedule is not legal on the chip, `tessera-choose-schedule`, or for
+    a window `tessera-map-linalg-to-simt`, warns and uses its own.
   }];
   let options = [CompileFlagsOption];
 }

@@ -7,6 +7,7 @@
 #include "Report/ScheduleText.h"
 
 #include "Dialect/Tessera/IR/ScheduleFieldInfo.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -15,8 +16,8 @@ using namespace mlir::tessera;
 
 StringRef tessera::tuning::getScheduleName(StringRef text) {
   return text.trim().starts_with("#tessera.window_schedule<")
-             ? "tessera.window_schedule"
-             : "tessera.schedule";
+             ? windowScheduleName
+             : TesseraDialect::ScheduleAttrHelper::getNameStr();
 }
 
 std::map<std::string, std::string>

@@ -8,7 +8,6 @@
 
 #include "Tuning/Run/RunSetup.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -85,25 +84,6 @@ At the end the leaders are compared with the compiler's own choice and,
 for a plain matmul, with the vendor's library: cuBLASLt (cuda) or
 hipBLASLt (hip), if it can be loaded (LD_LIBRARY_PATH).
 )";
-}
-
-static llvm::Error parseKinds(StringRef text, std::vector<TaskKind> &kinds) {
-  llvm::SmallVector<StringRef> words;
-  text.split(words, ',');
-  kinds.clear();
-  for (StringRef word : words) {
-    auto kind = llvm::StringSwitch<std::optional<TaskKind>>(word)
-                    .Case("matmul", TaskKind::Matmul)
-                    .Case("attention", TaskKind::Attention)
-                    .Case("window", TaskKind::Window)
-                    .Default(std::nullopt);
-    if (!kind)
-      return llvm::createStringError("--kinds: '" + word +
-                                     "' is not one of matmul, attention, "
-                                     "window");
-    kinds.push_back(*kind);
-  }
-  return llvm::Error::success();
 }
 
 namespace {

@@ -35,6 +35,9 @@ std::optional<RunEnd> completeOptions(const RunRequest &request,
                                       RunOptions &options,
                                       llvm::raw_ostream &messages);
 
+/// Parses the value of --kinds: "matmul,window".
+llvm::Error parseKinds(llvm::StringRef text, std::vector<TaskKind> &kinds);
+
 /// Sets target, chip and devices of a run. `text` is the value of --target,
 /// TARGET[:CHIP]; a number in place of the chip names one device. Without a
 /// chip in it, the chip is that of the first device. `devices` is empty, and

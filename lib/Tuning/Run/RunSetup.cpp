@@ -128,6 +128,26 @@ static llvm::Error findKey(const std::string &keyFile, RunOptions &options) {
   return llvm::Error::success();
 }
 
+llvm::Error tessera::tuning::parseKinds(StringRef text,
+                                        std::vector<TaskKind> &kinds) {
+  llvm::SmallVector<StringRef> words;
+  text.split(words, ',');
+  kinds.clear();
+  for (StringRef word : words) {
+    auto kind = llvm::StringSwitch<std::optional<TaskKind>>(word)
+                    .Case("matmul", TaskKind::Matmul)
+                    .Case("attention", TaskKind::Attention)
+                    .Case("window", TaskKind::Window)
+                    .Default(std::nullopt);
+    if (!kind)
+      return llvm::createStringError("--kinds: '" + word +
+                                     "' is not one of matmul, attention, "
+                                     "window");
+    kinds.push_back(*kind);
+  }
+  return llvm::Error::success();
+}
+
 static bool isModelName(StringRef item) { return item.ends_with(".onnx"); }
 
 /// The same as an error, but for devices.

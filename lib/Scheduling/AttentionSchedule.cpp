@@ -533,13 +533,16 @@ static ScheduleAttr getPersistentTiles(AttentionOp op, const Chip &chip) {
 /// The default schedule of subgroups that keep their queries; null if none
 /// fits.
 static ScheduleAttr getRowTiles(AttentionOp op, const Chip &chip) {
-  // Rows of a subgroup and keys of a block, the preferred ones first. This
-  // order is not measured: more rows read keys and values fewer times from
-  // workgroup memory, as long as all fits into the registers.
-  static constexpr std::array<int64_t, 2> tilings[] = {
-      {32, 32}, {16, 32}, {16, 16}};
+  // Rows of a subgroup and keys of a block, the preferred ones first. On an
+  // H200, 16 rows beat 32 although they read keys and values twice as often
+  // from workgroup memory, and for more than 64 columns blocks of 16 keys beat
+  // those of 32 (docs/benchmarks/h200-vulkan.md).
+  using Tilings = std::array<std::array<int64_t, 2>, 3>;
+  static constexpr Tilings narrow = {{{16, 32}, {16, 16}, {32, 32}}},
+                           wide = {{{16, 16}, {16, 32}, {32, 32}}};
   constexpr int64_t mostRegisters = 216;
   int64_t d = op.getStaticExtent(AttentionOp::D), m = getRowExtent(op);
+  const Tilings &tilings = d > 64 ? wide : narrow;
   for (bool isLimited : {true, false})
     for (auto [rows, keys] : tilings)
       for (int64_t subgroups : {4, 2, 1}) {

@@ -16,8 +16,8 @@
 // register bits number the matrices, of one instruction or several; the
 // remaining lane bits number the subgroups of a fragment that has several.
 //
-// .trans moves pairs of bytes: a lane receives two bytes of row k and two of row
-// k + 1. A tile whose lanes hold both columns (`pairsColumns`) is four
+// .trans moves pairs of bytes: a lane receives two bytes of row k and two of
+// row k + 1. A tile whose lanes hold both columns (`pairsColumns`) is four
 // matrices, whose rows are those of K that one lane needs in two matrices; two
 // permutations of bytes make words of four rows:
 //

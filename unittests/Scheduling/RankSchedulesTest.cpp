@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
@@ -215,15 +216,23 @@ TEST_F(RankSchedulesTest, FeaturesAreFinite) {
 // to be faster by the margin.
 TEST_F(RankSchedulesTest, ImprovesOnRules) {
   Chip chip = getChip();
-  chip.model.schedules->margins.fill(1.15);
+  chip.model.schedules->margins.fill(1.05);
   unsigned changed = 0;
-  for (ContractOp op : makeMatmuls()) {
+  SmallVector<ContractOp> matmuls = makeMatmuls();
+  for (int64_t rows : {100, 333, 2000})
+    for (int64_t columns : {1000, 4385})
+      for (int64_t k : {320, 2048, 7085})
+        matmuls.push_back(makeMatmul(rows, columns, k));
+  for (ContractOp op : matmuls) {
     ScheduleAttr rules = getScheduleByRules(op, chip);
     std::string prediction;
     ScheduleAttr choice = improveSchedule(op, chip, rules, &prediction);
     ASSERT_TRUE(choice);
     EXPECT_TRUE(getScheduleProblems(op, choice, chip).empty());
-    EXPECT_EQ(choice, getDefaultSchedule(op, chip));
+    // Tiles of f64 may be divided after it.
+    if (!getElementTypeOrSelf(op->getOperand(0).getType()).isF64()) {
+      EXPECT_EQ(choice, getDefaultSchedule(op, chip));
+    }
     if (choice == rules) {
       EXPECT_EQ(prediction, "");
       continue;
@@ -233,7 +242,7 @@ TEST_F(RankSchedulesTest, ImprovesOnRules) {
     auto estimate = [&](ScheduleAttr schedule) {
       return estimateSchedule(matmul, schedule.getFields(), chip).time;
     };
-    EXPECT_LT(estimate(choice) * 1.15, estimate(rules));
+    EXPECT_LT(estimate(choice) * 1.05, estimate(rules));
     EXPECT_NE(prediction.find("us, limited by "), std::string::npos);
     EXPECT_NE(prediction.find("; by rules, "), std::string::npos);
   }

@@ -250,7 +250,7 @@ TEST(PtxLayoutTest, RepeatedInstructions) {
   int seen = 0;
   for (const Chip &chip : getAllChips())
     for (const MatrixInstruction &row : chip.instructions) {
-      if (row.repeated.empty())
+      if (row.repeated.empty() || row.pairsColumns)
         continue;
       SCOPED_TRACE(row.name);
       ++seen;
@@ -278,6 +278,40 @@ TEST(PtxLayoutTest, RepeatedInstructions) {
   // f16 and bf16, of 8 and 4 bits, of 32 and 64 elements, on sm_80 and later.
   EXPECT_GE(seen, 8);
   EXPECT_EQ(seen % 8, 0);
+}
+
+// Those that repeat another for two columns at a time: column c of the
+// repetition j is column 2 c + j.
+TEST(PtxLayoutTest, PairsOfColumns) {
+  int seen = 0;
+  for (const Chip &chip : getAllChips())
+    for (const MatrixInstruction &row : chip.instructions) {
+      if (!row.pairsColumns)
+        continue;
+      SCOPED_TRACE(row.name);
+      ++seen;
+      const MatrixInstruction *each = chip.findInstruction(row.repeated);
+      ASSERT_TRUE(each);
+      EXPECT_EQ(row.m, each->m);
+      EXPECT_EQ(row.n, 2 * each->n);
+      EXPECT_EQ(row.k, each->k);
+      EXPECT_EQ(row.aMap, each->aMap);
+      ASSERT_EQ(row.bMap.getNumRegisters(), 16);
+      ASSERT_EQ(row.accMap.getNumRegisters(), 8);
+      for (int64_t lane = 0; lane < 32; ++lane) {
+        for (int64_t i = 0; i < 16; ++i) {
+          int64_t k = threadIDInGroup(lane) * 4 + i % 4 + i / 8 * 16;
+          EXPECT_EQ(row.bMap.at(lane, i),
+                    Position(k, 2 * groupID(lane) + i / 4 % 2));
+        }
+        for (int64_t i = 0; i < 8; ++i) {
+          int64_t column = 2 * threadIDInGroup(lane) + i / 2 % 2;
+          EXPECT_EQ(row.accMap.at(lane, i),
+                    Position(groupID(lane) + i / 4 * 8, 2 * column + i % 2));
+        }
+      }
+    }
+  EXPECT_GT(seen, 0);
 }
 
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", figures

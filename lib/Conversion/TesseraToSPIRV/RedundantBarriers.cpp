@@ -89,9 +89,8 @@ void Accesses::add(Operation *op) {
                           ? WalkResult::advance()
                           : WalkResult::interrupt();
              }).wasInterrupted();
-  else if (!isMemoryEffectFree(op) &&
-           !op->getName().getDialectNamespace().starts_with("spirv"))
-    any = true;
+  else
+    any |= !isMemoryEffectFree(op);
 }
 
 static bool isAnyBarrier(Operation *op) {

@@ -28,6 +28,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/LinearSum.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -56,74 +57,47 @@ using namespace mlir::tessera;
 /// instruction format").
 static constexpr int64_t offsetEnd = 1 << 16;
 
-namespace {
-/// A sum of terms, each a value times a constant, and a constant.
-struct LinearSum {
-  SmallVector<std::pair<Value, int64_t>> terms;
-  int64_t constant = 0;
-
-  void add(Value value, int64_t factor);
-  /// Replaces (x / c) * (c * f) + (x mod c) * f by x * f.
-  void joinQuotients();
-  /// Moves multiples of divisors out of quotients and remainders.
-  void reduceQuotients(OpBuilder &builder, Location loc);
-  Value emit(OpBuilder &builder, Location loc, int64_t plus = 0) const;
-};
-} // namespace
-
-void LinearSum::add(Value value, int64_t factor) {
-  if (std::optional<int64_t> known = getConstantIntValue(value)) {
-    constant += *known * factor;
-    return;
-  }
-  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
-    add(sum.getLhs(), factor);
-    add(sum.getRhs(), factor);
-    return;
-  }
-  if (auto product = value.getDefiningOp<arith::MulIOp>())
-    if (std::optional<int64_t> by = getConstantIntValue(product.getRhs())) {
-      add(product.getLhs(), factor * *by);
-      return;
-    }
-  for (auto &[term, times] : terms)
-    if (term == value) {
-      times += factor;
-      return;
-    }
-  terms.push_back({value, factor});
-}
-
-void LinearSum::joinQuotients() {
-  for (size_t i = 0; i < terms.size(); ++i) {
-    auto quotient = terms[i].first.getDefiningOp<arith::DivUIOp>();
+/// Replaces (x / c) * (c * f) + (x mod c) * f by x * f.
+static void joinQuotients(LinearSum &sum) {
+  for (auto [term, factor] : sum.terms) {
+    auto quotient = term.getDefiningOp<arith::DivUIOp>();
     std::optional<int64_t> by =
         quotient ? getConstantIntValue(quotient.getRhs()) : std::nullopt;
     if (!by)
       continue;
-    auto remainder = llvm::find_if(terms, [&](const auto &term) {
-      auto op = term.first.template getDefiningOp<arith::RemUIOp>();
+    int64_t whole = factor;
+    auto remainder = llvm::find_if(sum.terms, [&](const auto &other) {
+      auto op = other.first.template getDefiningOp<arith::RemUIOp>();
       return op && op.getLhs() == quotient.getLhs() &&
              getConstantIntValue(op.getRhs()) == by &&
-             terms[i].second == term.second * *by;
+             whole == other.second * *by;
     });
-    if (remainder == terms.end())
+    if (remainder == sum.terms.end())
       continue;
-    int64_t factor = remainder->second;
-    terms.erase(remainder);
-    llvm::erase_if(terms, [&](const auto &term) {
-      return term.first == quotient.getResult();
-    });
-    add(quotient.getLhs(), factor);
-    joinQuotients();
-    return;
+    auto [rest, each] = *remainder;
+    sum.terms.erase(rest);
+    sum.terms.erase(quotient.getResult());
+    sum.add(quotient.getLhs(), each);
+    return joinQuotients(sum);
   }
 }
 
-void LinearSum::reduceQuotients(OpBuilder &builder, Location loc) {
+/// The value of `sum`, with another constant.
+static Value emitSum(OpBuilder &builder, Location loc, const LinearSum &sum,
+                     int64_t constant) {
   IndexMath math(builder, loc);
-  SmallVector<std::pair<Value, int64_t>> before = std::move(terms);
-  terms.clear();
+  Value value;
+  for (auto [term, factor] : sum.terms) {
+    Value scaled = math.mul(term, factor);
+    value = value ? math.add(value, scaled) : scaled;
+  }
+  return value ? math.add(value, constant) : math.constant(constant);
+}
+
+/// Moves multiples of divisors out of quotients and remainders.
+static void reduceQuotients(OpBuilder &builder, Location loc, LinearSum &sum) {
+  IndexMath math(builder, loc);
+  auto before = sum.terms.takeVector();
   for (auto [term, factor] : before) {
     Operation *op = term.getDefiningOp();
     bool isQuotient = isa_and_present<arith::DivUIOp>(op);
@@ -135,25 +109,16 @@ void LinearSum::reduceQuotients(OpBuilder &builder, Location loc) {
     if (by)
       dividend.add(op->getOperand(0), 1);
     if (!by || dividend.constant < *by) {
-      add(term, factor);
+      sum.add(term, factor);
       continue;
     }
     Value divisor = math.constant(*by),
-          rest = dividend.emit(builder, loc, dividend.constant % *by);
-    add(isQuotient ? math.div(rest, divisor) : math.rem(rest, divisor), factor);
+          rest = emitSum(builder, loc, dividend, dividend.constant % *by);
+    sum.add(isQuotient ? math.div(rest, divisor) : math.rem(rest, divisor),
+            factor);
     if (isQuotient)
-      constant += dividend.constant / *by * factor;
+      sum.constant += dividend.constant / *by * factor;
   }
-}
-
-Value LinearSum::emit(OpBuilder &builder, Location loc, int64_t plus) const {
-  IndexMath math(builder, loc);
-  Value sum;
-  for (auto [term, factor] : terms) {
-    Value scaled = math.mul(term, factor);
-    sum = sum ? math.add(sum, scaled) : scaled;
-  }
-  return sum ? math.add(sum, plus) : math.constant(plus);
 }
 
 /// `value`, which LLVM knows nothing about.
@@ -197,8 +162,8 @@ static void separateOffsets(gpu::GPUFuncOp kernel) {
     for (auto [index, stride] :
          llvm::zip_equal(op->getOperands().drop_front(), strides))
       sum.add(index, stride);
-    sum.joinQuotients();
-    sum.reduceQuotients(builder, op->getLoc());
+    joinQuotients(sum);
+    reduceQuotients(builder, op->getLoc(), sum);
     while (auto cast = memory.getDefiningOp<memref::ReinterpretCastOp>())
       memory = cast.getSource();
     auto view = memory.getDefiningOp<memref::ViewOp>();
@@ -224,7 +189,7 @@ static void separateOffsets(gpu::GPUFuncOp kernel) {
     Value part = memref::ReinterpretCastOp::create(
         builder, op->getLoc(), flat, memory, sum.constant, flat.getShape(),
         ArrayRef<int64_t>{1});
-    Value index = sum.emit(builder, op->getLoc());
+    Value index = emitSum(builder, op->getLoc(), sum, /*constant=*/0);
     op->setOperands({part, index});
     ++numReads;
   }

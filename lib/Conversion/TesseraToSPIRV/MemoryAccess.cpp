@@ -17,32 +17,16 @@ using mlir::spirv::StorageClass;
 // Addresses
 //===----------------------------------------------------------------------===//
 
-void LinearSum::add(Value value, int64_t factor) {
-  if (std::optional<int64_t> known = getConstantIntValue(value)) {
-    constant += *known * factor;
-    return;
-  }
-  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
-    add(sum.getLhs(), factor);
-    add(sum.getRhs(), factor);
-    return;
-  }
-  if (auto matmul = value.getDefiningOp<arith::MulIOp>())
-    if (std::optional<int64_t> by = getConstantIntValue(matmul.getRhs())) {
-      add(matmul.getLhs(), factor * *by);
-      return;
-    }
-  terms[value] += factor;
-}
-
-LinearSum LinearSum::takeVarying() {
+/// Removes the terms defined in regions deeper than the function's body from
+/// `sum` and returns them: those that a loop may change.
+static LinearSum takeVarying(LinearSum &sum) {
   LinearSum fixed, varying;
-  for (auto [value, factor] : terms) {
+  for (auto [value, factor] : sum.terms) {
     Operation *parent = value.getParentRegion()->getParentOp();
     LinearSum &side = isa<gpu::GPUFuncOp>(parent) ? fixed : varying;
     side.terms[value] = factor;
   }
-  terms = std::move(fixed.terms);
+  sum.terms = std::move(fixed.terms);
   return varying;
 }
 
@@ -81,7 +65,7 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
   LinearSum sum;
   sum.add(element, 1);
   if (isGlobal(memory)) {
-    LinearSum varying = sum.takeVarying();
+    LinearSum varying = takeVarying(sum);
     Value address = environment.isKernel ? i64(0) : memory.base;
     for (const LinearSum *part : {&sum, &varying}) {
       Value distance = b.createOrFold<arith::IndexCastOp>(

@@ -9,6 +9,7 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/LinearSum.h"
 #include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,17 +20,6 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::tessera {
-
-/// A sum of multiples of values, and a constant.
-struct LinearSum {
-  llvm::SmallMapVector<Value, int64_t, 8> terms;
-  int64_t constant = 0;
-
-  void add(Value value, int64_t factor);
-  /// Removes the terms defined in regions deeper than the function's body from
-  /// the sum and returns them: those that a loop may change.
-  LinearSum takeVarying();
-};
 
 /// A memref in lowered code. Offset, sizes and strides count elements.
 struct Memory {

@@ -26,6 +26,42 @@
 
 using namespace mlir;
 
+/// Whether `op` computes f32 or a vector of it.
+static bool isOfF32(Operation *op) {
+  Type type = op->getResult(0).getType();
+  auto vector = dyn_cast<VectorType>(type);
+  return getElementTypeOrSelf(type).isF32() &&
+         (!vector || (vector.getRank() == 1 && !vector.isScalable()));
+}
+
+/// Replaces `op`, of f32 or a vector of it, by what `emit` makes of its
+/// operands, for each element.
+static void replaceByElements(
+    PatternRewriter &rewriter, Operation *op,
+    function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> emit) {
+  ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
+  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+  if (!vector)
+    return rewriter.replaceOp(op, emit(builder, op->getOperands()));
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(vector::ExtractOp::create(builder, operand, i));
+    elements.push_back(emit(builder, operands));
+  }
+  rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+}
+
+/// A call of an intrinsic of LLVM for NVPTX, of f32.
+static Value emitIntrinsic(ImplicitLocOpBuilder &builder, StringRef name,
+                           ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(
+             builder, builder.getF32Type(),
+             builder.getStringAttr("llvm.nvvm." + name), operands)
+      .getResult(0);
+}
+
 namespace {
 /// trunc(x) = floor(|x|), with the sign of x.
 struct ExpandTrunc : OpRewritePattern<math::TruncOp> {
@@ -64,30 +100,14 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::Exp2Op op,
                                 PatternRewriter &rewriter) const override {
-    auto vector = dyn_cast<VectorType>(op.getType());
     if (!arith::bitEnumContainsAll(op.getFastmath(),
                                    arith::FastMathFlags::afn) ||
-        !getElementTypeOrSelf(op.getType()).isF32() ||
-        (vector && (vector.getRank() != 1 || vector.isScalable())))
+        !isOfF32(op))
       return rewriter.notifyMatchFailure(
           op, "not an approximate exp2 of f32 or a vector of it");
-    Location loc = op.getLoc();
-    auto emit = [&](Value x) -> Value {
-      return LLVM::CallIntrinsicOp::create(
-                 rewriter, loc, x.getType(),
-                 rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
-                 ValueRange{x})
-          .getResult(0);
-    };
-    if (!vector) {
-      rewriter.replaceOp(op, emit(op.getOperand()));
-      return success();
-    }
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < vector.getNumElements(); ++i)
-      elements.push_back(
-          emit(vector::ExtractOp::create(rewriter, loc, op.getOperand(), i)));
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
+      return emitIntrinsic(builder, "ex2.approx.ftz", operands);
+    });
     return success();
   }
 };
@@ -99,43 +119,27 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
-    auto vector = dyn_cast<VectorType>(op.getType());
-    if (!getElementTypeOrSelf(op.getType()).isF32() ||
-        (vector && (vector.getRank() != 1 || vector.isScalable())))
+    if (!isOfF32(op))
       return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    if (!vector) {
-      rewriter.replaceOp(op, emit(builder, op.getOperand()));
-      return success();
-    }
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < vector.getNumElements(); ++i)
-      elements.push_back(emit(
-          builder, vector::ExtractOp::create(builder, op.getOperand(), i)));
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    replaceByElements(rewriter, op, emit);
     return success();
   }
 
 private:
-  static Value emit(ImplicitLocOpBuilder &builder, Value x) {
+  static Value emit(ImplicitLocOpBuilder &builder, ValueRange operands) {
+    Value x = operands.front();
     Type f32 = builder.getF32Type();
     auto number = [&](float value) -> Value {
       return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
-    };
-    auto call = [&](StringRef name, ValueRange operands) -> Value {
-      return LLVM::CallIntrinsicOp::create(
-                 builder, f32, builder.getStringAttr("llvm.nvvm." + name),
-                 operands)
-          .getResult(0);
     };
     // 252 * ((x * log2(e) + 126) / 252), clamped to 0 and 252, is added to a
     // number whose unit in the last place is 1, rounding down: its lowest bits
     // are floor(x * log2(e)) + 127. The clamp takes NaN for 0.
     constexpr float log2e = 1.44269502f, rest = 1.925963033e-8f, range = 252;
-    Value share =
-              call("fma.rn.sat.f", {x, number(log2e / range), number(0.5f)}),
-          biased =
-              call("fma.rm.f", {share, number(range), number(0x1.8p23f + 1)}),
+    Value share = emitIntrinsic(builder, "fma.rn.sat.f",
+                                {x, number(log2e / range), number(0.5f)}),
+          biased = emitIntrinsic(builder, "fma.rm.f",
+                                 {share, number(range), number(0x1.8p23f + 1)}),
           n = arith::SubFOp::create(builder, biased, number(0x1.8p23f + 127));
     // Infinities and NaN, and all that is beyond the clamp, go through f.
     Value f = math::FmaOp::create(builder, x, number(log2e),
@@ -147,7 +151,7 @@ private:
         arith::ConstantOp::create(builder, builder.getI32IntegerAttr(23)));
     return arith::MulFOp::create(builder,
                                  arith::BitcastOp::create(builder, f32, bits),
-                                 call("ex2.approx.ftz", {f}));
+                                 emitIntrinsic(builder, "ex2.approx.ftz", f));
   }
 };
 
@@ -158,9 +162,7 @@ struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::DivFOp op,
                                 PatternRewriter &rewriter) const override {
-    auto vector = dyn_cast<VectorType>(op.getType());
-    if (!getElementTypeOrSelf(op.getType()).isF32() ||
-        (vector && (vector.getRank() != 1 || vector.isScalable())))
+    if (!isOfF32(op))
       return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
     if (op->use_empty() || !llvm::all_of(op->getUsers(), [](Operation *user) {
           return isa<arith::TruncFOp>(user) &&
@@ -168,23 +170,9 @@ struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
                          .getIntOrFloatBitWidth() <= 16;
         }))
       return rewriter.notifyMatchFailure(op, "not rounded to 16 bits at once");
-    Location loc = op.getLoc();
-    auto emit = [&](Value x, Value y) -> Value {
-      return LLVM::CallIntrinsicOp::create(
-                 rewriter, loc, x.getType(),
-                 rewriter.getStringAttr("llvm.nvvm.div.full"), ValueRange{x, y})
-          .getResult(0);
-    };
-    if (!vector) {
-      rewriter.replaceOp(op, emit(op.getLhs(), op.getRhs()));
-      return success();
-    }
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < vector.getNumElements(); ++i)
-      elements.push_back(
-          emit(vector::ExtractOp::create(rewriter, loc, op.getLhs(), i),
-               vector::ExtractOp::create(rewriter, loc, op.getRhs(), i)));
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
+      return emitIntrinsic(builder, "div.full", operands);
+    });
     return success();
   }
 };

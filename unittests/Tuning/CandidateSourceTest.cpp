@@ -10,6 +10,7 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 #include <gtest/gtest.h>
 
@@ -89,7 +90,7 @@ TEST(CandidateSourceTest, WindowsAreTriedFromTheBestOn) {
   double gain = source->getExpectedGain();
   EXPECT_GT(gain, 0);
   while (std::optional<Point> point = source->propose()) {
-    EXPECT_FALSE(llvm::is_contained(seen, *point)) << source->format(*point);
+    EXPECT_FALSE(llvm::is_contained(seen, *point)) << mlir::debugString(*point);
     EXPECT_TRUE(source->isLegal(*point));
     seen.push_back(*point);
   }

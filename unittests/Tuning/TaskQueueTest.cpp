@@ -58,7 +58,7 @@ TEST_F(TaskQueueTest, OwnChoicesComeFirst) {
   std::optional<Pending> next = queue.propose(std::nullopt);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->task, 1u);
-  EXPECT_EQ(next->schedule, "point 0");
+  EXPECT_EQ(next->schedule, "0 : i64");
   EXPECT_EQ(next->expected, 0.5);
   EXPECT_EQ(next->id, 3);
   EXPECT_EQ(queue.countInHand(), 3u);
@@ -138,8 +138,8 @@ TEST_F(TaskQueueTest, HintsComeBeforeTheSearch) {
   add(10);
   setOwn(0);
   queue.states[0].hints.push_back(makePoint(77));
-  EXPECT_EQ(queue.propose(std::nullopt)->schedule, "point 77");
-  EXPECT_EQ(queue.propose(std::nullopt)->schedule, "point 0");
+  EXPECT_EQ(queue.propose(std::nullopt)->schedule, "77 : i64");
+  EXPECT_EQ(queue.propose(std::nullopt)->schedule, "0 : i64");
   // Nothing else is measured in a replay.
   options.replay = 1;
   EXPECT_FALSE(queue.propose(std::nullopt));

@@ -40,9 +40,6 @@ public:
       return std::nullopt;
     return makePoint(next++);
   }
-  std::string format(const Point &point) override {
-    return "point " + std::to_string(getNumber(point));
-  }
   bool isSchedule(const Point &) const override { return true; }
   bool isLegal(const Point &) const override { return true; }
   double getExpected(const Point &point) const override {

@@ -34,8 +34,6 @@ public:
 
   /// Returns a point that was not proposed before, or nothing if all were.
   virtual std::optional<Point> propose() = 0;
-  /// The schedule of a point, as text.
-  virtual std::string format(const Point &point) = 0;
   /// Whether it is the schedule of such a task, legal or not.
   virtual bool isSchedule(const Point &point) const = 0;
   virtual bool isLegal(const Point &point) const = 0;

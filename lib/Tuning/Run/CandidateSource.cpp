@@ -11,8 +11,6 @@
 #include "Scheduling/WindowTask.h"
 #include "Tuning/WindowSpace.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 #include <unordered_set>
 
 using namespace tessera::tuning;
@@ -22,12 +20,6 @@ static constexpr size_t firstOfModel = 6;
 
 using Numbers = mlir::tessera::ScheduleNumbers;
 
-static std::string formatAttribute(mlir::Attribute attribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << attribute;
-  return text;
-}
-
 namespace {
 /// A source of schedules of a space.
 class SpaceSource : public CandidateSource {
@@ -36,9 +28,6 @@ public:
               const tuning::SpaceValues &values)
       : space(*task.program, chip, values, /*isEnumerated=*/false) {}
 
-  std::string format(const Point &point) override {
-    return formatAttribute(point);
-  }
   bool isSchedule(const Point &point) const override {
     return mlir::isa<compiler::ScheduleAttr>(point);
   }
@@ -156,9 +145,6 @@ public:
       : space(*task.program, chip), left(space.getSchedules()) {}
 
   std::optional<Point> propose() override;
-  std::string format(const Point &point) override {
-    return formatAttribute(point);
-  }
   bool isSchedule(const Point &point) const override {
     return mlir::isa<compiler::WindowScheduleAttr>(point);
   }
@@ -166,7 +152,7 @@ public:
     auto schedule = mlir::dyn_cast<compiler::WindowScheduleAttr>(point);
     return schedule && space.isLegal(schedule);
   }
-  /// There is no model of windows.
+  /// No model estimates the time of a window.
   double getExpected(const Point &) const override { return 0; }
   double getExpectedGain() override {
     // As much as the remaining ones are of the space.

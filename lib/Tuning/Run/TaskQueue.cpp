@@ -6,6 +6,7 @@
 
 #include "Tuning/Run/TaskQueue.h"
 
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <tuple>
@@ -36,7 +37,7 @@ std::optional<Pending> TaskQueue::proposeFor(size_t index) {
     if (!point)
       return std::nullopt;
     work.point = point;
-    work.schedule = state.source->format(*point);
+    work.schedule = mlir::debugString(*point);
     work.expected = state.source->getExpected(*point);
   }
   work.id = nextId++;

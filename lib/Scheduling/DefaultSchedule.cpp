@@ -329,10 +329,10 @@ ScheduleAttr mlir::tessera::getScheduleByRules(ContractOp op, const Chip &chip,
 
 /// Where each SM has at most one workgroup of f64, one subgroup for each
 /// quarter of it leaves the matrix unit idle while it loads fragments: two of
-/// half the rows, with longer steps. Measured on an H200: 1024 cubed by 128x64
-/// takes 55.3 us with subgroups of 64x32 in steps of 16, and 50.2 us with 32x32
-/// in steps of 32; 1000 cubed 56.8 us and 53.2. The model of schedules was
-/// fitted to few steps as long.
+/// half the rows, with longer steps. Measured on an H200: 1024 cubed by 128x64,
+/// with lhs by columns, takes 54.6 us with subgroups of 64x32 in steps of 16,
+/// and 50.0 us with 32x32 in steps of 32. The model of schedules was fitted to
+/// few steps as long.
 static ScheduleAttr divideLongTile(ContractOp op, const Chip &chip,
                                    ScheduleAttr schedule) {
   constexpr int64_t longBits = 64, elements = 32, fewSubgroups = 4,

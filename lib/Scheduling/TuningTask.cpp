@@ -86,7 +86,7 @@ Attribute mlir::tessera::getTaskSchedule(Operation *op) {
 
 bool mlir::tessera::setTaskSchedule(Operation *op, Attribute schedule) {
   if (auto window = getWindowOp(op)) {
-    if (!isa_and_present<WindowScheduleAttr>(schedule) && schedule)
+    if (schedule && !isa<WindowScheduleAttr>(schedule))
       return false;
     removeWindowSchedule(window);
     if (schedule)

@@ -144,7 +144,8 @@ static ScheduleAttr getGroupedSchedule(ContractOp op,
                                        const WeightsProblem &problem,
                                        const Chip &chip) {
   constexpr int64_t rowsOfOthers = 64, instructionRows = 64, groups = 2,
-                    columnStep = 32, mostStages = 6, leastSteps = 4;
+                    columnStep = 32, leastStep = 16, mostStages = 6,
+                    leastSteps = 4;
   int64_t group = chip.policy.groupDefaults.empty()
                       ? 1
                       : chip.policy.groupDefaults.front().group;
@@ -159,7 +160,7 @@ static ScheduleAttr getGroupedSchedule(ContractOp op,
   fields.swizzle = true;
   // A line of weights of 8 bits, if K and the scales permit it.
   for (fields.k = lineBytes; problem.k % fields.k; fields.k /= 2)
-    if (fields.k <= leastRows)
+    if (fields.k == leastStep)
       return {};
   fields.kFragment = fields.k;
   while (problem.group % fields.kFragment)

@@ -16,15 +16,16 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The loops of a body, outermost first, and its loads, in their order; nothing
-/// if another op has a region, or an extent is not constant.
 namespace {
+/// The loops of a body, outermost first, and its loads, in their order.
 struct WindowBody {
   SmallVector<scf::ForOp> loops;
   SmallVector<memref::LoadOp> loads;
 };
 } // namespace
 
+/// Nothing if a loop is not an scf.for, or its number of iterations is not
+/// constant.
 static std::optional<WindowBody> readBody(linalg::GenericOp op) {
   WindowBody body;
   WalkResult result =

@@ -63,7 +63,7 @@ namespace mlir::tessera {
 
 STATISTIC(numMappedOps, "Number of linalg ops mapped to threads");
 STATISTIC(numDroppedSchedules,
-          "Number of tuned schedules of windows that are no longer legal");
+          "Number of tuned window schedules that are not legal and not used");
 
 using namespace mlir;
 using namespace mlir::tessera;

@@ -21,10 +21,8 @@
 // matrices, whose rows are those of K that one lane needs in two matrices; two
 // permutations of bytes make words of four rows:
 //
-//   matrix 0   row k      n0 n1                      n0   k, k + 1, k + 2, k +
-//   3
-//              row k + 1  n0 n1                 ==>  n1   k, k + 1, k + 2, k +
-//              3
+//   matrix 0   row k      n0 n1        word 0   n0 of rows k to k + 3
+//              row k + 1  n0 n1   ==>  word 1   n1 of rows k to k + 3
 //   matrix 1   row k + 2  n0 n1
 //              row k + 3  n0 n1
 //

@@ -98,9 +98,8 @@ static constexpr int64_t mostReadRegisters = 64;
 
 /// Whether the reads before `end`, back to the region before, should be moved
 /// to their uses: few matmuls use many registers of operands, as those of 8-bit
-/// floats with K = 128. LLVM takes the
-/// reads of a group in the order of the program, so that all of them would be
-/// live before the first matmul.
+/// floats with K = 128. LLVM takes the reads of a group in the order of the
+/// program, so that all of them would be live before the first matmul.
 static bool needsLateReads(Operation &end) {
   int64_t matmuls = 0, registers = 0;
   for (Operation *op = &end; op && !endsRegion(op); op = op->getPrevNode()) {

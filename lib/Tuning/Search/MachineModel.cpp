@@ -52,10 +52,10 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
   Type operand;
   SmallVector<Value> arrays(op->getOperands());
   if (auto window = getWindowOp(op)) {
+    arrays = collectTaskInputs(op);
     WindowWork work = getWindowWork(window);
     operations = work.operations;
     operand = work.sumType;
-    llvm::append_range(arrays, collectTaskInputs(op));
   } else if (auto attention = dyn_cast<AttentionOp>(op)) {
     isAttention = true;
     // Folded dimensions count as rows of a tile, not as matrices.

@@ -17,8 +17,8 @@ struct LinearSum {
   llvm::SmallMapVector<Value, int64_t, 8> terms;
   int64_t constant = 0;
 
-  /// Adds `value` times `factor`: the terms of the sums and of the products by
-  /// constants (`arith.addi`, `arith.muli`) that `value` consists of.
+  /// Adds `value` times `factor`: the terms of the sums and of the multiples
+  /// (`arith.addi`, and `arith.muli` by a constant) that `value` consists of.
   void add(Value value, int64_t factor);
 };
 

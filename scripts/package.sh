@@ -8,7 +8,8 @@
 #   tessera_gpu-VERSION-*.whl           the Python package for each version of Python 3.9 or later that is
 #                                       found here, with the platform tag that auditwheel verifies
 #
-# TESSERA_XZ is the level of compression (6).
+# TESSERA_XZ is the level of compression (6). With TESSERA_PYTHONS=ends, the wheel is for the oldest and
+# the newest version found only, and --check tries these two.
 #
 # --check: installs each of them into a root of its own, in which there is nothing else but the system
 # libraries that they need, and runs an example there; the wheel into new virtual environments of all
@@ -77,6 +78,12 @@ END
 say "making the wheel"
 pythons=$(find_pythons)
 [[ -n $pythons ]] || die "no Python 3.9 or later with its headers was found"
+if [[ ${TESSERA_PYTHONS-} == ends && $(wc -l <<<"$pythons") -gt 2 ]]; then
+  say "left out, for TESSERA_PYTHONS=ends: Python $(sed '1d;$d' <<<"$pythons" | cut -d' ' -f1 | xargs)"
+  pythons=$(sed -n '1p;$p' <<<"$pythons")
+elif [[ ${TESSERA_PYTHONS-ends} != ends ]]; then
+  die "invalid TESSERA_PYTHONS '$TESSERA_PYTHONS': expected ends"
+fi
 # make_wheel VERSION PYTHON LIBRARY: the wheel of one interpreter, unpacked; with the library if LIBRARY is ON.
 make_wheel() {
   local version=$1 python=$2 library=$3 pip

@@ -6,6 +6,7 @@
 #   scripts/test.sh                                   all of them
 #   scripts/test.sh test/Dialect examples/01-*.mlir   some, by their path in the tree
 #   scripts/test.sh unittests --filter=Layout         lit's own options work as well
+#   scripts/test.sh --param=run_long_tests=false      without those that need long_tests
 #
 # Lists what was skipped and why; the last line is `N passed, N failed, N skipped`.
 # TESSERA_PRESET=asan tests another preset than dev.

@@ -20,6 +20,8 @@
 #   host-avx512         this machine's CPU has AVX-512
 #   asserts             Tessera's own code has assertions, debug output and statistics
 #   asan                the tools under test were built with the address sanitizer
+#   long_tests          tests of many seconds, most of them in LLVM, run: unless lit has the parameter
+#                       run_long_tests=false
 #
 # A folder whose tests run on a device has `config.parallelism_group = "device"` in its
 # lit.local.cfg: they then run one at a time, since they would measure and starve each other.
@@ -215,6 +217,8 @@ try:
 except OSError:
     pass
 
+if lit_config.params.get("run_long_tests", "true") != "false":
+    config.available_features.add("long_tests")
 if config.assertions == "ON":
     config.available_features.add("asserts")
 if "address" in config.sanitizers:

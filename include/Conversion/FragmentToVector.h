@@ -124,6 +124,12 @@ public:
                                        AwaitOp op, ValueRange matmul,
                                        ValueRange kept) const;
 
+  /// An array in memory of this lane's own, for ops of the function around `op`
+  /// that use it one after the other: those with the same `slot` and `type`
+  /// share it. Null if the target has no such memory as fast as a cache.
+  virtual Value getLocalArray(OpBuilder &builder, Operation *op, unsigned slot,
+                              MemRefType type) const;
+
   /// The descriptor (i64) of a tile that an instruction reads from workgroup
   /// memory. `row` and `col` are the tile's origin in the last two dimensions
   /// of the memory. Null if the target has no such instructions.

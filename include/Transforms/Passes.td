@@ -750,6 +750,31 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraExpandBF16 : Pass<"tessera-expand-bf16"> {
+  let summary = "Convert and shuffle bf16 by integer operations";
+  let description = [{
+    Expects `arith` and `vector`, for a processor without instructions for
+    bf16. Leaves no conversion between f32 and bf16 (rounding to nearest even;
+    a NaN becomes 0x7fc0) and no `vector.shuffle` of bf16.
+
+    Before
+
+    ```mlir
+    %y = arith.extf %x : bf16 to f32
+    ```
+
+    After
+
+    ```mlir
+    %bits = arith.bitcast %x : bf16 to i16
+    %wide = arith.extui %bits : i16 to i32
+    %high = arith.shli %wide, %c16 : i32
+    %y = arith.bitcast %high : i32 to f32
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect"];
+}
+
 def TesseraInlineIndirectCalls
     : Pass<"tessera-inline-indirect-calls", "::mlir::ModuleOp"> {
   let summary = "Inline functions that take functions as arguments";

@@ -1,6 +1,7 @@
 // Attention of few queries for many keys: keys are divided into parts, each with workgroups of its own, and a
 // second kernel combines the parts.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --emit=tessera | FileCheck %s --check-prefix=SPLIT
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefixes=SPLIT,GROUPS
 // RUN: sed 's|PROGRAM|%s|; s|TARGET|--target=cpu|' %S/Inputs/attention-decode.batch | gpu-runner --batch=- | FileCheck %s

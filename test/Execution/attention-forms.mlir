@@ -1,5 +1,6 @@
 // Attention in other forms than example 07 has it: each is one kernel, and right.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --emit=tessera | FileCheck %s --check-prefix=KERNELS
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=tessera | FileCheck %s --check-prefix=KERNELS
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefix=KERNELS

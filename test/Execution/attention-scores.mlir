@@ -1,6 +1,7 @@
 // Attention for decoding with changed scores, bounds that depend on a sequence, and pages of keys: one kernel, and
 // one that combines the parts. The scores and the gathered keys are never stored.
 //
+// REQUIRES: long_tests
 // RUN: python3 %S/Inputs/write-integers.py %t.lengths.npy 4 2 150 37
 // RUN: python3 %S/Inputs/write-integers.py %t.beyond.npy 4 2 1000 64
 // RUN: python3 %S/Inputs/write-integers.py %t.wide.npy 8 2 500 260

@@ -3,6 +3,7 @@
 // of several dimensions, old values of the output, epilogues, parts of a reduction, virtual threads, gathered
 // windows, loops over tiles.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --verify --entry=direct | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=several | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=staged | FileCheck %s

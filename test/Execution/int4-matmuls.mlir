@@ -2,6 +2,7 @@
 // to i8 otherwise. Odd extents, rows that start in the middle of a byte, operands in the other
 // storage order, unsigned ones, fragments without an instruction of i4, and fragments by hand.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --verify --entry=even | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=odd | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=turned | FileCheck %s

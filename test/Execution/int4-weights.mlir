@@ -1,6 +1,7 @@
 // Weights of 4 bits, two in a byte: fused into matmuls, whatever byte their
 // tiles start in, and read by SIMT kernels.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --verify --entry=per_column | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=odd | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=groups | FileCheck %s

@@ -1,5 +1,6 @@
 // Async copies to LDS, on chips that support them; on other chips through registers.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --entry=nn --verify | FileCheck %s
 // RUN: gpu-runner %s --entry=nn --target=cpu:emulate=gfx950 --verify | FileCheck %s
 // RUN: gpu-runner %s --entry=nt --target=cpu:emulate=gfx950 --verify | FileCheck %s

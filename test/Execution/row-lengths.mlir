@@ -2,6 +2,7 @@
 // last vector that only some threads have, and longer ones, whose elements are
 // computed anew.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=short --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=unaligned --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --entry=vectors --arg=random | FileCheck %s

@@ -1,6 +1,7 @@
 // All ops that are not matmuls of fragments, computed and compared element by
 // element; and compiled for a GPU.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // PTX: .target sm_80

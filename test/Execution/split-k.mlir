@@ -2,6 +2,7 @@
 // holds its old value or a constant, and to accumulators that an epilogue
 // reads. Small integers are exact in any order.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --verify --entry=old_value | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=constant | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=epilogue | FileCheck %s

@@ -2,6 +2,7 @@
 // output whose rows run along M, batches, workgroups that walk through several tiles, parts of a reduction, virtual
 // threads, an epilogue with a bias and a residual, sizes that are not known.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s --target=cpu --verify --entry=half | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=single | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=bytes | FileCheck %s

@@ -9,6 +9,7 @@
 #include "Patterns.h"
 #include "TargetInfo/Chip.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -19,8 +20,8 @@ using namespace mlir::tessera;
 // mma
 //===----------------------------------------------------------------------===//
 
-static Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
-                             Value acc) {
+Value mlir::tessera::emitMultiplyAdd(OpBuilder &builder, Location loc, Value a,
+                                     Value b, Value acc) {
   if (isa<FloatType>(getElementTypeOrSelf(acc.getType())))
     return math::FmaOp::create(builder, loc, a, b, acc);
   return arith::AddIOp::create(builder, loc, acc,
@@ -83,11 +84,8 @@ static Value emitScalarMma(OpBuilder &builder, Location loc,
   return vector::FromElementsOp::create(builder, loc, type, results);
 }
 
-/// The accumulators of an mma that no matrix unit computes. Floats narrower
-/// than f32 are added in f32 and rounded once, as matrix units do: targets
-/// without arithmetic on such floats round each element by several
-/// operations.
-static Value widenAccumulator(OpBuilder &builder, Location loc, Value acc) {
+Value mlir::tessera::widenAccumulator(OpBuilder &builder, Location loc,
+                                      Value acc) {
   auto type = cast<VectorType>(acc.getType());
   auto element = dyn_cast<FloatType>(type.getElementType());
   if (!element || element.getWidth() >= 32)
@@ -125,6 +123,13 @@ struct MmaPattern : FragmentPattern<MmaOp> {
       return success();
     }
     bool isScalar = !row->matrixUnit && !row->dotProduct;
+    SmallVector<Value> rolled;
+    if (isScalar)
+      rolled = emitRolledMatmul(rewriter, target, *row, op, a, b, acc);
+    if (!rolled.empty()) {
+      acc = rolled;
+      m = 0;
+    }
     // K outermost: neighbouring instructions are independent.
     for (int64_t s = 0; s < k; ++s)
       for (int64_t i = 0; i < m; ++i)
@@ -176,15 +181,66 @@ struct MapPattern : FragmentPattern<MapOp> {
   using FragmentPattern::FragmentPattern;
 
   /// Whether the region can be applied to vectors directly. Coordinates become
-  /// vectors if one lane holds whole rows, where they are consecutive.
+  /// vectors if one lane holds whole rows, where they are consecutive, and
+  /// loads at such positions gather.
   static bool isVectorizable(MapOp op, const TileLayout &layout) {
-    if (op.takesCoordinates() && layout.map.getNumLanes() > 1)
+    bool hasRows = layout.map.getNumLanes() == 1;
+    if (op.takesCoordinates() && !hasRows)
       return false;
     return llvm::all_of(
-        op.getBody().front().without_terminator(), [](Operation &inner) {
+        op.getBody().front().without_terminator(), [&](Operation &inner) {
           return OpTrait::hasElementwiseMappableTraits(&inner) ||
-                 inner.hasTrait<OpTrait::ConstantLike>();
+                 inner.hasTrait<OpTrait::ConstantLike>() ||
+                 (hasRows && isGatherable(inner));
         });
+  }
+
+  /// Whether an op is a load of elements that have an address of their own.
+  static bool isGatherable(Operation &op) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (!load)
+      return false;
+    Type element = load.getMemRefType().getElementType();
+    return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
+           load.getMemRefType().isStrided();
+  }
+
+  /// Loads the elements at `positions`, vectors of indices for each dimension
+  /// of `memory`.
+  static Value emitGather(OpBuilder &builder, Location loc, Value memory,
+                          ValueRange positions, VectorType type) {
+    VectorType indices = type.clone(builder.getIndexType());
+    auto splat = [&](Value value) -> Value {
+      return vector::BroadcastOp::create(builder, loc, indices, value);
+    };
+    auto parts = memref::ExtractStridedMetadataOp::create(builder, loc, memory);
+    Value offset = splat(parts.getOffset()), extent = parts.getOffset();
+    for (auto [position, size, stride] :
+         llvm::zip_equal(positions, parts.getSizes(), parts.getStrides())) {
+      offset = arith::AddIOp::create(
+          builder, loc, offset,
+          arith::MulIOp::create(builder, loc, position, splat(stride)));
+      extent = arith::AddIOp::create(
+          builder, loc, extent,
+          arith::MulIOp::create(builder, loc, size, stride));
+    }
+    auto memoryType = cast<MemRefType>(memory.getType());
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value line = memref::ReinterpretCastOp::create(
+        builder, loc,
+        MemRefType::get({ShapedType::kDynamic}, memoryType.getElementType(),
+                        MemRefLayoutAttrInterface(),
+                        memoryType.getMemorySpace()),
+        parts.getBaseBuffer(), /*offset=*/builder.getIndexAttr(0),
+        OpFoldResult(extent), OpFoldResult(builder.getIndexAttr(1)));
+    Value all = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(type.clone(builder.getI1Type()), true));
+    VectorType result = type.clone(memoryType.getElementType());
+    Value none =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(result));
+    return vector::GatherOp::create(builder, loc, result, line, zero, offset,
+                                    all, none);
   }
 
   /// The region applied to whole vectors; values from outside are splatted.
@@ -209,6 +265,22 @@ struct MapPattern : FragmentPattern<MapOp> {
         Operation *clone = builder.clone(inner);
         for (Value result : clone->getResults())
           mapping.map(inner.getResult(0), lookup(result));
+        continue;
+      }
+      if (auto load = dyn_cast<memref::LoadOp>(inner)) {
+        bool isUniform = llvm::none_of(load.getIndices(), [&](Value index) {
+          return op.getBody().isAncestor(index.getParentRegion());
+        });
+        if (isUniform) {
+          mapping.map(load.getResult(),
+                      lookup(builder.clone(inner)->getResult(0)));
+          continue;
+        }
+        SmallVector<Value> positions =
+            llvm::map_to_vector(load.getIndices(), lookup);
+        mapping.map(load.getResult(),
+                    emitGather(builder, load.getLoc(), load.getMemRef(),
+                               positions, type));
         continue;
       }
       SmallVector<Value> operands;

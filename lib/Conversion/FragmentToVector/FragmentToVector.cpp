@@ -181,6 +181,11 @@ SmallVector<Value> FragmentTarget::emitAwait(OpBuilder &, Location, AwaitOp,
   return {};
 }
 
+Value FragmentTarget::getLocalArray(OpBuilder &, Operation *, unsigned,
+                                    MemRefType) const {
+  return {};
+}
+
 Value FragmentTarget::emitMemoryOperand(OpBuilder &, Location, LoadOp,
                                         const TileLayout &, Value,
                                         Value) const {

@@ -36,6 +36,24 @@ protected:
 Value emitElementCast(OpBuilder &builder, Location loc, Value value,
                       Type toElement, bool isUnsigned);
 
+/// a * b + acc, of scalars or vectors.
+Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
+                      Value acc);
+
+/// The accumulators of an mma that no matrix unit computes. Floats narrower
+/// than f32 are added in f32 and rounded once, as matrix units do: targets
+/// without arithmetic on such floats round each element by several
+/// operations.
+Value widenAccumulator(OpBuilder &builder, Location loc, Value acc);
+
+/// Emits a large matmul of one lane's vectors as loops over its rows and K,
+/// whose operands are in memory, and returns its accumulators (widened). Empty
+/// for others, and on targets without local arrays.
+SmallVector<Value> emitRolledMatmul(OpBuilder &builder,
+                                    const FragmentTarget &target,
+                                    const MatrixInstruction &row, MmaOp op,
+                                    ValueRange a, ValueRange b, ValueRange acc);
+
 /// `value` of the lane numbered `lane` (index), for any element type.
 Value emitShuffleAny(OpBuilder &builder, Location loc,
                      const FragmentTarget &target, Value value, Value lane);

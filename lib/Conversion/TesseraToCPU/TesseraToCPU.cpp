@@ -33,6 +33,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -297,6 +298,31 @@ static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
 
 namespace {
 
+/// Kernels of the host's own chips, whose lanes have a stack.
+class HostTarget : public FragmentTarget {
+public:
+  using FragmentTarget::FragmentTarget;
+
+  Value getLocalArray(OpBuilder &builder, Operation *op, unsigned slot,
+                      MemRefType type) const override {
+    auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+    if (!kernel)
+      return {};
+    Value &array = arrays[{kernel, slot, type}];
+    if (!array) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&kernel.getBody().front());
+      constexpr int64_t vectorBytes = 64;
+      array = memref::AllocaOp::create(builder, kernel.getLoc(), type,
+                                       builder.getI64IntegerAttr(vectorBytes));
+    }
+    return array;
+  }
+
+private:
+  mutable DenseMap<std::tuple<Operation *, unsigned, Type>, Value> arrays;
+};
+
 struct ConvertTesseraToCPUPass
     : public mlir::tessera::impl::ConvertTesseraToCPUBase<
           ConvertTesseraToCPUPass> {
@@ -340,7 +366,7 @@ struct ConvertTesseraToCPUPass
           return failure();
       }
       symbols.declare(module);
-      return convertFragmentsToVectors(module, FragmentTarget(chip), flags);
+      return convertFragmentsToVectors(module, HostTarget(chip), flags);
     }
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);

@@ -92,6 +92,10 @@ static void orderRegion(Operation *lastMatmul, int64_t matmuls, int64_t reads) {
   group(matrixKind, matmuls);
 }
 
+static bool isMatmul(Operation &op) {
+  return isa<amdgpu::MFMAOp, amdgpu::ScaledMFMAOp>(op);
+}
+
 /// The most registers of the reads of a region that may be live at the same
 /// time.
 static constexpr int64_t mostReadRegisters = 64;
@@ -103,7 +107,7 @@ static constexpr int64_t mostReadRegisters = 64;
 static bool needsLateReads(Operation &end) {
   int64_t matmuls = 0, registers = 0;
   for (Operation *op = &end; op && !endsRegion(op); op = op->getPrevNode()) {
-    if (isa<amdgpu::MFMAOp>(op)) {
+    if (isMatmul(*op)) {
       ++matmuls;
     } else if (countHalfReads(op) != 0) {
       auto type = dyn_cast<VectorType>(op->getResult(0).getType());
@@ -112,14 +116,76 @@ static bool needsLateReads(Operation &end) {
                         : 1;
     }
   }
-  return registers > mostReadRegisters && registers > 2 * matmuls;
+  return matmuls > 0 && registers > mostReadRegisters &&
+         registers > 2 * matmuls;
 }
+
+namespace {
+
+/// The order of the ops of a block while ops move down to others. After each
+/// move, MLIR would renumber the whole block for the next comparison.
+class BlockOrder {
+public:
+  explicit BlockOrder(Block &block) {
+    for (Operation &op : block)
+      places[&op].number = static_cast<int64_t>(places.size());
+  }
+
+  bool isBefore(Operation *a, Operation *b) const {
+    const Place *left = &places.at(a), *right = &places.at(b);
+    // The ops below the same one, if there is one.
+    while (left->depth > right->depth) {
+      if (left->next == b)
+        return true;
+      left = &places.at(left->next);
+    }
+    while (right->depth > left->depth) {
+      if (right->next == a)
+        return false;
+      right = &places.at(right->next);
+    }
+    while (left->next != right->next) {
+      left = &places.at(left->next);
+      right = &places.at(right->next);
+    }
+    return left->number < right->number;
+  }
+
+  /// Moves `op`, to which nothing has moved, before `next` and before all that
+  /// has moved there.
+  void move(Operation *op, Operation *next) {
+    Operation *front = next;
+    while (Operation *last = places.at(front).last)
+      front = last;
+    op->moveBefore(front);
+    Place &target = places.at(next);
+    target.last = op;
+    places[op] = {next, nullptr, target.depth + 1, --target.count, 0};
+  }
+
+private:
+  struct Place {
+    /// The op that this one moved to; null for one that did not move.
+    Operation *next = nullptr;
+    /// The last op that moved to this one; null if none did.
+    Operation *last = nullptr;
+    int64_t depth = 0;
+    /// Among those with the same `next`: smaller for those before.
+    int64_t number = 0;
+    /// The number of the last op that moved here.
+    int64_t count = 0;
+  };
+  DenseMap<Operation *, Place> places;
+};
+
+} // namespace
 
 /// Moves reads of LDS, and what computes on the elements read, down to their
 /// first use, in regions that need it.
 static void sinkReads(Block &block) {
-  // The first of the ops that were moved to an op.
-  DenseMap<Operation *, Operation *> firstMoved;
+  if (llvm::none_of(block, isMatmul))
+    return;
+  BlockOrder order(block);
   Operation *regionEnd = nullptr;
   bool isLate = false, isRegion = false;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
@@ -134,8 +200,7 @@ static void sinkReads(Block &block) {
       continue;
     bool isOfRead =
         isPure(&op) && op.getNumRegions() == 0 && op.getNumResults() == 1 &&
-        isa<VectorType>(op.getResult(0).getType()) &&
-        !isa<amdgpu::MFMAOp, amdgpu::ScaledMFMAOp>(op) &&
+        isa<VectorType>(op.getResult(0).getType()) && !isMatmul(op) &&
         llvm::any_of(op.getOperandTypes(),
                      [](Type type) { return isa<VectorType>(type); });
     if ((countHalfReads(&op) == 0 && !isOfRead) || op.use_empty())
@@ -143,14 +208,12 @@ static void sinkReads(Block &block) {
     Operation *first = nullptr;
     for (Operation *user : op.getUsers()) {
       Operation *inBlock = block.findAncestorOpInBlock(*user);
-      if (inBlock && (!first || inBlock->isBeforeInBlock(first)))
+      if (inBlock && (!first || order.isBefore(inBlock, first)))
         first = inBlock;
     }
-    if (!first || (regionEnd && !first->isBeforeInBlock(regionEnd)))
+    if (!first || (regionEnd && !order.isBefore(first, regionEnd)))
       continue;
-    Operation *&before = firstMoved[first];
-    op.moveBefore(before ? before : first);
-    before = &op;
+    order.move(&op, first);
   }
 }
 

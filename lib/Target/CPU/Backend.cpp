@@ -52,6 +52,7 @@ public:
   void addLoweringPasses(OpPassManager &kernels,
                          const CompileFlags &) const override {
     addIndexPasses(kernels);
+    kernels.addPass(createTesseraExpandBF16());
     kernels.addPass(createSCFToControlFlowPass());
     kernels.addPass(createConvertToLLVMPass());
     kernels.addPass(createReconcileUnrealizedCastsPass());

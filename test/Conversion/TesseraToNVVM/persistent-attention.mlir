@@ -2,6 +2,7 @@
 // during the epilogue of this one, and another warp stores the output from workgroup memory. Neither spills, with the
 // registers that they keep, and no wgmma is serialized (C7513).
 //
+// REQUIRES: long_tests
 // REQUIRES: can-compile-ptx
 // DEFINE: %{arguments} = --arg=random:1 --arg=random:2 --arg=random:3
 // RUN: gpu-runner %s --entry=plain --target=cuda:sm_90a --emit=ptx -o %t.plain.ptx

@@ -1,5 +1,6 @@
 // A kernel for each matmul assembles for every generation, without spills. Each
 // stages its operands asynchronously, at the edges of dynamic memory.
+// REQUIRES: long_tests
 // REQUIRES: can-compile-ptx
 // RUN: gpu-runner %s --target=cuda:sm_75 --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=SM75 --input-file=%t.ptx

@@ -3,6 +3,7 @@
 // where a mask is applied, and where its instruction is wider than that of the scores. Tiles of 96 columns have
 // 128, since their rows cannot be swizzled otherwise; blocks of the others have 80 and 48 keys, which leave memory for the output.
 //
+// REQUIRES: long_tests
 // REQUIRES: can-compile-ptx
 // RUN: gpu-runner %s --entry=d96 --target=cuda:sm_90a --emit=ptx -o %t.d96.ptx
 // RUN: %ptxas -v -arch=sm_90a %t.d96.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS

@@ -69,9 +69,9 @@ gpu.module @products {
   // The operands of 20 matmuls are 72 registers: each is read before its first use.
   // LATE-LABEL: gpu.func @wide(
   // LATE:         amdgpu.lds_barrier
-  // LATE-COUNT-4: amdgpu.transpose_load
-  // LATE-NOT:     amdgpu.transpose_load
   // LATE-COUNT-2: vector.load
+  // LATE-NOT:     vector.load
+  // LATE-COUNT-4: amdgpu.transpose_load
   // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
   // LATE:         amdgpu.mfma 16x16x128
   // LATE-NOT:     vector.load

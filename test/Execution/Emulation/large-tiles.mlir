@@ -2,6 +2,7 @@
 // The schedules that large matmuls have by default on gfx942 and gfx950, for smaller ones: whole tiles, partial
 // tiles, and on devices of several dies 17x17 tiles, which are one window of tiles and a rest.
 //
+// REQUIRES: long_tests
 // RUN: gpu-runner %s -e f16 --target=cpu:emulate=gfx942 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e f16_partial --target=cpu:emulate=gfx942 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e i8 --target=cpu:emulate=gfx942 --verify --require-mma | FileCheck %s

@@ -751,23 +751,26 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
 }
 
 def TesseraExpandBF16 : Pass<"tessera-expand-bf16"> {
-  let summary = "Convert and shuffle bf16 by integer operations";
+  let summary = "Convert and move bf16 as integers";
   let description = [{
-    Expects `arith` and `vector`, for a processor without instructions for
-    bf16. Leaves no conversion between f32 and bf16 (rounding to nearest even;
-    a NaN becomes 0x7fc0) and no `vector.shuffle` of bf16.
+    Expects functions with `arith`, `vector`, `scf`, `cf` and `memref`, for a
+    processor without instructions for bf16. Leaves no conversion between f32
+    and bf16 (rounding to nearest even; a NaN becomes 0x7fc0). In a function
+    that only moves bf16 otherwise, i16 is the type of its elements, of memory
+    and of arguments too.
 
     Before
 
     ```mlir
+    %x = memref.load %m[%i] : memref<8xbf16>
     %y = arith.extf %x : bf16 to f32
     ```
 
     After
 
     ```mlir
-    %bits = arith.bitcast %x : bf16 to i16
-    %wide = arith.extui %bits : i16 to i32
+    %x = memref.load %m[%i] : memref<8xi16>
+    %wide = arith.extui %x : i16 to i32
     %high = arith.shli %wide, %c16 : i32
     %y = arith.bitcast %high : i32 to f32
     ```

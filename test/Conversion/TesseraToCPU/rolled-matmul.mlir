@@ -4,14 +4,14 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=x86-64-avx2},gpu.module(tessera-legalize-fragments,tessera-pack-workgroup-memory,convert-tessera-to-cpu))" | FileCheck %s
 
 gpu.module @m {
-  // The elements of b are extended once, those of a in the loop. Eight vectors of accumulators are
-  // in registers: two rows.
+  // Operands are extended before the loops. Eight vectors of accumulators are in registers: two rows.
   // CHECK-LABEL: func.func @large
-  // CHECK-DAG:     %[[A:.+]] = memref.alloca() {alignment = 64 : i64} : memref<512xf16>
-  // CHECK-DAG:     %[[B:.+]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
-  // CHECK-DAG:     %[[C:.+]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
+  // CHECK:         %[[C:.+]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
+  // CHECK:         %[[B:.+]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
+  // CHECK:         %[[A:.+]] = memref.alloca() {alignment = 64 : i64} : memref<512xf32>
   // CHECK-NOT:     memref.alloca
-  // CHECK:         vector.store %{{.+}}, %[[A]]
+  // CHECK:         %[[LEFT:.+]] = arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
+  // CHECK:         vector.store %[[LEFT]], %[[A]]
   // CHECK:         %[[WIDE:.+]] = arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
   // CHECK:         vector.store %[[WIDE]], %[[B]]
   // CHECK:         vector.store %{{.+}}, %[[C]]
@@ -20,7 +20,6 @@ gpu.module @m {
   // CHECK:           scf.for %{{.+}} = %{{.+}} to %c16
   // CHECK-COUNT-4:     vector.load %[[B]]
   // CHECK:             memref.load %[[A]]
-  // CHECK:             arith.extf {{.*}} : f16 to f32
   // CHECK-COUNT-4:     math.fma
   // CHECK:             memref.load %[[A]]
   // CHECK-COUNT-4:     math.fma

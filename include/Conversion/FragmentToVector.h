@@ -126,7 +126,8 @@ public:
 
   /// An array in memory of this lane's own, for ops of the function around `op`
   /// that use it one after the other: those with the same `slot` and `type`
-  /// share it. Null if the target has no such memory as fast as a cache.
+  /// share it. Null if the target has no such memory as fast as a cache, or the
+  /// function has used it up.
   virtual Value getLocalArray(OpBuilder &builder, Operation *op, unsigned slot,
                               MemRefType type) const;
 

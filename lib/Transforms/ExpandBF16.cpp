@@ -92,7 +92,17 @@ struct ExpandBF16Pass
     RewritePatternSet patterns(&getContext());
     arith::populateExpandBFloat16Patterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
-    getOperation()->walk([](func::FuncOp function) {
+    // Callers and their functions agree on types.
+    DenseSet<StringAttr> used;
+    getOperation()->walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op))
+        used.insert(call.getCalleeAttr().getAttr());
+      else if (auto address = dyn_cast<func::ConstantOp>(op))
+        used.insert(address.getValueAttr().getAttr());
+    });
+    getOperation()->walk([&](func::FuncOp function) {
+      if (used.contains(function.getSymNameAttr()))
+        return;
       WalkResult result = function.walk([&](Operation *op) {
         if (op == function || !hasBF16(op) || onlyMoves(op))
           return WalkResult::advance();

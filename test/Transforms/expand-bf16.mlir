@@ -57,6 +57,21 @@ func.func @computes(%x: bf16) -> bf16 {
   return %y : bf16
 }
 
+// A function that is called keeps its type.
+// CHECK-LABEL: func @called(
+// CHECK-SAME:    %{{.+}}: bf16) -> bf16
+func.func @called(%x: bf16) -> bf16 {
+  return %x : bf16
+}
+
+// CHECK-LABEL: func @calls(
+// CHECK-SAME:    %[[X:.+]]: bf16
+// CHECK:         call @called(%[[X]]) : (bf16) -> bf16
+func.func @calls(%x: bf16) -> bf16 {
+  %y = func.call @called(%x) : (bf16) -> bf16
+  return %y : bf16
+}
+
 // Others are as they were.
 // CHECK-LABEL: func @others
 // CHECK:         arith.truncf %{{.+}} : f32 to f16

@@ -310,17 +310,27 @@ public:
       return {};
     Value &array = arrays[{kernel, slot, type}];
     if (!array) {
+      int64_t size = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+      int64_t &used = bytes[kernel];
+      if (used + size > mostBytes)
+        return {};
+      used += size;
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&kernel.getBody().front());
-      constexpr int64_t vectorBytes = 64;
+      constexpr int64_t alignment = 64;
       array = memref::AllocaOp::create(builder, kernel.getLoc(), type,
-                                       builder.getI64IntegerAttr(vectorBytes));
+                                       builder.getI64IntegerAttr(alignment));
     }
     return array;
   }
 
 private:
+  /// Half of a fiber's stack (FiberSet::stackBytes).
+  static constexpr int64_t mostBytes = 128 << 10;
+
   mutable DenseMap<std::tuple<Operation *, unsigned, Type>, Value> arrays;
+  /// The bytes of each kernel's arrays.
+  mutable DenseMap<Operation *, int64_t> bytes;
 };
 
 struct ConvertTesseraToCPUPass

@@ -1,15 +1,18 @@
 // Without a matrix unit, sums in f16 are added in f32 and rounded once per mma: each multiplication would
-// otherwise be rounded by several operations where a target has no arithmetic on f16.
+// otherwise be rounded by several operations where a target has no arithmetic on f16. The matmuls are
+// loops over groups of four rows.
 //
 // RUN: gpu-runner %s --target=cpu:x86-64-avx2 --emit=llvm | FileCheck %s
 // RUN: gpu-runner %s --target=opencl:pocl --emit=llvm | wc -l | FileCheck %s --check-prefix=SCALAR
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s --check-prefix=RUNS
 
 // CHECK-NOT:        llvm.intr.fma{{.*}}xf16
-// CHECK-COUNT-512:  llvm.intr.fma({{.*}}) : (vector<16xf32>
+// CHECK-COUNT-4:    llvm.intr.fma({{.*}}) : (vector<16xf32>
+// CHECK-NOT:        llvm.intr.fma
 // CHECK-COUNT-16:   llvm.fptrunc
 // CHECK-NOT:        llvm.fptrunc
-// CHECK-COUNT-512:  llvm.intr.fma({{.*}}) : (vector<16xf32>
+// CHECK-COUNT-4:    llvm.intr.fma({{.*}}) : (vector<16xf32>
+// CHECK-NOT:        llvm.intr.fma
 // CHECK-COUNT-16:   llvm.fptrunc
 // CHECK-NOT:        llvm.{{fptrunc|intr.fma}}
 

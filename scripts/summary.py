@@ -11,11 +11,13 @@ report, unittests = sys.argv[1:]
 
 def reason(name, skipped):
     """Why a test was skipped. lit knows for its own; GoogleTest reports it only where it runs."""
+    message = skipped.get("message").replace("Missing required feature(s):", "needs")
+    # The reason that lit gives after an interrupt (TESSERA_TEST_SECONDS).
+    if message == "User interrupt":
+        return "not run, for lack of time"
     match = re.fullmatch(r"unittests/bin/(\w+)/(.+)/(\w+)", name)
     if not match:
-        message = skipped.get("message").replace("Missing required feature(s):", "needs")
-        # The reason that lit gives for tests left by its --max-time.
-        return message.replace("User interrupt", "not run, for lack of time")
+        return message
     command = [f"{unittests}/{match[1]}", f"--gtest_filter={match[2]}.{match[3]}"]
     output = subprocess.run(command, capture_output=True, text=True).stdout
     match = re.search(r": Skipped\n(.*)", output)

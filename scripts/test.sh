@@ -9,7 +9,8 @@
 #   scripts/test.sh --param=run_long_tests=false      without those that need long_tests
 #
 # Lists what was skipped and why; the last line is `N passed, N failed, N skipped`.
-# TESSERA_PRESET=asan tests another preset than dev.
+# TESSERA_PRESET=asan tests another preset than dev. With TESSERA_TEST_SECONDS=N, tests that did not end
+# after N seconds are skipped.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -34,7 +35,12 @@ say "testing preset $PRESET"
 report=$dir/test-results.xml
 rm -f "$report"
 status=0
-"$LLVM/bin/lit" -q --allow-empty-runs --xunit-xml-output="$report" \
+# lit's --max-time is the limit of each wait for a test. A process that was started in the background
+# ignores the interrupt, unless it is reset.
+limit=()
+[[ -z ${TESSERA_TEST_SECONDS-} ]] ||
+  limit=(timeout --foreground --preserve-status -s INT "$TESSERA_TEST_SECONDS" env --default-signal=INT)
+"${limit[@]}" "$LLVM/bin/lit" -q --allow-empty-runs --xunit-xml-output="$report" \
   "${options[@]}" "${suites[@]}" >"$dir/test.log" 2>&1 || status=$?
 [[ -e $report ]] || { cat "$dir/test.log" >&2; die "lit ran no test; see above"; }
 python3 "$ROOT/scripts/summary.py" "$report" "$dir/unittests/bin"

@@ -81,7 +81,7 @@ pythons=$(find_pythons)
 if [[ ${TESSERA_PYTHONS-} == ends && $(wc -l <<<"$pythons") -gt 2 ]]; then
   say "left out, for TESSERA_PYTHONS=ends: Python $(sed '1d;$d' <<<"$pythons" | cut -d' ' -f1 | xargs)"
   pythons=$(sed -n '1p;$p' <<<"$pythons")
-elif [[ ${TESSERA_PYTHONS-ends} != ends ]]; then
+elif [[ ${TESSERA_PYTHONS:-ends} != ends ]]; then
   die "invalid TESSERA_PYTHONS '$TESSERA_PYTHONS': expected ends"
 fi
 # make_wheel VERSION PYTHON LIBRARY: the wheel of one interpreter, unpacked; with the library if LIBRARY is ON.

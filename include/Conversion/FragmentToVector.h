@@ -131,6 +131,10 @@ public:
   virtual Value getLocalArray(OpBuilder &builder, Operation *op, unsigned slot,
                               MemRefType type) const;
 
+  /// Whether the target has vectors of elements at several addresses
+  /// (`vector.gather`).
+  virtual bool canGather() const { return false; }
+
   /// The descriptor (i64) of a tile that an instruction reads from workgroup
   /// memory. `row` and `col` are the tile's origin in the last two dimensions
   /// of the memory. Null if the target has no such instructions.

@@ -34,7 +34,7 @@ namespace mlir::tessera {
 
 using namespace mlir;
 
-/// Whether a value or attribute of `op` has elements of bf16.
+/// Whether an operand or a result of `op` has elements of bf16.
 static bool hasBF16(Operation *op) {
   auto isBF16 = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
   return llvm::any_of(op->getOperandTypes(), isBF16) ||

@@ -126,12 +126,11 @@ struct MmaPattern : FragmentPattern<MmaOp> {
     SmallVector<Value> rolled;
     if (isScalar)
       rolled = emitRolledMatmul(rewriter, target, *row, op, a, b, acc);
-    if (!rolled.empty()) {
-      acc = rolled;
-      m = 0;
-    }
+    bool isRolled = !rolled.empty();
+    if (isRolled)
+      acc = std::move(rolled);
     // K outermost: neighbouring instructions are independent.
-    for (int64_t s = 0; s < k; ++s)
+    for (int64_t s = 0; s < k && !isRolled; ++s)
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           Value &sum = acc[i * n + j];
@@ -183,7 +182,7 @@ struct MapPattern : FragmentPattern<MapOp> {
   /// Whether the region can be applied to vectors directly. Coordinates become
   /// vectors if one lane holds whole rows, where they are consecutive, and
   /// loads at such positions gather.
-  static bool isVectorizable(MapOp op, const TileLayout &layout) {
+  bool isVectorizable(MapOp op, const TileLayout &layout) const {
     bool hasRows = layout.map.getNumLanes() == 1;
     if (op.takesCoordinates() && !hasRows)
       return false;
@@ -191,7 +190,7 @@ struct MapPattern : FragmentPattern<MapOp> {
         op.getBody().front().without_terminator(), [&](Operation &inner) {
           return OpTrait::hasElementwiseMappableTraits(&inner) ||
                  inner.hasTrait<OpTrait::ConstantLike>() ||
-                 (hasRows && isGatherable(inner));
+                 (hasRows && target.canGather() && isGatherable(inner));
         });
   }
 

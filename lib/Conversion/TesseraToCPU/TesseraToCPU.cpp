@@ -298,10 +298,12 @@ static LogicalResult convertGpuOps(func::FuncOp function, Value workgroup,
 
 namespace {
 
-/// Kernels of the host's own chips, whose lanes have a stack.
+/// The host's own chips, whose lanes have a stack and vectors.
 class HostTarget : public FragmentTarget {
 public:
   using FragmentTarget::FragmentTarget;
+
+  bool canGather() const override { return true; }
 
   Value getLocalArray(OpBuilder &builder, Operation *op, unsigned slot,
                       MemRefType type) const override {

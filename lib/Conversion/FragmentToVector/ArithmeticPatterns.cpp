@@ -84,14 +84,20 @@ static Value emitScalarMma(OpBuilder &builder, Location loc,
   return vector::FromElementsOp::create(builder, loc, type, results);
 }
 
+VectorType mlir::tessera::getSumType(VectorType type) {
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.getWidth() >= 32)
+    return type;
+  return type.clone(Float32Type::get(type.getContext()));
+}
+
 Value mlir::tessera::widenAccumulator(OpBuilder &builder, Location loc,
                                       Value acc) {
   auto type = cast<VectorType>(acc.getType());
-  auto element = dyn_cast<FloatType>(type.getElementType());
-  if (!element || element.getWidth() >= 32)
+  VectorType sum = getSumType(type);
+  if (sum == type)
     return acc;
-  return arith::ExtFOp::create(
-      builder, loc, type.cloneWith(std::nullopt, builder.getF32Type()), acc);
+  return arith::ExtFOp::create(builder, loc, sum, acc);
 }
 
 namespace {

@@ -40,10 +40,12 @@ Value emitElementCast(OpBuilder &builder, Location loc, Value value,
 Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
                       Value acc);
 
-/// The accumulators of an mma that no matrix unit computes. Floats narrower
-/// than f32 are added in f32 and rounded once, as matrix units do: targets
-/// without arithmetic on such floats round each element by several
+/// The type in which an mma without a matrix unit adds accumulators of `type`.
+/// Floats narrower than f32 are added in f32 and rounded once, as matrix units
+/// do: targets without arithmetic on such floats round each element by several
 /// operations.
+VectorType getSumType(VectorType type);
+/// An accumulator in that type.
 Value widenAccumulator(OpBuilder &builder, Location loc, Value acc);
 
 /// Emits a large matmul of one lane's vectors as loops over its rows and K,

@@ -42,16 +42,11 @@ SmallVector<Value> mlir::tessera::emitRolledMatmul(OpBuilder &builder,
   if (row.m != 1 || row.accMap.getNumLanes() != 1)
     return {};
   Location loc = op.getLoc();
-  auto accType = cast<VectorType>(acc[0].getType());
-  Type element = accType.getElementType();
-  // As `widenAccumulator` does.
-  if (auto type = dyn_cast<FloatType>(element); type && type.getWidth() < 32)
-    element = builder.getF32Type();
-
+  VectorType lineType = getSumType(cast<VectorType>(acc[0].getType()));
+  Type element = lineType.getElementType();
   int64_t rows = op.getAcc().getType().getRows();
   int64_t steps = op.getA().getType().getCols();
   int64_t tiles = op.getAcc().getType().getCols() / row.n;
-  VectorType lineType = accType.clone(element);
   int64_t width = lineType.getNumElements();
   int64_t elementBits = element.getIntOrFloatBitWidth();
   constexpr int64_t vectorBits = 256;

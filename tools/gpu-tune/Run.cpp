@@ -42,6 +42,8 @@ poolings and attention ops are tuned, FILE.txt with a shape on each line, or a s
   --tasks=N               run: only the N tasks with the largest part of their
                           programs' time, by the times in the database or else
                           by the roofline
+  --untuned               run: only tasks that have no final comparison in the
+                          database
   --kinds=KIND,...        run, space: only tasks of these kinds: matmul (and
                           convolution), attention, window (poolings, depthwise
                           and grouped convolutions that threads compute)
@@ -125,6 +127,8 @@ RunLine::RunLine(RunCommand command) {
   arguments.addNumber("--leaders", options.leaders, 0);
   if (command == RunCommand::Run)
     arguments.addNumber("--tasks", options.tasks);
+  if (command == RunCommand::Run)
+    arguments.addFlag("--untuned", options.untuned);
   if (command != RunCommand::Replay)
     arguments.addValue("--kinds", [&](StringRef value) {
       return parseKinds(value, options.kinds);

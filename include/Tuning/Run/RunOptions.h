@@ -43,6 +43,8 @@ struct RunOptions {
   std::optional<size_t> trials;
   /// Only so many tasks, those with the largest part of their programs' time.
   std::optional<size_t> tasks;
+  /// Only tasks that have no final comparison in the database.
+  bool untuned = false;
   /// Only tasks of these kinds; empty for all.
   std::vector<TaskKind> kinds;
   /// Processes that compile, and for each device those that load and measure.

@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tessera::tuning;
@@ -98,8 +99,9 @@ listenForHosts(RunOptions &options, llvm::raw_ostream &messages) {
   return cluster;
 }
 
-/// Keeps the tasks with the largest part of the time, as recorded in the
-/// database or else by the roofline.
+/// Keeps the tasks that the options ask for: those without a final comparison
+/// in the database, and of these the ones with the largest part of the time, as
+/// recorded in the database or else by the roofline.
 static llvm::Error chooseTasks(const RunOptions &options,
                                tuning::Database &database,
                                std::vector<Task> &tasks,
@@ -112,23 +114,36 @@ static llvm::Error chooseTasks(const RunOptions &options,
   if (!records)
     return records.takeError();
   llvm::StringMap<double> recorded;
+  llvm::StringSet<> tuned;
   for (const tuning::Record &record : *records) {
     if (record.outcome != tuning::Outcome::Measured)
       continue;
+    if (record.isFinal)
+      tuned.insert(record.task.key);
     auto [position, isNew] =
         recorded.try_emplace(record.task.key, record.median);
     if (!isNew)
       position->second = std::min(position->second, record.median);
   }
   size_t all = tasks.size();
+  if (options.untuned)
+    llvm::erase_if(tasks, [&](const Task &task) {
+      return tuned.contains(task.text.key);
+    });
+  if (tasks.size() < all)
+    messages << "note: --untuned leaves out " << all - tasks.size() << " of "
+             << all << " tasks\n";
+  if (!options.tasks)
+    return llvm::Error::success();
+  size_t left = tasks.size();
   double part = keepLargest(tasks, *options.tasks, [&](const Task &task) {
     auto found = recorded.find(task.text.key);
     return found == recorded.end() ? std::max(task.roof, leastTime)
                                    : found->second;
   });
-  if (tasks.size() < all)
+  if (tasks.size() < left)
     messages << "note: --tasks=" << *options.tasks << " leaves out "
-             << all - tasks.size() << " of " << all
+             << left - tasks.size() << " of " << left
              << " tasks; it keeps those with " << llvm::formatv("{0:P0}", part)
              << " of the estimated time\n";
   return llvm::Error::success();
@@ -171,9 +186,14 @@ RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
       tuning::Database::open(options.db, tuning::Database::Mode::Write);
   if (!database)
     return fail(database.takeError(), RunEnd::Failed, messages);
-  if (options.tasks)
+  if (options.tasks || options.untuned)
     if (llvm::Error error = chooseTasks(options, **database, tasks, messages))
       return fail(std::move(error), RunEnd::Failed, messages);
+  if (tasks.empty()) {
+    messages << "note: all tasks have a final comparison in " << options.db
+             << "; without --untuned they are tuned again\n";
+    return RunEnd::Done;
+  }
   std::string settings;
   llvm::raw_string_ostream(settings) << json::Value(
       json::Object{{"seed", static_cast<int64_t>(options.seed)},

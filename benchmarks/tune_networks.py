@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--budget", type=int, default=600, help="seconds of gpu-tune (600)")
     parser.add_argument("--trials", type=int, help="candidates of each task, at most")
     parser.add_argument("--tasks", type=int, help="only the tasks with the largest part of the time")
-    parser.add_argument("--untuned", action="store_true", help="only tasks that the databases of --with do not compare")
+    parser.add_argument("--untuned", action="store_true", help="only tasks of which the databases of --with have no candidate")
     parser.add_argument("--kinds", help="only tasks of these kinds: matmul, attention, window")
     parser.add_argument("--measurers", type=int, default=5, help="processes that load and measure (5)")
     parser.add_argument("--jobs", type=int, help="processes that compile (default: the cores that measurers leave)")

@@ -42,8 +42,8 @@ poolings and attention ops are tuned, FILE.txt with a shape on each line, or a s
   --tasks=N               run: only the N tasks with the largest part of their
                           programs' time, by the times in the database or else
                           by the roofline
-  --untuned               run: only tasks that have no final comparison in the
-                          database
+  --untuned               run: only tasks of which the database has no measured
+                          candidate
   --kinds=KIND,...        run, space: only tasks of these kinds: matmul (and
                           convolution), attention, window (poolings, depthwise
                           and grouped convolutions that threads compute)

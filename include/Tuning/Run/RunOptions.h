@@ -43,7 +43,7 @@ struct RunOptions {
   std::optional<size_t> trials;
   /// Only so many tasks, those with the largest part of their programs' time.
   std::optional<size_t> tasks;
-  /// Only tasks that have no final comparison in the database.
+  /// Only tasks of which the database has no measured candidate.
   bool untuned = false;
   /// Only tasks of these kinds; empty for all.
   std::vector<TaskKind> kinds;

@@ -99,9 +99,9 @@ listenForHosts(RunOptions &options, llvm::raw_ostream &messages) {
   return cluster;
 }
 
-/// Keeps the tasks that the options ask for: those without a final comparison
-/// in the database, and of these the ones with the largest part of the time, as
-/// recorded in the database or else by the roofline.
+/// Keeps the tasks that the options ask for: those of which the database has no
+/// measured candidate, and of these the ones with the largest part of the time,
+/// as recorded in the database or else by the roofline.
 static llvm::Error chooseTasks(const RunOptions &options,
                                tuning::Database &database,
                                std::vector<Task> &tasks,
@@ -118,7 +118,7 @@ static llvm::Error chooseTasks(const RunOptions &options,
   for (const tuning::Record &record : *records) {
     if (record.outcome != tuning::Outcome::Measured)
       continue;
-    if (record.isFinal)
+    if (!record.schedule.empty())
       tuned.insert(record.task.key);
     auto [position, isNew] =
         recorded.try_emplace(record.task.key, record.median);
@@ -190,7 +190,7 @@ RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
     if (llvm::Error error = chooseTasks(options, **database, tasks, messages))
       return fail(std::move(error), RunEnd::Failed, messages);
   if (tasks.empty()) {
-    messages << "note: all tasks have a final comparison in " << options.db
+    messages << "note: all tasks have candidates in " << options.db
              << "; without --untuned they are tuned again\n";
     return RunEnd::Done;
   }

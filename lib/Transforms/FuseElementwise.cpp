@@ -151,7 +151,10 @@ bool roundsOtherSums(linalg::LinalgOp producer, OpOperand *operand,
   Type from = getElementTypeOrSelf(sums.front()->get());
   int64_t elements = type.getNumElements();
   auto follows = [&](Value value) {
-    return value.hasOneUse() &&
+    // An op that has been fused is erased later.
+    return llvm::count_if(value.getUsers(), [](Operation *user) {
+             return !isOpTriviallyDead(user);
+           }) == 1 &&
            followsContraction(value.getDefiningOp(), elements);
   };
   return isa<FloatType>(from) &&

@@ -145,16 +145,16 @@ bool roundsOtherSums(linalg::LinalgOp producer, OpOperand *operand,
     return false;
   auto type = dyn_cast<RankedTensorType>(producer->getResult(0).getType());
   SmallVector<OpOperand *> sums = getWholeInputs(producer);
-  if (!type || !type.hasStaticShape() || !isa<FloatType>(type.getElementType()) ||
-      sums.size() != 1)
+  if (!type || !type.hasStaticShape() ||
+      !isa<FloatType>(type.getElementType()) || sums.size() != 1)
     return false;
   Type from = getElementTypeOrSelf(sums.front()->get());
   int64_t elements = type.getNumElements();
   auto follows = [&](Value value) {
     // An op that has been fused is erased later.
-    return llvm::count_if(value.getUsers(), [](Operation *user) {
-             return !isOpTriviallyDead(user);
-           }) == 1 &&
+    return llvm::count_if(
+               value.getUsers(),
+               [](Operation *user) { return !isOpTriviallyDead(user); }) == 1 &&
            followsContraction(value.getDefiningOp(), elements);
   };
   return isa<FloatType>(from) &&

@@ -237,8 +237,8 @@ func.func @transposed_small_window(%in: tensor<9x40x25xf32>) -> tensor<8x25x40xf
   return %t : tensor<8x25x40xf32>
 }
 
-// Of two matmuls whose rounded results are added, the second one computes the sum. The first one rounds what it
-// writes; fused into the sum, the rounding would leave its f32 to be written.
+// The rounded results of two matmuls are added: the second one computes the sum, and the first one rounds what it
+// writes. Fused into the sum, the rounding would leave its f32 to be written.
 
 // CHECK-LABEL: func @sum_of_matmuls
 // CHECK:         %[[P:.+]] = linalg.matmul

@@ -651,11 +651,11 @@ struct MatrixRowPattern : MatrixPattern<BroadcastOp> {
     IndexMath math(rewriter, loc);
     SmallVector<Value> row;
     for (int64_t j = 0; j < type.getCols(); j += cols) {
-      row.push_back(emitMatrixLoad(
-          rewriter, loc, target.getSpirvEnvironment(),
-          getMatrixType(target.chip, type), op.getSource(),
-          ValueRange{math.add(op.getIndex(), j)}, stride, /*transposed=*/false,
-          alignment));
+      row.push_back(emitMatrixLoad(rewriter, loc, target.getSpirvEnvironment(),
+                                   getMatrixType(target.chip, type),
+                                   op.getSource(),
+                                   ValueRange{math.add(op.getIndex(), j)},
+                                   stride, /*transposed=*/false, alignment));
     }
     SmallVector<Value> tiles;
     for (int64_t i = 0; i < type.getRows(); i += rows)

@@ -91,7 +91,8 @@ static FailureOr<Parts> divide(MapOp op) {
     }
     for (Value value : values) {
       Type type = value.getType();
-      if (isa<VectorType>(type) || (isa<FloatType>(type) && !isMatrixElement(type)))
+      if (isa<VectorType>(type) ||
+          (isa<FloatType>(type) && !isMatrixElement(type)))
         return failure();
       if (!isa<FloatType>(type) || isCast)
         continue;
@@ -111,7 +112,7 @@ static FailureOr<Parts> divide(MapOp op) {
     for (Value value : inner.getResults())
       partOf[value] = result.parts.size() - 1;
   }
-  // What passes from one part to another is a matrix of its type.
+  // A value that passes from one part to another is a matrix of its type.
   auto passes = [&](Value value) {
     auto found = partOf.find(value);
     return found == partOf.end() ||
@@ -145,8 +146,9 @@ static bool isMatrixArithmetic(Operation *op) {
 static bool isArithmetic(const Part &part) {
   bool fuses = llvm::any_of(part.ops, [](Operation *op) {
     auto multiply = dyn_cast<arith::MulFOp>(op);
-    return multiply && arith::bitEnumContainsAny(multiply.getFastmath(),
-                                                 arith::FastMathFlags::contract);
+    return multiply &&
+           arith::bitEnumContainsAny(multiply.getFastmath(),
+                                     arith::FastMathFlags::contract);
   });
   return llvm::all_of(part.ops, isMatrixArithmetic) &&
          (part.ops.size() == 1 || !fuses);
@@ -167,9 +169,8 @@ bool mlir::tessera::isMatrixMap(const Chip &chip, MapOp op) {
 
 static spirv::CooperativeMatrixType withElement(spirv::CooperativeMatrixType of,
                                                 Type element) {
-  return spirv::CooperativeMatrixType::get(element, of.getRows(),
-                                           of.getColumns(), of.getScope(),
-                                           of.getUse());
+  return spirv::CooperativeMatrixType::get(
+      element, of.getRows(), of.getColumns(), of.getScope(), of.getUse());
 }
 
 Value mlir::tessera::castMatrix(OpBuilder &builder, Location loc, Value matrix,
@@ -223,10 +224,9 @@ Value mlir::tessera::callMatrixFunction(OpBuilder &builder, Location loc,
 
 /// Returns the name of the function of elements, whose body `build` emits
 /// where the module does not have it.
-static std::string
-defineElementFunction(OpBuilder &builder, Location loc, const Twine &name,
-                      FunctionType type,
-                      llvm::function_ref<Value(OpBuilder &, ValueRange)> build) {
+static std::string defineElementFunction(
+    OpBuilder &builder, Location loc, const Twine &name, FunctionType type,
+    llvm::function_ref<Value(OpBuilder &, ValueRange)> build) {
   std::string full = (matrix_functions::elementPrefix + name).str();
   Operation *at = builder.getInsertionBlock()->getParentOp();
   auto module = isa<gpu::GPUModuleOp>(at)
@@ -283,8 +283,8 @@ static Value emitCoordinates(OpBuilder &builder, Location loc,
       [&](OpBuilder &b, ValueRange values) -> Value {
         return spirv::ConvertUToFOp::create(b, loc, element, values[dimension]);
       });
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getZeroAttr(element));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
   return callMatrixFunction(
       builder, loc, matrix_functions::PerElement, type,
       spirv::CompositeConstructOp::create(builder, loc, type, zero), function);
@@ -326,13 +326,12 @@ static SmallVector<Value> emitElementLoop(
       [&](OpBuilder &inner, Location, Value index, ValueRange) {
         SmallVector<Value> pointers;
         for (Value variable : variables)
-          pointers.push_back(spirv::AccessChainOp::create(
-              inner, loc, variable, ValueRange{index}));
+          pointers.push_back(spirv::AccessChainOp::create(inner, loc, variable,
+                                                          ValueRange{index}));
         SmallVector<Value> elements;
         for (size_t i = 0; i < inputs.size(); ++i)
           elements.push_back(spirv::LoadOp::create(inner, loc, pointers[i]));
-        for (auto [value, to] :
-             llvm::zip(compute(inner, elements), pointers))
+        for (auto [value, to] : llvm::zip(compute(inner, elements), pointers))
           spirv::StoreOp::create(inner, loc, to, value);
         scf::YieldOp::create(inner, loc);
       });
@@ -365,7 +364,7 @@ private:
   spirv::CooperativeMatrixType type;
   std::array<int64_t, 2> position;
   llvm::DenseMap<Value, Value> matrices;
-  /// Of values that are the same for all elements.
+  /// The values that are the same for all elements.
   IRMapping scalars;
 };
 
@@ -425,9 +424,8 @@ void MatrixMap::emitLoop(const Part &part) {
       }
     }
     for (Value result : inner->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !inside.contains(user);
-          }))
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !inside.contains(user); }))
         results.insert(result);
   }
   SmallVector<Value> operands;
@@ -443,22 +441,22 @@ void MatrixMap::emitLoop(const Part &part) {
       mapping.map(input, value);
     for (auto [coordinate, value] :
          llvm::zip(coordinates, values.drop_front(inputs.size()))) {
-      Value within = arith::FPToUIOp::create(inner, loc, inner.getI32Type(),
-                                             value);
+      Value within =
+          arith::FPToUIOp::create(inner, loc, inner.getI32Type(), value);
       Value first = arith::ConstantIntOp::create(
           inner, loc, position[coordinate.getArgNumber() - elements], 32);
-      mapping.map(coordinate, arith::IndexCastOp::create(
-                                  inner, loc, inner.getIndexType(),
-                                  arith::AddIOp::create(inner, loc, within,
-                                                        first)));
+      mapping.map(coordinate,
+                  arith::IndexCastOp::create(
+                      inner, loc, inner.getIndexType(),
+                      arith::AddIOp::create(inner, loc, within, first)));
     }
     for (Operation *each : part.ops)
       inner.clone(*each, mapping);
     return llvm::map_to_vector(
         results, [&](Value result) { return mapping.lookup(result); });
   };
-  SmallVector<Value> found = emitElementLoop(builder, loc, of, operands,
-                                             results.size(), compute);
+  SmallVector<Value> found =
+      emitElementLoop(builder, loc, of, operands, results.size(), compute);
   for (auto [result, matrix] : llvm::zip(results, found))
     matrices[result] = matrix;
 }
@@ -484,10 +482,10 @@ Value MatrixMap::emit(const Parts &parts, ValueRange inputs) {
   return lookup(cast<YieldOp>(body.getTerminator()).getValues()[0]);
 }
 
-FailureOr<Value>
-mlir::tessera::emitMatrixMap(OpBuilder &builder, MapOp op, ValueRange inputs,
-                             spirv::CooperativeMatrixType type,
-                             std::array<int64_t, 2> position) {
+FailureOr<Value> mlir::tessera::emitMatrixMap(OpBuilder &builder, MapOp op,
+                                              ValueRange inputs,
+                                              spirv::CooperativeMatrixType type,
+                                              std::array<int64_t, 2> position) {
   FailureOr<Parts> parts = divide(op);
   if (failed(parts))
     return failure();
@@ -507,7 +505,8 @@ Value mlir::tessera::emitMatrixReduction(OpBuilder &builder, Location loc,
         builder, loc, type, {all, tile}, 1,
         [&](OpBuilder &inner, ValueRange values) -> SmallVector<Value> {
           if (kind == ReductionKind::Max)
-            return {arith::MaximumFOp::create(inner, loc, values[0], values[1])};
+            return {
+                arith::MaximumFOp::create(inner, loc, values[0], values[1])};
           return {arith::MinimumFOp::create(inner, loc, values[0], values[1])};
         })[0];
   }

@@ -98,8 +98,8 @@ static bool isMatrixAccess(Access op, FragmentType type, const Chip &chip) {
          std::min<int64_t>(16, row);
 }
 
-/// Whether rows of memory can be loaded as matrices whose rows are all the
-/// same, with a stride of 0.
+/// Whether a row of memory can be loaded as a matrix that has it in every row,
+/// with a stride of 0.
 static bool isMatrixRow(BroadcastOp op, const Chip &chip) {
   auto memory = cast<MemRefType>(op.getSource().getType());
   FragmentType type = op.getResult().getType();
@@ -233,24 +233,26 @@ bool Separator::keepsColumns(ArrayRef<Operation *> operations) const {
     return type && isColumn(chip, type);
   };
   return chip.reducesMatrices && llvm::all_of(operations, [&](Operation *op) {
-    bool any = llvm::any_of(op->getOperands(), isOne) ||
-               llvm::any_of(op->getResults(), isOne);
-    if (auto reduce = dyn_cast<ReduceOp>(op))
-      return reduce.getDimension() != 1 ||
-             (isOne(reduce.getResult()) && isMatrixReduction(reduce.getKind()) &&
-              canBeMatrix(chip, reduce.getSource().getType()));
-    if (!any)
-      return true;
-    if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      return broadcast.getDimension() == 1 && isOne(broadcast.getSource()) &&
-             canBeMatrix(chip, broadcast.getResult().getType());
-    if (auto map = dyn_cast<MapOp>(op))
-      return llvm::all_of(map->getOperands(), isOne) &&
-             isOne(map.getResult()) && !map.takesCoordinates() &&
-             isMatrixMap(chip, map);
-    return isa<FillOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp,
-               scf::ConditionOp>(op);
-  });
+           bool any = llvm::any_of(op->getOperands(), isOne) ||
+                      llvm::any_of(op->getResults(), isOne);
+           if (auto reduce = dyn_cast<ReduceOp>(op))
+             return reduce.getDimension() != 1 ||
+                    (isOne(reduce.getResult()) &&
+                     isMatrixReduction(reduce.getKind()) &&
+                     canBeMatrix(chip, reduce.getSource().getType()));
+           if (!any)
+             return true;
+           if (auto broadcast = dyn_cast<BroadcastOp>(op))
+             return broadcast.getDimension() == 1 &&
+                    isOne(broadcast.getSource()) &&
+                    canBeMatrix(chip, broadcast.getResult().getType());
+           if (auto map = dyn_cast<MapOp>(op))
+             return llvm::all_of(map->getOperands(), isOne) &&
+                    isOne(map.getResult()) && !map.takesCoordinates() &&
+                    isMatrixMap(chip, map);
+           return isa<FillOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp,
+                      scf::ConditionOp>(op);
+         });
 }
 
 /// Whether the region is arithmetic that SPIR-V has for matrices.

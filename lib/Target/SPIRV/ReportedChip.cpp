@@ -15,9 +15,9 @@
 // threads of a workgroup; followed by the float types, by their bits, for which
 // it can preserve NaNs on request (shaderSignedZeroInfNanPreserveFloat32 and
 // the like); whether matrices can be reduced along rows and converted from
-// accumulators to operands; followed by the matmuls, accumulator first. Well-known devices
-// have a short name for this text, so that programs can be compiled for them
-// anywhere.
+// accumulators to operands; followed by the matmuls, accumulator first.
+// Well-known devices have a short name for this text, so that programs can be
+// compiled for them anywhere.
 //
 //===----------------------------------------------------------------------===//
 

@@ -431,9 +431,14 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     Type element = to.getElementType();
     if (!needsScratch(chip, op)) {
       SmallVector<Value> tiles;
+      bool hasAccumulators = hasMatricesOf(chip, from, element);
       for (Value tile : adaptor.getSource()) {
-        tile = castMatrix(rewriter, loc, tile, element, op.getIsUnsigned());
         auto type = getMatrixType(chip, to);
+        if (from.getRole() != to.getRole() && !hasAccumulators) {
+          tiles.push_back(spirv::FConvertOp::create(rewriter, loc, type, tile));
+          continue;
+        }
+        tile = castMatrix(rewriter, loc, tile, element, op.getIsUnsigned());
         tiles.push_back(tile.getType() == type
                             ? tile
                             : callMatrixFunction(rewriter, loc,

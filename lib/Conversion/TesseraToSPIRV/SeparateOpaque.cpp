@@ -65,9 +65,18 @@ bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
 
 bool mlir::tessera::convertsInPlace(const Chip &chip, ConvertOp op) {
   FragmentType from = op.getSource().getType(), to = op.getResult().getType();
-  return chip.reducesMatrices && from.getRole() == Role::Acc &&
-         to.getRole() != Role::Acc &&
-         hasMatricesOf(chip, from, to.getElementType());
+  // A conversion of floats may change the role as well.
+  bool areFloats = isa<FloatType>(from.getElementType()) &&
+                   isa<FloatType>(to.getElementType());
+  auto getMap = [&](FragmentType type) -> const LaneMap & {
+    return chip.findInstruction(type.getInstruction().getValue())
+        ->getMap(type.getRole());
+  };
+  return chip.reducesMatrices && isOpaque(chip, from) && isOpaque(chip, to) &&
+         from.getRole() == Role::Acc && to.getRole() != Role::Acc &&
+         getMap(from).getRows() == getMap(to).getRows() &&
+         getMap(from).getCols() == getMap(to).getCols() &&
+         (areFloats || hasMatricesOf(chip, from, to.getElementType()));
 }
 
 /// Whether the fragment is a column that can be a matrix for each tile of rows.
@@ -126,7 +135,8 @@ private:
     auto type = dyn_cast<FragmentType>(value.getType());
     return type && isOpaque(chip, type);
   }
-  /// Whether all columns can be matrices: each op that has one supports that.
+  /// Whether rows are reduced and all columns can be matrices: each op that has
+  /// one supports that.
   bool keepsColumns(ArrayRef<Operation *> operations) const;
   /// Whether cooperative matrices do all of the op by themselves.
   bool isForMatrices(Operation *op) const;
@@ -232,7 +242,11 @@ bool Separator::keepsColumns(ArrayRef<Operation *> operations) const {
     auto type = dyn_cast<FragmentType>(value.getType());
     return type && isColumn(chip, type);
   };
-  return chip.reducesMatrices && llvm::all_of(operations, [&](Operation *op) {
+  bool reduces = llvm::any_of(operations, [&](Operation *op) {
+    return isa<ReduceOp>(op) && isOne(op->getResult(0));
+  });
+  return chip.reducesMatrices && reduces &&
+         llvm::all_of(operations, [&](Operation *op) {
            bool any = llvm::any_of(op->getOperands(), isOne) ||
                       llvm::any_of(op->getResults(), isOne);
            if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -304,16 +318,18 @@ bool Separator::isForMatrices(Operation *op) const {
   auto areMatrices = [&](ValueRange values) {
     return llvm::all_of(values, [&](Value value) { return isMatrix(value); });
   };
-  // Lanes that hold rows compute the functions of these.
+  // Lanes store whole sectors of an epilogue's rows, matrices store parts of
+  // them: on an H200, a convolution with 51 MB of results took 3.4 times as
+  // long by matrices (docs/benchmarks/h200-vulkan.md).
   if (auto map = dyn_cast<MapOp>(op))
-    return !rowMap && areMatrices(map->getOperands()) &&
+    return columns && areMatrices(map->getOperands()) &&
            map.getResult().getType().getRole() == Role::Acc &&
            isMatrix(map.getResult()) && isMatrixMap(chip, map);
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     if (!isMatrix(broadcast.getResult()))
       return false;
     auto memory = dyn_cast<MemRefType>(broadcast.getSource().getType());
-    return memory ? isMatrixRow(broadcast, chip)
+    return memory ? columns && isMatrixRow(broadcast, chip)
                   : columns && isMatrix(broadcast.getSource());
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -333,6 +349,7 @@ bool Separator::isForMatrices(Operation *op) const {
     FragmentType from = convert.getSource().getType();
     FragmentType to = convert.getResult().getType();
     return !isOpaque(chip, from) || !isOpaque(chip, to) ||
+           convertsInPlace(chip, convert) ||
            canBeMatrix(chip, from.cloneWithElementType(to.getElementType()));
   }
   return isa<MmaOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp,

@@ -141,8 +141,8 @@ bool canBeMatrix(const Chip &chip, FragmentType type);
 /// Whether the device has some matmul whose matrices have the tile and the role
 /// of `type`, and elements of `element`.
 bool hasMatricesOf(const Chip &chip, FragmentType type, Type element);
-/// Whether the conversion is one of accumulators to operands that a device
-/// computes without workgroup memory if their tiles are the same.
+/// Whether the conversion is one of accumulators to operands with the same
+/// tiles, which the device computes without workgroup memory.
 bool convertsInPlace(const Chip &chip, ConvertOp op);
 
 /// The bytes of workgroup memory that the chip's table reserves for scratch, in

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The sums of an epilogue with integers become vectors through workgroup memory,
-// once: their cast and their store, and the load of the other operand, are by
-// lanes.
+// The sums of an epilogue become vectors through workgroup memory, once: their
+// cast and their store, and the load of the other operand, are by lanes.
 //
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s
 
@@ -25,20 +24,20 @@
 // PLAIN-NOT:   spirv.Store "PhysicalStorageBuffer"
 // PLAIN:       spirv.KHR.CooperativeMatrixStore {{.*}}PhysicalStorageBuffer
 
-// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --target=vulkan --arg=random --arg=random --verify --require-mma %}
+// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --target=vulkan --arg=random --arg=random --arg=random --verify --require-mma %}
 
 #ij = affine_map<(i, j) -> (i, j)>
 
-func.func @main(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %c: tensor<128x128xi8>) -> tensor<128x128xf16> {
+func.func @main(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %c: tensor<128x128xf16>) -> tensor<128x128xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128x128xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x128xf32>) -> tensor<128x128xf32>
   %r = linalg.matmul ins(%a, %b : tensor<128x64xf16>, tensor<64x128xf16>) outs(%f : tensor<128x128xf32>) -> tensor<128x128xf32>
   %o = tensor.empty() : tensor<128x128xf16>
   %s = linalg.generic {indexing_maps = [#ij, #ij, #ij], iterator_types = ["parallel", "parallel"]}
-      ins(%r, %c : tensor<128x128xf32>, tensor<128x128xi8>) outs(%o : tensor<128x128xf16>) {
-  ^bb0(%x: f32, %y: i8, %old: f16):
-    %z = arith.sitofp %y : i8 to f32
+      ins(%r, %c : tensor<128x128xf32>, tensor<128x128xf16>) outs(%o : tensor<128x128xf16>) {
+  ^bb0(%x: f32, %y: f16, %old: f16):
+    %z = arith.extf %y : f16 to f32
     %sum = arith.addf %x, %z : f32
     %max = arith.maximumf %sum, %zero : f32
     %h = arith.truncf %max : f32 to f16

@@ -1,101 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Element-wise functions of cooperative matrices (convert-tessera-to-spirv). An epilogue that adds a row and a matrix
-// is arithmetic of matrices; the row is loaded with a stride of 0. A maximum is a loop over a lane's elements, on
-// matrices of the same element type. Nothing passes through workgroup memory.
+// Element-wise functions of cooperative matrices whose rows are reduced (convert-tessera-to-spirv). A row of memory is
+// loaded with a stride of 0; sums and casts are arithmetic of matrices; a maximum is a loop over a lane's elements, on
+// matrices of one element type. Coordinates come from a matrix of column numbers. Accumulators become an operand, and
+// nothing passes through workgroup memory.
 //
-// RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s
+// RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s
 
-// CHECK-LABEL: spirv.func @main_kernel
-// CHECK:       spirv.KHR.CooperativeMatrixMulAdd
-// CHECK-NOT:   spirv.ControlBarrier
-// CHECK:       %[[ROW:.*]] = spirv.KHR.CooperativeMatrixLoad %{{.*}}, %cst0_i32{{[_0-9]*}}, <RowMajor>, <Aligned>, 16 : !spirv.ptr<f16, PhysicalStorageBuffer>, i32 -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>
-// CHECK-NOT:   spirv.ControlBarrier
-// CHECK:       %[[WIDE:.*]] = spirv.FConvert %[[ROW]] : !spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc> to !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>
-// CHECK:       %[[SUM:.*]] = spirv.FAdd %{{.*}}, %[[WIDE]] {no_contraction} : !spirv.coopmatrix<16x16xf32
-// CHECK:       %[[HALF:.*]] = spirv.FConvert %[[SUM]] : !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc> to !spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>
-// CHECK:       spirv.Store "Function" %[[VARIABLE:.*]], %[[HALF]]
-// CHECK:       %[[LENGTH:.*]] = spirv.KHR.CooperativeMatrixLength : !spirv.coopmatrix<16x16xf16, Subgroup, MatrixAcc>
-// CHECK:       spirv.mlir.loop control(Unroll)
-// CHECK:       spirv.SLessThan %{{.*}}, %[[LENGTH]]
-// CHECK:       spirv.AccessChain %[[VARIABLE]]
-// CHECK:       spirv.FAdd {{.*}} : f16
-// CHECK:       spirv.GL.FMax {{.*}} : f16
-// CHECK-NOT:   spirv.ControlBarrier
-// CHECK:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<f16, PhysicalStorageBuffer>, !spirv.coopmatrix<16x16xf16
-// CHECK-NOT:   "Workgroup"
-// CHECK-LABEL: spirv.EntryPoint
+// CHECK-NOT:   Workgroup
+// CHECK-DAG:   OpCapability CooperativeMatrixReductionsNV
+// CHECK-DAG:   OpCapability CooperativeMatrixConversionsNV
+// CHECK-DAG:   OpCapability CooperativeMatrixPerElementOperationsNV
+// CHECK-DAG:   OpExtension "SPV_NV_cooperative_matrix2"
+// CHECK-NOT:   Linkage
+// CHECK:       OpEntryPoint GLCompute %main_kernel
+// CHECK-NOT:   OpEntryPoint
+// CHECK:       OpExecutionMode %main_kernel SignedZeroInfNanPreserve 32
+// CHECK:       %[[MAX:__tessera_element_max_f32]] = OpFunction %float
+// CHECK:       OpFUnordGreaterThan
+// CHECK:       OpFUnordNotEqual
+// CHECK:       OpFunctionEnd
+// CHECK:       %[[COLUMN:__tessera_element_column]] = OpFunction %float
+// CHECK:       OpConvertUToF %float
+// CHECK:       OpFunctionEnd
+// CHECK:       %main_kernel = OpFunction
+// CHECK:       OpVariable %_ptr_Function_
+// CHECK:       %[[SCORES:.*]] = OpCooperativeMatrixMulAddKHR
+// CHECK:       %[[ROW:.*]] = OpCooperativeMatrixLoadKHR %{{.*}} %uint_0 %uint_0 Aligned 16
+// CHECK:       %[[WIDE:.*]] = OpFConvert %{{.*}} %[[ROW]]
+// CHECK:       OpFAdd %{{.*}} %[[SCORES]] %[[WIDE]]
+// CHECK:       %[[NUMBERS:.*]] = OpCooperativeMatrixPerElementOpNV %{{.*}} %[[COLUMN]]
+// CHECK:       OpStore %{{.*}} %[[NUMBERS]]
+// CHECK:       %[[LENGTH:.*]] = OpCooperativeMatrixLengthKHR %uint
+// CHECK:       OpSLessThan %bool %{{.*}} %[[LENGTH]]
+// CHECK:       OpLoopMerge %{{.*}} Unroll
+// CHECK:       OpConvertFToU %uint
+// CHECK:       OpSelect %float
+// CHECK:       %[[MASKED:.*]] = OpLoad
+// CHECK:       %[[MAXIMA:.*]] = OpCooperativeMatrixReduceNV %{{.*}} %[[MASKED]] Row %[[MAX]]
+// CHECK:       OpFSub %{{.*}} %[[MASKED]] %[[MAXIMA]]
+// CHECK:       %[[HALF:.*]] = OpFConvert
+// CHECK:       OpCooperativeMatrixConvertNV %{{.*}} %[[HALF]]
+// CHECK:       OpCooperativeMatrixMulAddKHR
+// CHECK:       OpCooperativeMatrixStoreKHR
+// CHECK-NOT:   Workgroup
+// CHECK:       OpFunctionEnd
 
-// A truth value is not an element: the comparison and the selection are in one loop. Integers are computed by lanes.
-//
-// RUN: gpu-runner %s --entry=select --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=SELECT
-// SELECT-LABEL: spirv.func @select_kernel
-// SELECT-NOT:   !spirv.ptr<f32, Workgroup>
-// SELECT:       control(Unroll)
-// SELECT:       spirv.FOrdGreaterThan
-// SELECT:       spirv.Select
-// SELECT-NOT:   !spirv.ptr<f32, Workgroup>
-// SELECT-LABEL: spirv.EntryPoint
-//
-// RUN: gpu-runner %s --entry=bits --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=BITS
-// BITS-LABEL: spirv.func @bits_kernel
-// BITS:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<f32, Workgroup>
+// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --target=vulkan --arg=random --arg=random --arg=random --arg=zeros --verify --require-mma %}
+// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --target=vulkan:s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-m8n8k8.f32.f16 --arg=random --arg=random --arg=random --arg=zeros --verify --require-mma %}
 
-// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --target=vulkan --arg=random --arg=random --arg=random --arg=random --verify --require-mma %}
-// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --entry=select --target=vulkan --arg=random --arg=random --verify --require-mma %}
-// RUN: %if can-run-vulkan-lavapipe %{ %software lavapipe gpu-runner %s --entry=bits --target=vulkan --arg=random --arg=random --verify --require-mma %}
-
-#ij = affine_map<(i, j) -> (i, j)>
-#j = affine_map<(i, j) -> (j)>
-
-func.func @main(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>, %row: tensor<128xf16>, %c: tensor<128x128xf16>) -> tensor<128x128xf16> {
+func.func @main(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %row: memref<16xf16>, %c: memref<16x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c13 = arith.constant 13 : index
   %zero = arith.constant 0.0 : f32
-  %nought = arith.constant 0.0 : f16
-  %e = tensor.empty() : tensor<128x128xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<128x64xf16>, tensor<64x128xf16>) outs(%f : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %o = tensor.empty() : tensor<128x128xf16>
-  %s = linalg.generic {indexing_maps = [#ij, #j, #ij, #ij], iterator_types = ["parallel", "parallel"]}
-      ins(%r, %row, %c : tensor<128x128xf32>, tensor<128xf16>, tensor<128x128xf16>) outs(%o : tensor<128x128xf16>) {
-  ^bb0(%x: f32, %y: f16, %z: f16, %old: f16):
-    %wide = arith.extf %y : f16 to f32
-    %sum = arith.addf %x, %wide : f32
-    %half = arith.truncf %sum : f32 to f16
-    %both = arith.addf %half, %z : f16
-    %max = arith.maximumf %both, %nought : f16
-    linalg.yield %max : f16
-  } -> tensor<128x128xf16>
-  return %s : tensor<128x128xf16>
-}
-
-func.func @select(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>) -> tensor<128x128xf32> {
-  %zero = arith.constant 0.0 : f32
-  %tenth = arith.constant 0.1 : f32
-  %e = tensor.empty() : tensor<128x128xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<128x64xf16>, tensor<64x128xf16>) outs(%f : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %s = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
-      ins(%r : tensor<128x128xf32>) outs(%e : tensor<128x128xf32>) {
-  ^bb0(%x: f32, %old: f32):
-    %above = arith.cmpf ogt, %x, %zero : f32
-    %small = arith.mulf %x, %tenth : f32
-    %y = arith.select %above, %x, %small : f32
-    linalg.yield %y : f32
-  } -> tensor<128x128xf32>
-  return %s : tensor<128x128xf32>
-}
-
-func.func @bits(%a: tensor<128x64xf16>, %b: tensor<64x128xf16>) -> tensor<128x128xi32> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<128x128xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<128x64xf16>, tensor<64x128xf16>) outs(%f : tensor<128x128xf32>) -> tensor<128x128xf32>
-  %o = tensor.empty() : tensor<128x128xi32>
-  %s = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
-      ins(%r : tensor<128x128xf32>) outs(%o : tensor<128x128xi32>) {
-  ^bb0(%x: f32, %old: i32):
-    %y = arith.fptosi %x : f32 to i32
-    linalg.yield %y : i32
-  } -> tensor<128x128xi32>
-  return %s : tensor<128x128xi32>
+  %lowest = arith.constant -100.0 : f32
+  %lanes = gpu.subgroup_size : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %lanes, %sy = %c1, %sz = %c1) {
+    %x = tessera.load %a[%c0, %c0] in_bounds : memref<16x16xf16> -> !tessera.fragment<16x16xf16, a>
+    %y = tessera.load %b[%c0, %c0] in_bounds : memref<16x16xf16> -> !tessera.fragment<16x16xf16, b>
+    %none = tessera.fill %zero : !tessera.fragment<16x16xf32, acc>
+    %s = tessera.mma %x, %y, %none
+        : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
+    %bias = tessera.broadcast %row[%c0] dimension 0 in_bounds : memref<16xf16> -> !tessera.fragment<16x16xf16, acc>
+    %masked = tessera.map %s, %bias
+        : !tessera.fragment<16x16xf32, acc>, !tessera.fragment<16x16xf16, acc> -> !tessera.fragment<16x16xf32, acc> {
+    ^bb0(%p: f32, %q: f16, %i: index, %j: index):
+      %wide = arith.extf %q : f16 to f32
+      %sum = arith.addf %p, %wide : f32
+      %half = arith.truncf %sum : f32 to f16
+      %rounded = arith.extf %half : f16 to f32
+      %exists = arith.cmpi slt, %j, %c13 : index
+      %r = arith.select %exists, %rounded, %lowest : f32
+      tessera.yield %r : f32
+    }
+    %max = tessera.reduce max %masked dimension 1
+        : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x1xf32, acc>
+    %all = tessera.broadcast %max dimension 1 : !tessera.fragment<16x1xf32, acc> -> !tessera.fragment<16x16xf32, acc>
+    %below = tessera.map %masked, %all
+        : !tessera.fragment<16x16xf32, acc>, !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf32, acc> {
+    ^bb0(%p: f32, %q: f32):
+      %r = arith.subf %p, %q : f32
+      tessera.yield %r : f32
+    }
+    %operand = tessera.convert %below : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf16, a>
+    %t = tessera.mma %operand, %y, %none
+        : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
+    tessera.store %t, %c[%c0, %c0] in_bounds : !tessera.fragment<16x16xf32, acc>, memref<16x16xf32>
+    gpu.terminator
+  }
+  return
 }

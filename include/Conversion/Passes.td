@@ -1133,12 +1133,19 @@ def ConvertTesseraToSPIRV
     distribution over lanes is known to the device only. Other fragments become
     vectors by their lane maps.
 
-    Loads and stores in bounds, `tessera.mma`, fills and element-wise arithmetic
-    that SPIR-V supports for cooperative matrices operate on these. All other
-    operations are done on vectors; a matrix is converted to and from vectors
-    through workgroup memory, one tile at a time. If rows of matrices are reduced,
-    lanes hold whole rows, which pass at once, and additions and multiplications
-    of matrices with a column of such rows are arithmetic of matrices.
+    Loads and stores in bounds, `tessera.mma` and fills operate on these. All
+    other operations are done on vectors; a matrix is converted to and from
+    vectors through workgroup memory, one tile at a time. If rows of matrices are
+    reduced, lanes hold whole rows, which pass at once, and additions and
+    multiplications of matrices with a column of such rows are arithmetic of
+    matrices.
+
+    On chips that reduce matrices, reductions of rows operate on them as well, if
+    every op with a column supports that. A column is a matrix for each tile of
+    rows that is the same in all columns. Element-wise functions of accumulators
+    of f16 and f32 are then arithmetic of matrices, or loops over a lane's
+    elements; a row of memory is loaded as a matrix; and accumulators become
+    operands without workgroup memory.
 
     An `scf.parallel` with reductions, which upstream does not convert to SPIR-V,
     becomes loops that carry the partial results.

@@ -16,7 +16,6 @@
 
 #include "mlir/Support/LLVM.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include <string>
@@ -46,11 +45,6 @@ constexpr llvm::StringLiteral functionPrefix = "__tessera_subgroup_matrix.";
 inline std::string getFunctionName(StringRef instruction, uint32_t operands) {
   return (functionPrefix + llvm::Twine(operands) + "." + instruction).str();
 }
-
-/// Replaces the calls in a serialized module by instructions, including those
-/// of block loads (SubgroupBlocks.h), removes the functions, and declares
-/// capabilities and extensions. Does nothing if there are no such calls.
-void useInstructions(SmallVectorImpl<uint32_t> &words);
 
 } // namespace mlir::tessera::subgroup_matrix
 

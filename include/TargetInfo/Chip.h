@@ -448,6 +448,12 @@ struct Chip {
   /// Instructions").
   llvm::SmallVector<unsigned, 3> keptNans;
 
+  /// Whether opaque fragments can be reduced along rows, and converted from
+  /// accumulators to operands, in registers (VK_NV_cooperative_matrix2:
+  /// cooperativeMatrixReductions, cooperativeMatrixConversions and
+  /// cooperativeMatrixPerElementOperations).
+  bool reducesMatrices = false;
+
   /// The most registers that one thread can have, if its kernel requests them.
   int64_t getMostRegisters() const {
     return std::max(registersPerThread, largeRegistersPerThread);

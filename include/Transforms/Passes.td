@@ -1010,7 +1010,8 @@ def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
     Element-wise ops that follow a window (an op whose body has a loop) through a
     `tensor.collapse_shape` are computed before it, and fused. A transposition is
     not fused with a window of 2^20 elements or more if another dimension would
-    run fastest.
+    run fastest. Where the rounded results of two contractions are added, the
+    rounding of one is not fused with the sum, which the other one computes.
 
     Example:
 

@@ -47,6 +47,8 @@ std::string tessera::runtime::describeSpirvFeature(const std::string &feature) {
     return "atomic addition of f" + feature.substr(1);
   if (feature == "dpas")
     return "the matrix unit dpas";
+  if (feature == "reduce")
+    return "reductions and conversions of cooperative matrices";
   int64_t bits = 0;
   if (readNumber(feature, 'n', bits))
     return "preservation of NaNs of f" + feature.substr(1);

@@ -176,9 +176,11 @@ static int64_t getAllWorkgroupMemory(const Chip &chip) {
 /// Bytes of workgroup memory through which the scores and weights of a kernel
 /// that keeps its queries pass, from matrices to lanes that hold whole rows and
 /// back: padded rows of f32 and of operands (lib/Conversion/TesseraToSPIRV/
-/// CooperativeMatrix.cpp).
+/// CooperativeMatrix.cpp). None where matrices are reduced in registers.
 static int64_t countRowBytes(AttentionOp op, ScheduleAttr schedule,
                              const Chip &chip) {
+  if (chip.reducesMatrices)
+    return 0;
   constexpr int64_t operandPadding = 8;
   int64_t rows = schedule.getSubgroup()[0], keys = schedule.getSubgroup()[1],
           scorePadding = 4 * std::max<int64_t>(chip.subgroupSize / rows, 1);
@@ -536,16 +538,26 @@ static ScheduleAttr getRowTiles(AttentionOp op, const Chip &chip) {
   // Rows of a subgroup and keys of a block, the preferred ones first. On an
   // H200, 16 rows beat 32 although they read keys and values twice as often
   // from workgroup memory, and for more than 64 columns blocks of 16 keys beat
-  // those of 32 (docs/benchmarks/h200-vulkan.md).
+  // those of 32. Where matrices are reduced in registers, blocks of 64 keys are
+  // the fastest ones (docs/benchmarks/h200-vulkan.md).
   using Tilings = std::array<std::array<int64_t, 2>, 3>;
   static constexpr Tilings narrow = {{{16, 32}, {16, 16}, {32, 32}}},
-                           wide = {{{16, 16}, {16, 32}, {32, 32}}};
+                           wide = {{{16, 16}, {16, 32}, {32, 32}}},
+                           reduced = {{{16, 64}, {16, 32}, {16, 16}}};
   constexpr int64_t mostRegisters = 216;
   int64_t d = op.getStaticExtent(AttentionOp::D), m = getRowExtent(op);
-  const Tilings &tilings = d > 64 ? wide : narrow;
+  const Tilings &tilings = chip.reducesMatrices ? reduced
+                           : d > 64             ? wide
+                                                : narrow;
+  // There, more columns need twice as many subgroups to share keys and values.
+  constexpr int64_t manyRows = 512;
+  bool isWide = chip.reducesMatrices && d > 64 &&
+                (ShapedType::isDynamic(m) || m >= manyRows);
   for (bool isLimited : {true, false})
     for (auto [rows, keys] : tilings)
-      for (int64_t subgroups : {4, 2, 1}) {
+      for (int64_t subgroups : {8, 4, 2, 1}) {
+        if (subgroups > 4 && !isWide)
+          continue;
         // Half of the rows suffice.
         if (ShapedType::isStatic(m) && rows * subgroups > 16 &&
             rows * subgroups / 2 >= m)

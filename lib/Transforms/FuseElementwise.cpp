@@ -131,16 +131,47 @@ SmallVector<OpOperand *> getWholeInputs(linalg::LinalgOp op) {
   return whole;
 }
 
+bool isPointwise(linalg::LinalgOp op) {
+  return op && linalg::isElementwise(op) && op->getNumResults() == 1;
+}
+
+/// Whether `producer` rounds the sums of a contraction, and a later operand of
+/// `consumer` follows another one. Only one of both contractions can compute
+/// `consumer`. The results of the other one are written, rounded if `producer`
+/// stays with it.
+bool roundsOtherSums(linalg::LinalgOp producer, OpOperand *operand,
+                     linalg::LinalgOp consumer) {
+  if (!isPointwise(producer) || !isPointwise(consumer))
+    return false;
+  auto type = dyn_cast<RankedTensorType>(producer->getResult(0).getType());
+  SmallVector<OpOperand *> sums = getWholeInputs(producer);
+  if (!type || !type.hasStaticShape() ||
+      !isa<FloatType>(type.getElementType()) || sums.size() != 1)
+    return false;
+  Type from = getElementTypeOrSelf(sums.front()->get());
+  int64_t elements = type.getNumElements();
+  auto follows = [&](Value value) {
+    // An op that has been fused is erased later.
+    return llvm::count_if(
+               value.getUsers(),
+               [](Operation *user) { return !isOpTriviallyDead(user); }) == 1 &&
+           followsContraction(value.getDefiningOp(), elements);
+  };
+  return isa<FloatType>(from) &&
+         from.getIntOrFloatBitWidth() > type.getElementTypeBitWidth() &&
+         follows(sums.front()->get()) &&
+         llvm::any_of(getWholeInputs(consumer), [&](OpOperand *other) {
+           return other->getOperandNumber() > operand->getOperandNumber() &&
+                  other->get() != operand->get() && follows(other->get());
+         });
+}
+
 /// Whether `value` is of bytes or less, as quantized values are, but not of
 /// truth values.
 bool isQuantized(Value value) {
   Type type = getElementTypeOrSelf(value.getType());
   return type.isInteger() && !type.isInteger(1) &&
          type.getIntOrFloatBitWidth() <= 8;
-}
-
-bool isPointwise(linalg::LinalgOp op) {
-  return op && linalg::isElementwise(op) && op->getNumResults() == 1;
 }
 
 /// Whether `op` computes quantized values from wider ones.
@@ -263,6 +294,10 @@ struct TesseraFuseElementwisePass
           if (op && isFused && belongsToEpilogue(op, consumer) &&
               !dequantizes(op)) {
             LDBG() << producer->getLoc() << ": stays with its contraction";
+            return false;
+          }
+          if (op && isFused && roundsOtherSums(op, operand, consumer)) {
+            LDBG() << producer->getLoc() << ": rounds what is written";
             return false;
           }
           if (op && isFused && isNarrowest(op, consumer)) {

@@ -236,3 +236,39 @@ func.func @transposed_small_window(%in: tensor<9x40x25xf32>) -> tensor<8x25x40xf
   %t = linalg.transpose ins(%s : tensor<8x40x25xf32>) outs(%et : tensor<8x25x40xf32>) permutation = [0, 2, 1]
   return %t : tensor<8x25x40xf32>
 }
+
+// The rounded results of two matmuls are added: the second one computes the sum, and the first one rounds what it
+// writes. Fused into the sum, the rounding would leave its f32 to be written.
+
+// CHECK-LABEL: func @sum_of_matmuls
+// CHECK:         %[[P:.+]] = linalg.matmul
+// CHECK:         %[[Q:.+]] = linalg.matmul
+// CHECK:         %[[ROUNDED:.+]] = linalg.generic {{.*}} ins(%[[P]], %{{.+}} : tensor<64x48xf32>, tensor<48xf32>) outs(%{{.+}} : tensor<64x48xf16>)
+// CHECK:         linalg.generic {{.*}} ins(%[[ROUNDED]], %[[Q]], %{{.+}} : tensor<64x48xf16>, tensor<64x48xf32>, tensor<48xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @sum_of_matmuls(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x32xf16>, %d: tensor<32x48xf16>,
+                          %bias: tensor<48xf32>, %other: tensor<48xf32>) -> tensor<64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x48xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%f : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %q = linalg.matmul ins(%c, %d : tensor<64x32xf16>, tensor<32x48xf16>) outs(%f : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %h = tensor.empty() : tensor<64x48xf16>
+  %x = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%p, %bias : tensor<64x48xf32>, tensor<48xf32>) outs(%h : tensor<64x48xf16>) {
+  ^bb0(%s: f32, %t: f32, %out: f16):
+    %1 = arith.addf %s, %t : f32
+    %2 = arith.truncf %1 : f32 to f16
+    linalg.yield %2 : f16
+  } -> tensor<64x48xf16>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%q, %other : tensor<64x48xf32>, tensor<48xf32>) outs(%h : tensor<64x48xf16>) {
+  ^bb0(%s: f32, %t: f32, %out: f16):
+    %1 = arith.addf %s, %t : f32
+    %2 = arith.truncf %1 : f32 to f16
+    linalg.yield %2 : f16
+  } -> tensor<64x48xf16>
+  %r = linalg.add ins(%x, %y : tensor<64x48xf16>, tensor<64x48xf16>) outs(%h : tensor<64x48xf16>) -> tensor<64x48xf16>
+  return %r : tensor<64x48xf16>
+}

@@ -42,7 +42,7 @@ TEST(DeviceFeaturesTest, AreWhatADeviceReports) {
   EXPECT_EQ(get("opencl", pvc, "pvc"), pvc);
   // By which a chip of no name is known.
   EXPECT_EQ(get("opencl", "s8-w32768-t1024-f64", "s8-w32768-t1024-f64"), "");
-  const char *lavapipe = "s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-"
+  const char *lavapipe = "s8-w32768-t1024-n16-n32-n64-reduce-m8n8k8.f16.f16-"
                          "m8n8k8.f32.f16-m8n8k8.u32.u8-m8n8k8.s32.s8";
   EXPECT_EQ(get("vulkan", lavapipe, "lavapipe"), lavapipe);
   EXPECT_EQ(get("vulkan", lavapipe, lavapipe), "");
@@ -58,6 +58,9 @@ std::string explain(const char *target, const char *code, const char *device,
 TEST(CompatibilityTest, KeepsNansWhereTheDeviceDoes) {
   const char *with = "s8-w32768-t1024-n32", *without = "s8-w32768-t1024";
   EXPECT_EQ(explain("vulkan", without, with), "");
+  EXPECT_EQ(explain("vulkan", "s8-w32768-t1024-reduce", without),
+            "the device lacks reductions and conversions of cooperative "
+            "matrices");
   EXPECT_EQ(explain("vulkan", with, without),
             "the device lacks preservation of NaNs of f32");
 }

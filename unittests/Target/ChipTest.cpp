@@ -110,9 +110,12 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-n32")->keptNans,
             (llvm::SmallVector<unsigned, 3>{32}));
   EXPECT_TRUE(findChip("vulkan", "s8-w32768-t1024")->keptNans.empty());
+  EXPECT_TRUE(findChip("vulkan", "nvidia-hopper")->reducesMatrices);
+  EXPECT_FALSE(findChip("vulkan", "lavapipe-simt")->reducesMatrices);
   // For any order in which a driver lists its matmuls.
-  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-m8n8k8.s32.s8-m8n8k8.f32.f16-"
-                               "n64-n16-n32-m8n8k8.f16.f16-m8n8k8.u32.u8")
+  EXPECT_EQ(findChip("vulkan",
+                     "s8-w32768-t1024-m8n8k8.s32.s8-m8n8k8.f32.f16-"
+                     "n64-n16-reduce-n32-m8n8k8.f16.f16-m8n8k8.u32.u8")
                 ->name,
             "lavapipe");
   for (const char *name : {"", "s8", "s8-w32768", "s12-w32768-t1024",

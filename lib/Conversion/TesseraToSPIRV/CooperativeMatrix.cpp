@@ -11,11 +11,20 @@
 // these are reduced. Columns that lanes hold are broadcast to matrices through
 // it, too.
 //
+// An element-wise function is arithmetic of matrices where SPIR-V has it, and a
+// loop over a lane's elements of them otherwise, whatever their positions are.
+//
+// On a device that reduces matrices (SPV_NV_cooperative_matrix2), a column is a
+// matrix for each tile of rows that is the same in all of its columns, and
+// accumulators become operands without workgroup memory.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
+#include "MatrixMaps.h"
 #include "Spirv.h"
+#include "Target/MatrixFunctions.h"
 #include "TargetInfo/Chip.h"
 #include "TargetInfo/RowMaps.h"
 
@@ -27,7 +36,6 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include "../FragmentToVector/Patterns.h"
 
@@ -50,6 +58,13 @@ static spirv::CooperativeMatrixType getMatrixType(const Chip &chip,
                  : spirv::CooperativeMatrixUseKHR::MatrixAcc;
   return spirv::CooperativeMatrixType::get(type.getElementType(), rows, cols,
                                            spirv::Scope::Subgroup, use);
+}
+
+/// The matrices of a fragment: one for each tile, and for a column one for each
+/// tile of rows.
+static int64_t countMatrices(const Chip &chip, FragmentType type) {
+  auto [rows, cols] = getTile(chip, type);
+  return type.getRows() / rows * std::max<int64_t>(type.getCols() / cols, 1);
 }
 
 /// A pointer to an element of `memory`, which LowerMemory makes one.
@@ -207,7 +222,8 @@ static bool needsScratch(const Chip &chip, ConvertOp op) {
   FragmentType from = op.getSource().getType(), to = op.getResult().getType();
   bool fromMatrix = isOpaque(chip, from), toMatrix = isOpaque(chip, to);
   return (fromMatrix || toMatrix) &&
-         !(fromMatrix && toMatrix && from.getRole() == to.getRole() &&
+         !(fromMatrix && toMatrix &&
+           (from.getRole() == to.getRole() || convertsInPlace(chip, op)) &&
            getTile(chip, from) == getTile(chip, to));
 }
 
@@ -383,11 +399,9 @@ struct MatrixFillPattern : MatrixPattern<FillOp> {
     FragmentType type = op.getResult().getType();
     if (!isOpaque(target.chip, type))
       return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
-    auto [rows, cols] = getTile(target.chip, type);
     Value tile = spirv::CompositeConstructOp::create(
         rewriter, op.getLoc(), getMatrixType(target.chip, type), op.getValue());
-    SmallVector<Value> tiles(type.getRows() / rows * (type.getCols() / cols),
-                             tile);
+    SmallVector<Value> tiles(countMatrices(target.chip, type), tile);
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
   }
@@ -395,32 +409,6 @@ struct MatrixFillPattern : MatrixPattern<FillOp> {
 
 struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
   using MatrixPattern::MatrixPattern;
-
-  /// Casts a matrix to another element type, with the same distribution.
-  Value castMatrix(OpBuilder &builder, Location loc, Value matrix, Type element,
-                   bool isUnsigned) const {
-    auto type = cast<spirv::CooperativeMatrixType>(matrix.getType());
-    Type from = type.getElementType();
-    if (from == element)
-      return matrix;
-    auto to = spirv::CooperativeMatrixType::get(element, type.getRows(),
-                                                type.getColumns(),
-                                                type.getScope(), type.getUse());
-    bool fromInteger = from.isInteger(), toInteger = element.isInteger();
-    if (!fromInteger && !toInteger)
-      return spirv::FConvertOp::create(builder, loc, to, matrix);
-    if (fromInteger && toInteger && isUnsigned)
-      return spirv::UConvertOp::create(builder, loc, to, matrix);
-    if (fromInteger && toInteger)
-      return spirv::SConvertOp::create(builder, loc, to, matrix);
-    if (fromInteger && isUnsigned)
-      return spirv::ConvertUToFOp::create(builder, loc, to, matrix);
-    if (fromInteger)
-      return spirv::ConvertSToFOp::create(builder, loc, to, matrix);
-    if (isUnsigned)
-      return spirv::ConvertFToUOp::create(builder, loc, to, matrix);
-    return spirv::ConvertFToSOp::create(builder, loc, to, matrix);
-  }
 
   /// Where each element of a lane's part of a tile is: row and column.
   static std::array<Value, 2> getPosition(IndexMath &math,
@@ -443,9 +431,20 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     Type element = to.getElementType();
     if (!needsScratch(chip, op)) {
       SmallVector<Value> tiles;
-      for (Value tile : adaptor.getSource())
-        tiles.push_back(
-            castMatrix(rewriter, loc, tile, element, op.getIsUnsigned()));
+      bool hasAccumulators = hasMatricesOf(chip, from, element);
+      for (Value tile : adaptor.getSource()) {
+        auto type = getMatrixType(chip, to);
+        if (from.getRole() != to.getRole() && !hasAccumulators) {
+          tiles.push_back(spirv::FConvertOp::create(rewriter, loc, type, tile));
+          continue;
+        }
+        tile = castMatrix(rewriter, loc, tile, element, op.getIsUnsigned());
+        tiles.push_back(tile.getType() == type
+                            ? tile
+                            : callMatrixFunction(rewriter, loc,
+                                                 matrix_functions::Convert,
+                                                 type, tile));
+      }
       rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
       return success();
     }
@@ -568,64 +567,104 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
   }
 };
 
-/// Arithmetic of whole matrices (see `Separator::collectWhole`).
+/// An element-wise function, by ops of matrices and by loops over elements.
 struct MatrixMapPattern : MatrixPattern<MapOp> {
   using MatrixPattern::MatrixPattern;
-
-  static Value emitOp(OpBuilder &builder, Operation &op, Type type,
-                      ValueRange operands) {
-    Location loc = op.getLoc();
-    return llvm::TypeSwitch<Operation *, Value>(&op)
-        .Case([&](arith::AddFOp) -> Value {
-          return spirv::FAddOp::create(builder, loc, type, operands);
-        })
-        .Case([&](arith::SubFOp) -> Value {
-          return spirv::FSubOp::create(builder, loc, type, operands);
-        })
-        .Case([&](arith::MulFOp) -> Value {
-          return spirv::FMulOp::create(builder, loc, type, operands);
-        })
-        .Case([&](arith::DivFOp) -> Value {
-          return spirv::FDivOp::create(builder, loc, type, operands);
-        })
-        .Case([&](arith::NegFOp) -> Value {
-          return spirv::FNegateOp::create(builder, loc, type, operands);
-        })
-        .Default(Value());
-  }
-
   LogicalResult
   matchAndRewrite(MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getResult().getType();
     if (!isOpaque(target.chip, type))
       return rewriter.notifyMatchFailure(op, "not of cooperative matrices");
-    Type matrix = getMatrixType(target.chip, type);
-    Block &body = op.getBody().front();
+    auto [rows, cols] = getTile(target.chip, type);
+    int64_t perRow = std::max<int64_t>(type.getCols() / cols, 1);
     SmallVector<Value> tiles;
-    for (size_t t = 0; t < adaptor.getInputs().front().size(); ++t) {
-      IRMapping mapping;
-      for (auto [argument, input] :
-           llvm::zip(body.getArguments(), adaptor.getInputs()))
-        mapping.map(argument, input[t]);
-      auto lookup = [&](Value value) -> Value {
-        if (!mapping.contains(value))
-          mapping.map(value, spirv::CompositeConstructOp::create(
-                                 rewriter, op.getLoc(), matrix, value)
-                                 .getResult());
-        return mapping.lookup(value);
-      };
-      for (Operation &inner : body.without_terminator()) {
-        SmallVector<Value> operands =
-            llvm::map_to_vector(inner.getOperands(), lookup);
-        Value result = emitOp(rewriter, inner, matrix, operands);
-        if (!result)
-          return rewriter.notifyMatchFailure(op, "not matrix arithmetic");
-        mapping.map(inner.getResult(0), result);
-      }
-      tiles.push_back(
-          lookup(cast<YieldOp>(body.getTerminator()).getValues()[0]));
+    for (int64_t t = 0; t < countMatrices(target.chip, type); ++t) {
+      SmallVector<Value> inputs;
+      for (ValueRange input : adaptor.getInputs())
+        inputs.push_back(input[t]);
+      FailureOr<Value> tile =
+          emitMatrixMap(rewriter, op, inputs, getMatrixType(target.chip, type),
+                        {t / perRow * rows, t % perRow * cols});
+      if (failed(tile))
+        return rewriter.notifyMatchFailure(op, "not a function of matrices");
+      tiles.push_back(*tile);
     }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+/// The tiles of a row are combined element by element first.
+struct MatrixReducePattern : MatrixPattern<ReduceOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(ReduceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getSource().getType();
+    if (!isOpaque(target.chip, type) ||
+        !isOpaque(target.chip, op.getResult().getType()))
+      return rewriter.notifyMatchFailure(op, "not of cooperative matrices");
+    int64_t perRow = type.getCols() / getTile(target.chip, type)[1];
+    SmallVector<Value> columns;
+    ValueRange tiles = adaptor.getSource();
+    for (; !tiles.empty(); tiles = tiles.drop_front(perRow))
+      columns.push_back(emitMatrixReduction(rewriter, op.getLoc(), op.getKind(),
+                                            tiles.take_front(perRow)));
+    rewriter.replaceOpWithMultiple(op, {ValueRange(columns)});
+    return success();
+  }
+};
+
+/// A column of matrices, which is the same for all tiles of its rows.
+struct MatrixColumnPattern : MatrixPattern<BroadcastOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(BroadcastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getResult().getType();
+    auto from = dyn_cast<FragmentType>(op.getSource().getType());
+    if (!from || !isOpaque(target.chip, from) || !isOpaque(target.chip, type) ||
+        op.getDimension() != 1)
+      return rewriter.notifyMatchFailure(op, "not a column of matrices");
+    int64_t perRow = type.getCols() / getTile(target.chip, type)[1];
+    SmallVector<Value> tiles;
+    for (Value column : adaptor.getSource())
+      tiles.append(perRow, column);
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+/// A row in memory: each tile is loaded with a stride of 0.
+struct MatrixRowPattern : MatrixPattern<BroadcastOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(BroadcastOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getResult().getType();
+    if (!isOpaque(target.chip, type) ||
+        !isa<MemRefType>(op.getSource().getType()))
+      return rewriter.notifyMatchFailure(op, "not a row in memory");
+    Location loc = op.getLoc();
+    auto [rows, cols] = getTile(target.chip, type);
+    Value stride = arith::ConstantIntOp::create(rewriter, loc, 0, 32);
+    auto known = op->getAttrOfType<IntegerAttr>(
+        TesseraDialect::AlignmentAttrHelper::getNameStr());
+    int64_t alignment = std::min<int64_t>(
+        {16, known.getInt(), cols * getStorageBytes(type.getElementType())});
+    IndexMath math(rewriter, loc);
+    SmallVector<Value> row;
+    for (int64_t j = 0; j < type.getCols(); j += cols) {
+      row.push_back(emitMatrixLoad(rewriter, loc, target.getSpirvEnvironment(),
+                                   getMatrixType(target.chip, type),
+                                   op.getSource(),
+                                   ValueRange{math.add(op.getIndex(), j)},
+                                   stride, /*transposed=*/false, alignment));
+    }
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < type.getRows(); i += rows)
+      llvm::append_range(tiles, row);
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
   }
@@ -789,12 +828,11 @@ void SpirvTarget::populateOpaque(TypeConverter &converter,
              SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
         if (!isOpaque(chip, type))
           return std::nullopt;
-        auto [rows, cols] = getTile(chip, type);
-        results.append(type.getRows() / rows * (type.getCols() / cols),
-                       getMatrixType(chip, type));
+        results.append(countMatrices(chip, type), getMatrixType(chip, type));
         return success();
       });
   patterns.add<MatrixLoadPattern, MatrixStorePattern, MatrixFillPattern,
-               MatrixConvertPattern, MatrixMapPattern, MatrixBroadcastPattern>(
+               MatrixConvertPattern, MatrixMapPattern, MatrixReducePattern,
+               MatrixColumnPattern, MatrixRowPattern, MatrixBroadcastPattern>(
       converter, patterns.getContext(), *this);
 }

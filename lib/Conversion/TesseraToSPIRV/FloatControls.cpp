@@ -39,9 +39,14 @@ static bool computesWith(spirv::FuncOp function, unsigned bits) {
 void mlir::tessera::keepNans(spirv::ModuleOp module, const Chip &chip) {
   OpBuilder b(module.getContext());
   b.setInsertionPointToEnd(module.getBody());
-  for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>()))
+  auto functions = llvm::to_vector(module.getOps<spirv::FuncOp>());
+  for (spirv::FuncOp function : functions)
     for (unsigned bits : chip.keptNans)
-      if (!function.isExternal() && computesWith(function, bits))
+      if (isEntryPoint(function) &&
+          llvm::any_of(functions, [&](spirv::FuncOp other) {
+            return (other == function || !isEntryPoint(other)) &&
+                   computesWith(other, bits);
+          }))
         spirv::ExecutionModeOp::create(
             b, function.getLoc(), function,
             spirv::ExecutionMode::SignedZeroInfNanPreserve,

@@ -62,6 +62,10 @@ void keepArithmetic(Operation *root);
 /// NaNs (FloatControls.cpp).
 void keepNans(spirv::ModuleOp module, const Chip &chip);
 
+/// Whether the function is a kernel: neither imported, nor a function that an
+/// instruction calls for elements of matrices (ModuleRequirements.cpp).
+bool isEntryPoint(spirv::FuncOp function);
+
 /// From SPIR-V 1.4 on, an entry point lists all variables that it uses; in
 /// earlier versions, as OpenCL requires, it lists its inputs
 /// (ModuleRequirements.cpp).

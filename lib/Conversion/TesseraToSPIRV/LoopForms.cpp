@@ -89,6 +89,12 @@ void mlir::tessera::separateContinues(Operation *root) {
     // Drivers unroll it beyond the capacity of their instruction cache.
     if (!body->getOps<spirv::KHRCooperativeMatrixMulAddOp>().empty())
       loop.setLoopControl(spirv::LoopControl::DontUnroll);
+    // Elements of matrices are in registers if their numbers are constants.
+    if (llvm::any_of(body->getOps<spirv::AccessChainOp>(), [](auto chain) {
+          auto pointer = cast<spirv::PointerType>(chain.getBasePtr().getType());
+          return isa<spirv::CooperativeMatrixType>(pointer.getPointeeType());
+        }))
+      loop.setLoopControl(spirv::LoopControl::Unroll);
     body->splitBlock(body->getTerminator());
     OpBuilder b = OpBuilder::atBlockEnd(body);
     spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());

@@ -7,6 +7,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Kernels.h"
 #include "Target/KernelFacts.h"
+#include "Target/MatrixFunctions.h"
 
 #include "mlir/Dialect/SPIRV/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -70,11 +71,16 @@ static bool hasRequest(spirv::ModuleOp module) {
                       });
 }
 
+bool mlir::tessera::isEntryPoint(spirv::FuncOp function) {
+  return !function.isExternal() &&
+         !function.getName().starts_with(matrix_functions::elementPrefix);
+}
+
 void mlir::tessera::addInterfaces(spirv::ModuleOp module,
                                   const SpirvEnvironment &environment) {
   OpBuilder b(module.getContext());
   for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {
-    if (function.isExternal())
+    if (!isEntryPoint(function))
       continue;
     llvm::SetVector<Attribute> variables;
     function.walk([&](spirv::AddressOfOp op) {

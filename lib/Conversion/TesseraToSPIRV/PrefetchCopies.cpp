@@ -77,9 +77,14 @@ static bool isBarrier(Operation *op) {
          (barrier && barrier.getExecutionScope() == spirv::Scope::Workgroup);
 }
 
-/// Whether something in `root` may write to global memory.
-static bool writesGlobal(Operation *root) {
-  WalkResult result = root->walk([&](Operation *op) {
+/// Whether something in `root` may write to global memory, before `end` if that
+/// is not null.
+static bool writesGlobal(Operation *root, Operation *end = nullptr) {
+  bool ended = false;
+  WalkResult result = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    ended |= op == end;
+    if (ended)
+      return WalkResult::skip();
     if (op == root || isa<gpu::BarrierOp, spirv::ControlBarrierOp>(op) ||
         op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() ||
         isa<spirv::LoadOp, spirv::KHRCooperativeMatrixLoadOp,
@@ -215,9 +220,11 @@ SmallVector<Value> Prefetcher::load(OpBuilder &builder, Value step) {
 
 SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
   Location loc = loop.getLoc();
-  // Another thread's earlier writes are visible only after a barrier.
+  // Another thread's earlier writes are visible only after a barrier. A loop
+  // around this one may have made them after it.
   auto kernel = loop->getParentOfType<gpu::GPUFuncOp>();
-  if (writesGlobal(kernel))
+  bool repeats = loop->getParentOfType<LoopLikeOpInterface>() != nullptr;
+  if (writesGlobal(kernel, repeats ? nullptr : loop.getOperation()))
     gpu::BarrierOp::create(builder, loc);
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (trips && !trips->isZero())

@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Utils/Alignment.h"
+#include "MatrixMaps.h"
 #include "Spirv.h"
 #include "TargetInfo/Chip.h"
 #include "TargetInfo/RowMaps.h"
@@ -36,25 +37,56 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
-  std::string element;
-  llvm::raw_string_ostream(element) << type.getElementType();
-  const MatrixInstruction *own =
-      chip.findInstruction(type.getInstruction().getValue());
-  const LaneMap &map = own->getMap(type.getRole());
-  if (type.getRows() % map.getRows() || type.getCols() % map.getCols())
-    return false;
+bool mlir::tessera::hasMatricesOf(const Chip &chip, FragmentType type,
+                                  Type element) {
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  const LaneMap &map = chip.findInstruction(type.getInstruction().getValue())
+                           ->getMap(type.getRole());
   // The shape and type of some matmul of the device.
-  for (const MatrixInstruction &row : chip.instructions) {
+  return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
     const std::string &rowElement = type.getRole() == Role::A   ? row.aType
                                     : type.getRole() == Role::B ? row.bType
                                                                 : row.accType;
     const LaneMap &rowMap = row.getMap(type.getRole());
-    if (row.opaque && rowElement == element &&
-        rowMap.getRows() == map.getRows() && rowMap.getCols() == map.getCols())
-      return true;
-  }
-  return false;
+    return row.opaque && rowElement == name &&
+           rowMap.getRows() == map.getRows() &&
+           rowMap.getCols() == map.getCols();
+  });
+}
+
+bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
+  const LaneMap &map = chip.findInstruction(type.getInstruction().getValue())
+                           ->getMap(type.getRole());
+  return type.getRows() % map.getRows() == 0 &&
+         type.getCols() % map.getCols() == 0 &&
+         hasMatricesOf(chip, type, type.getElementType());
+}
+
+bool mlir::tessera::convertsInPlace(const Chip &chip, ConvertOp op) {
+  FragmentType from = op.getSource().getType(), to = op.getResult().getType();
+  // A conversion of floats may change the role as well.
+  bool areFloats = isa<FloatType>(from.getElementType()) &&
+                   isa<FloatType>(to.getElementType());
+  auto getMap = [&](FragmentType type) -> const LaneMap & {
+    return chip.findInstruction(type.getInstruction().getValue())
+        ->getMap(type.getRole());
+  };
+  return chip.reducesMatrices && isOpaque(chip, from) && isOpaque(chip, to) &&
+         from.getRole() == Role::Acc && to.getRole() != Role::Acc &&
+         getMap(from).getRows() == getMap(to).getRows() &&
+         getMap(from).getCols() == getMap(to).getCols() &&
+         (areFloats || hasMatricesOf(chip, from, to.getElementType()));
+}
+
+/// Whether the fragment is a column that can be a matrix for each tile of rows.
+static bool isColumn(const Chip &chip, FragmentType type) {
+  return type.getRole() == Role::Acc && type.getCols() == 1 &&
+         type.getElementType().isF32() && isOpaque(chip, type) &&
+         type.getRows() % chip.findInstruction(type.getInstruction().getValue())
+                              ->getMap(Role::Acc)
+                              .getRows() ==
+             0;
 }
 
 /// Whether a cooperative matrix can be loaded from, or stored to, such an
@@ -75,6 +107,21 @@ static bool isMatrixAccess(Access op, FragmentType type, const Chip &chip) {
          std::min<int64_t>(16, row);
 }
 
+/// Whether a row of memory can be loaded as a matrix that has it in every row,
+/// with a stride of 0.
+static bool isMatrixRow(BroadcastOp op, const Chip &chip) {
+  auto memory = cast<MemRefType>(op.getSource().getType());
+  FragmentType type = op.getResult().getType();
+  auto [strides, offset] = memory.getStridesAndOffset();
+  const LaneMap &map = chip.findInstruction(type.getInstruction().getValue())
+                           ->getMap(type.getRole());
+  int64_t bytes = getStorageBytes(type.getElementType()) * map.getCols();
+  return op.getDimension() == 0 && op.getInBounds() && strides.back() == 1 &&
+         memory.getElementType() == type.getElementType() &&
+         getKnownTileAlignment(op.getSource(), op.getIndex()) >=
+             std::min<int64_t>(16, bytes);
+}
+
 namespace {
 
 class Separator {
@@ -88,6 +135,9 @@ private:
     auto type = dyn_cast<FragmentType>(value.getType());
     return type && isOpaque(chip, type);
   }
+  /// Whether rows are reduced and all columns can be matrices: each op that has
+  /// one supports that.
+  bool keepsColumns(ArrayRef<Operation *> operations) const;
   /// Whether cooperative matrices do all of the op by themselves.
   bool isForMatrices(Operation *op) const;
   FragmentType getPlainType(FragmentType type) const {
@@ -119,6 +169,8 @@ private:
   const MatrixInstruction *plain[3] = {};
   /// Null where lanes do not hold whole rows.
   const MatrixInstruction *rowMap = nullptr;
+  /// Whether columns are matrices.
+  bool columns = false;
   llvm::SmallPtrSet<Operation *, 8> whole;
 };
 
@@ -185,6 +237,38 @@ Separator::findRowMap(ArrayRef<Value> fragments) const {
   return nullptr;
 }
 
+bool Separator::keepsColumns(ArrayRef<Operation *> operations) const {
+  auto isOne = [&](Value value) {
+    auto type = dyn_cast<FragmentType>(value.getType());
+    return type && isColumn(chip, type);
+  };
+  bool reduces = llvm::any_of(operations, [&](Operation *op) {
+    return isa<ReduceOp>(op) && isOne(op->getResult(0));
+  });
+  return chip.reducesMatrices && reduces &&
+         llvm::all_of(operations, [&](Operation *op) {
+           bool any = llvm::any_of(op->getOperands(), isOne) ||
+                      llvm::any_of(op->getResults(), isOne);
+           if (auto reduce = dyn_cast<ReduceOp>(op))
+             return reduce.getDimension() != 1 ||
+                    (isOne(reduce.getResult()) &&
+                     isMatrixReduction(reduce.getKind()) &&
+                     canBeMatrix(chip, reduce.getSource().getType()));
+           if (!any)
+             return true;
+           if (auto broadcast = dyn_cast<BroadcastOp>(op))
+             return broadcast.getDimension() == 1 &&
+                    isOne(broadcast.getSource()) &&
+                    canBeMatrix(chip, broadcast.getResult().getType());
+           if (auto map = dyn_cast<MapOp>(op))
+             return llvm::all_of(map->getOperands(), isOne) &&
+                    isOne(map.getResult()) && !map.takesCoordinates() &&
+                    isMatrixMap(chip, map);
+           return isa<FillOp, scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp,
+                      scf::ConditionOp>(op);
+         });
+}
+
 /// Whether the region is arithmetic that SPIR-V has for matrices.
 static bool isMatrixArithmetic(MapOp op) {
   return !op.takesCoordinates() &&
@@ -231,6 +315,25 @@ void Separator::collectWhole(ArrayRef<Operation *> operations) {
 bool Separator::isForMatrices(Operation *op) const {
   if (whole.contains(op))
     return true;
+  auto areMatrices = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value value) { return isMatrix(value); });
+  };
+  // Lanes store whole sectors of an epilogue's rows, matrices store parts of
+  // them: on an H200, a 1x1 convolution with a residual took 78 us instead of
+  // 64 by matrices (docs/benchmarks/h200-vulkan.md).
+  if (auto map = dyn_cast<MapOp>(op))
+    return columns && areMatrices(map->getOperands()) &&
+           map.getResult().getType().getRole() == Role::Acc &&
+           isMatrix(map.getResult()) && isMatrixMap(chip, map);
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    if (!isMatrix(broadcast.getResult()))
+      return false;
+    auto memory = dyn_cast<MemRefType>(broadcast.getSource().getType());
+    return memory ? columns && isMatrixRow(broadcast, chip)
+                  : columns && isMatrix(broadcast.getSource());
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return columns && reduce.getDimension() == 1;
   if (auto load = dyn_cast<LoadOp>(op))
     return !load.getSwizzled() && isMatrixAccess(load, load.getType(), chip);
   if (auto store = dyn_cast<StoreOp>(op))
@@ -246,6 +349,7 @@ bool Separator::isForMatrices(Operation *op) const {
     FragmentType from = convert.getSource().getType();
     FragmentType to = convert.getResult().getType();
     return !isOpaque(chip, from) || !isOpaque(chip, to) ||
+           convertsInPlace(chip, convert) ||
            canBeMatrix(chip, from.cloneWithElementType(to.getElementType()));
   }
   return isa<MmaOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp,
@@ -421,10 +525,13 @@ LogicalResult Separator::run() {
     return success();
   if (failed(choosePlain(matrices)))
     return failure();
+  columns = keepsColumns(operations);
+  if (columns)
+    rowMap = nullptr;
   // Rows and columns alone, and element types without a matmul.
   for (Value value : matrices) {
     auto type = cast<FragmentType>(value.getType());
-    if (!canBeMatrix(chip, type))
+    if (!canBeMatrix(chip, type) && !(columns && isColumn(chip, type)))
       value.setType(getPlainType(type));
   }
   collectWhole(operations);

@@ -138,6 +138,12 @@ LogicalResult widenNarrowIntegers(Operation *root,
 /// Whether a fragment of an opaque instruction can consist of cooperative
 /// matrices: whole tiles, of elements for which the device has some matmul.
 bool canBeMatrix(const Chip &chip, FragmentType type);
+/// Whether the device has some matmul whose matrices have the tile and the role
+/// of `type`, and elements of `element`.
+bool hasMatricesOf(const Chip &chip, FragmentType type, Type element);
+/// Whether the conversion is one of accumulators to operands with the same
+/// tiles, which the device computes without workgroup memory.
+bool convertsInPlace(const Chip &chip, ConvertOp op);
 
 /// The bytes of workgroup memory that the chip's table reserves for scratch, in
 /// addition to those available to schedules: an eighth of all

@@ -89,6 +89,8 @@ tessera::runtime::openVulkanDeviceOn(const VulkanObjects &objects) {
     device.matrices.clear();
   if (!enabled.bfloat16Matrix)
     device.bfloat16.shaderBFloat16CooperativeMatrix = VK_FALSE;
+  if (!enabled.matrixFunctions)
+    device.matrixFunctions.cooperativeMatrixReductions = VK_FALSE;
   DeviceInfo info = describeDevice(driver, device);
   info.ordinal = -1;
   int next = 0;

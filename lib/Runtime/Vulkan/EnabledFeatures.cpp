@@ -89,6 +89,13 @@ tessera::runtime::readEnabledFeatures(const VkDeviceCreateInfo &info) {
                               bfloat16->shaderBFloat16CooperativeMatrix;
       break;
     }
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV: {
+      const auto *matrix = as(VkPhysicalDeviceCooperativeMatrix2FeaturesNV());
+      result.matrixFunctions = matrix->cooperativeMatrixReductions &&
+                               matrix->cooperativeMatrixConversions &&
+                               matrix->cooperativeMatrixPerElementOperations;
+      break;
+    }
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR:
       result.executables =
           as(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR())

@@ -21,7 +21,8 @@ struct EnabledFeatures {
   VkPhysicalDeviceVulkan12Features vulkan12 = {};
   VkPhysicalDeviceVulkan13Features vulkan13 = {};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
-  bool cooperativeMatrix = false, bfloat16Matrix = false, executables = false;
+  bool cooperativeMatrix = false, bfloat16Matrix = false,
+       matrixFunctions = false, executables = false;
 };
 
 EnabledFeatures readEnabledFeatures(const VkDeviceCreateInfo &info);

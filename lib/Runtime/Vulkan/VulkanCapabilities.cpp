@@ -74,6 +74,8 @@ void tessera::runtime::queryCapabilities(const VulkanDriver &driver,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
   addIf(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME, device.bfloat16,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR);
+  addIf(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME, device.matrixFunctions,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV);
   addIf(
       VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, device.executables,
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR);
@@ -123,7 +125,8 @@ static const char *getTypeName(VkComponentTypeKHR type) {
 
 /// The device properties that the compiler needs, as its table reads them:
 /// lanes of a subgroup, bytes of workgroup memory, threads of a workgroup, the
-/// floats whose NaNs are kept, and the shapes and types of its matrix products.
+/// floats whose NaNs are kept, whether matrices can be reduced, and the shapes
+/// and types of its matrix products.
 static std::string describeChip(const VulkanCapabilities &device) {
   const VkPhysicalDeviceLimits &limits = device.properties.properties.limits;
   std::string text = format("s%u-w%u-t%u", device.properties11.subgroupSize,
@@ -136,6 +139,8 @@ static std::string describeChip(const VulkanCapabilities &device) {
     text += "-n32";
   if (floats.shaderSignedZeroInfNanPreserveFloat64)
     text += "-n64";
+  if (!device.matrices.empty() && device.hasMatrixFunctions())
+    text += "-reduce";
   for (const VkCooperativeMatrixPropertiesKHR &matrix : device.matrices) {
     const char *a = getTypeName(matrix.AType), *b = getTypeName(matrix.BType),
                *c = getTypeName(matrix.CType),

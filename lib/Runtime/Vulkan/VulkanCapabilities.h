@@ -53,11 +53,19 @@ struct VulkanCapabilities {
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix = {};
   VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16 = {};
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrixFunctions = {};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {};
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   std::vector<std::string> extensions;
 
   bool hasExtension(const char *name) const;
+  /// Whether cooperative matrices have row reductions, functions of elements,
+  /// and conversions of accumulators to operands.
+  bool hasMatrixFunctions() const {
+    return matrixFunctions.cooperativeMatrixReductions &&
+           matrixFunctions.cooperativeMatrixConversions &&
+           matrixFunctions.cooperativeMatrixPerElementOperations;
+  }
 };
 
 /// Reads all capabilities of the physical device.

@@ -84,6 +84,16 @@ Status VulkanContext::create(const DeviceInfo &info) {
     chain.add(bfloat16,
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR);
   }
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrixFunctions = {};
+  if (capabilities.hasMatrixFunctions()) {
+    extensions.push_back(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
+    matrixFunctions.cooperativeMatrixReductions = VK_TRUE;
+    matrixFunctions.cooperativeMatrixConversions = VK_TRUE;
+    matrixFunctions.cooperativeMatrixPerElementOperations = VK_TRUE;
+    chain.add(
+        matrixFunctions,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV);
+  }
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {};
   if (capabilities.executables.pipelineExecutableInfo) {
     extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);

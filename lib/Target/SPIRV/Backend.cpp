@@ -116,6 +116,8 @@ static std::string reportChip(const Chip &chip) {
       text += feature;
   for (unsigned bits : chip.keptNans)
     text += "-n" + std::to_string(bits);
+  if (chip.reducesMatrices)
+    text += "-reduce";
   for (const MatrixInstruction &row : chip.instructions)
     text += "-" + row.name;
   return text;

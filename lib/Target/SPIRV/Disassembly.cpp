@@ -43,12 +43,14 @@ enum class Kind {
   Memory,
   /// Masks of the operands of a matrix instruction.
   MatmulKHR,
-  MatmulINTEL
+  MatmulINTEL,
+  /// That of a reduction.
+  ReduceNV
 };
 
 /// An instruction newer than SPIRV-Tools of 2023: from
-/// SPV_KHR_cooperative_matrix, SPV_INTEL_subgroup_matrix_multiply_accumulate
-/// and SPV_INTEL_2d_block_io.
+/// SPV_KHR_cooperative_matrix, SPV_NV_cooperative_matrix2,
+/// SPV_INTEL_subgroup_matrix_multiply_accumulate and SPV_INTEL_2d_block_io.
 struct Newer {
   uint32_t opcode;
   StringRef name;
@@ -63,6 +65,9 @@ constexpr Kind storeKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::Id,
                                Kind::Memory};
 constexpr Kind matmulKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::MatmulKHR};
 constexpr Kind lengthKinds[] = {Kind::Id};
+constexpr Kind reduceKinds[] = {Kind::Id, Kind::ReduceNV, Kind::Id};
+constexpr Kind convertKinds[] = {Kind::Id};
+constexpr Kind elementKinds[] = {Kind::Id, Kind::Ids};
 constexpr Kind dpasKinds[] = {Kind::Id, Kind::Id, Kind::Id, Kind::Id,
                               Kind::MatmulINTEL};
 constexpr Kind blockKinds[] = {Kind::Ids};
@@ -73,6 +78,9 @@ const Newer newerInstructions[] = {
     {4458, "OpCooperativeMatrixStoreKHR", false, false, storeKinds},
     {4459, "OpCooperativeMatrixMulAddKHR", true, true, matmulKinds},
     {4460, "OpCooperativeMatrixLengthKHR", true, true, lengthKinds},
+    {5293, "OpCooperativeMatrixConvertNV", true, true, convertKinds},
+    {5366, "OpCooperativeMatrixReduceNV", true, true, reduceKinds},
+    {5369, "OpCooperativeMatrixPerElementOpNV", true, true, elementKinds},
     {6231, "OpSubgroup2DBlockLoadINTEL", false, false, blockKinds},
     {6232, "OpSubgroup2DBlockLoadTransformINTEL", false, false, blockKinds},
     {6233, "OpSubgroup2DBlockLoadTransposeINTEL", false, false, blockKinds},
@@ -83,6 +91,9 @@ const Newer newerInstructions[] = {
 
 /// Capabilities that upstream's dialect has no name for either.
 const std::pair<uint32_t, StringRef> newerCapabilities[] = {
+    {5430, "CooperativeMatrixReductionsNV"},
+    {5431, "CooperativeMatrixConversionsNV"},
+    {5432, "CooperativeMatrixPerElementOperationsNV"},
     {6228, "Subgroup2DBlockIOINTEL"},
     {6229, "Subgroup2DBlockTransformINTEL"},
     {6230, "Subgroup2DBlockTransposeINTEL"},
@@ -107,6 +118,7 @@ const StringRef matmulBitsINTEL[] = {"MatrixASignedComponentsINTEL",
                                      "MatrixBPackedFloat16INTEL",
                                      "MatrixAPackedBFloat16INTEL",
                                      "MatrixBPackedBFloat16INTEL"};
+const StringRef reduceBits[] = {"Row", "Column", "2x2"};
 const StringRef memoryBits[] = {"Volatile",           "Aligned",
                                 "Nontemporal",        "MakePointerAvailable",
                                 "MakePointerVisible", "NonPrivatePointer"};
@@ -176,6 +188,10 @@ static bool readOperands(const Newer &row, ArrayRef<uint32_t> all,
       break;
     case Kind::MatmulKHR:
       operands.push_back(printMask(word, matmulBitsKHR));
+      rest = rest.drop_front();
+      break;
+    case Kind::ReduceNV:
+      operands.push_back(printMask(word, reduceBits));
       rest = rest.drop_front();
       break;
     case Kind::MatmulINTEL:

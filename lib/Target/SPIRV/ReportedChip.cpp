@@ -9,14 +9,15 @@
 // which is described by a text that contains all of them and is also the chip's
 // name:
 //
-//     s32-w49152-t1024-n16-n32-m16n16k16.f32.f16-m16n8k16.f32.f16
+//     s32-w49152-t1024-n16-n32-reduce-m16n16k16.f32.f16-m16n8k16.f32.f16
 //
 // The lanes of a subgroup, and the maximal bytes of workgroup memory and
 // threads of a workgroup; followed by the float types, by their bits, for which
 // it can preserve NaNs on request (shaderSignedZeroInfNanPreserveFloat32 and
-// the like); followed by the matmuls, accumulator first. Well-known devices
-// have a short name for this text, so that programs can be compiled for them
-// anywhere.
+// the like); whether matrices can be reduced along rows and converted from
+// accumulators to operands; followed by the matmuls, accumulator first.
+// Well-known devices have a short name for this text, so that programs can be
+// compiled for them anywhere.
 //
 //===----------------------------------------------------------------------===//
 

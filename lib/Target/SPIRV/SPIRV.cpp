@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Disassembly.h"
+#include "ImportedInstructions.h"
 #include "Runtime/NamelessFile.h"
 #include "Target/KernelFacts.h"
-#include "Target/SubgroupMatrix.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -36,7 +36,7 @@ FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
     options.emitSymbolName = true;
     if (failed(spirv::serialize(code, words, options)))
       return WalkResult::interrupt();
-    subgroup_matrix::useInstructions(words);
+    useImportedInstructions(words);
     kernel_facts::writeFacts(code, words);
     bytes.append(reinterpret_cast<const char *>(words.data()),
                  words.size() * sizeof(uint32_t));

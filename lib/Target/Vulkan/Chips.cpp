@@ -17,12 +17,14 @@ using namespace mlir::tessera;
 
 static const ReportedProfile vulkanProfiles[] = {
     // Mesa's lavapipe since 26.0, and before that: on the CPU, 8 lanes.
-    {"lavapipe", "s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-m8n8k8.f32.f16-"
-                 "m8n8k8.u32.u8-m8n8k8.s32.s8"},
+    {"lavapipe",
+     "s8-w32768-t1024-n16-n32-n64-reduce-m8n8k8.f16.f16-m8n8k8.f32.f16-"
+     "m8n8k8.u32.u8-m8n8k8.s32.s8"},
     {"lavapipe-simt", "s8-w32768-t1024-n16-n32-n64"},
     // H100 and H200.
     {"nvidia-hopper",
-     "s32-w49152-t1024-n16-n32-n64-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8."
+     "s32-w49152-t1024-n16-n32-n64-reduce-m16n16k16.f16.f16-m16n8k16.f16.f16-"
+     "m16n8k8."
      "f16.f16-"
      "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16-m16n16k16.f32.bf16-"
      "m16n16k32.u32.u8-m16n8k32.u32.u8-m16n16k32.s32.s8-m16n8k32.s32.s8"},
@@ -38,6 +40,7 @@ static std::unique_ptr<Chip> parseVulkanChip(llvm::StringRef name,
   for (unsigned bits : {16, 32, 64})
     if (llvm::is_contained(fields, "n" + std::to_string(bits)))
       chip->keptNans.push_back(bits);
+  chip->reducesMatrices = llvm::is_contained(fields, "reduce");
   return chip;
 }
 

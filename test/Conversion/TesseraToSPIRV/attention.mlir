@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention on cooperative matrices. In a step, the scores pass through workgroup memory once, to lanes that hold
+// Attention on cooperative matrices that cannot be reduced. In a step, the scores pass through workgroup memory once, to lanes that hold
 // whole rows; the weights pass once, to an operand; and the factors of the rows become a matrix, by which the sums
 // are multiplied in registers. Queries are loaded before the loop, and matrices of keys and values right before
 // their matmuls.
 //
-// RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s
+// RUN: gpu-runner %s --target=vulkan:s32-w49152-t1024-n16-n32-n64-m16n16k16.f16.f16-m16n16k16.f32.f16 --emit=llvm --require-mma | FileCheck %s
 
 // CHECK-LABEL: spirv.func @main_kernel
 // CHECK-COUNT-8: %{{.*}} = spirv.KHR.CooperativeMatrixLoad {{.*}}PhysicalStorageBuffer>, i32 -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixA>

@@ -5,12 +5,25 @@
 
 // REQUIRES: can-run-vulkan-lavapipe
 // RUN: %software lavapipe gpu-runner %s --target=vulkan --arg=random:1 --arg=random:2 --arg=random:3 --verify --require-mma | FileCheck %s
+// RUN: %software lavapipe gpu-runner %s --target=vulkan:s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-m8n8k8.f32.f16 --arg=random:1 --arg=random:2 --arg=random:3 --verify --require-mma | FileCheck %s
 // CHECK: {{^}}verified
 
-// The scores of a block pass through workgroup memory once, although the mask is in a branch: one matrix of them
+// Matrices that can be reduced do not pass through workgroup memory, and the mask has an element's coordinates.
+//
+// RUN: gpu-runner %s --target=vulkan:lavapipe --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=REDUCE
+// REDUCE-NOT:  CooperativeMatrixStoreKHR
+// REDUCE:      OpCooperativeMatrixPerElementOpNV
+// REDUCE-NOT:  CooperativeMatrixStoreKHR
+// REDUCE:      OpCooperativeMatrixReduceNV
+// REDUCE-NOT:  CooperativeMatrixStoreKHR
+// REDUCE:      OpCooperativeMatrixConvertNV
+// REDUCE:      OpCooperativeMatrixStoreKHR
+// REDUCE-NOT:  CooperativeMatrixStoreKHR
+
+// On other devices the scores of a block pass through workgroup memory once, although the mask is in a branch: one matrix of them
 // before the loop, and one in it; the third store is the output's.
 //
-// RUN: gpu-runner %s --target=vulkan:lavapipe --emit=llvm --require-mma | FileCheck %s --check-prefix=ASM
+// RUN: gpu-runner %s --target=vulkan:s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-m8n8k8.f32.f16 --emit=llvm --require-mma | FileCheck %s --check-prefix=ASM
 // ASM-LABEL: spirv.func @main_kernel
 // ASM:       CooperativeMatrixStore {{.*}}Workgroup>, !spirv.coopmatrix<8x8xf32
 // ASM-NOT:   CooperativeMatrixStore

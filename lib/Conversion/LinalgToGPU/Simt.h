@@ -131,12 +131,13 @@ std::optional<int64_t> getStripWidth(Block &body, unsigned dim, int64_t extent,
 
 /// Clones the ops of such a body, except the terminator, for the points of
 /// each of `positions`, which have the same dimension and width, under its
-/// mapping (of the arguments). Short inner loops are unrolled. The positions
-/// may be those of strips, one after the other.
+/// mapping (of the arguments). Loops with at most `mostOfWindow` iterations,
+/// those of loops in them included, are unrolled. The positions may be those of
+/// strips, one after the other.
 void cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                 ArrayRef<Position> positions,
                 MutableArrayRef<IRMapping> mappings, const Strip &strip,
-                const Chip &chip);
+                int64_t mostOfWindow, const Chip &chip);
 
 /// The indices along dimension `dim` of the points of `position`.
 Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,

@@ -113,8 +113,7 @@ def compare(options, database, folder):
         start = time.monotonic()
         if number and end - start < took:
             break
-        # What ran before in the process has an effect of up to 3 % on small networks: each variant precedes the other
-        # in turns.
+        # A network's time depends on its position in the process: the variants take turns in being the first.
         variants = VARIANTS if number % 2 == 0 else VARIANTS[::-1]
         lines = list(list_runs(options, database, ["--bench=20", "--json"], variants))
         with open(batch, "w") as file:

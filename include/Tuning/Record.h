@@ -78,7 +78,7 @@ struct Record {
   std::vector<double> times;
   /// Their median, and the bounds of its 95 % confidence interval.
   double median = 0, low = 0, high = 0;
-  /// The same of runs that each directly followed one of the others, with warm
+  /// The same of runs that each directly followed another one, with warm
   /// caches; 0 if there are none.
   double warmMedian = 0, warmLow = 0, warmHigh = 0;
   /// The device's clock in MHz before and after; 0 if it is unknown.

@@ -25,7 +25,7 @@ struct FinalResult {
   std::optional<size_t> leader;
   tuning::Outcome outcome = tuning::Outcome::NotRun;
   std::string error;
-  /// With cold caches, and each directly after one of these.
+  /// With cold caches, and with warm ones.
   std::vector<double> times, warmTimes;
 };
 

@@ -107,7 +107,7 @@ Trial checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
 enum class Caches {
   /// None of the task's arrays.
   Cold,
-  /// The lines that the previous run left there.
+  /// The lines that an untimed run directly before left there.
   Warm,
 };
 

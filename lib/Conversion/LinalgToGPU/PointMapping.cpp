@@ -238,7 +238,7 @@ int64_t PointMappings::getRowExtent(int64_t points) const {
 }
 
 void PointMappings::chooseUnrolling(PointMapping &mapping) const {
-  // Of a thread, for elements that have been loaded and not been used.
+  // A thread can hold so many registers of elements that it has not used yet.
   constexpr int64_t registers = 128;
   std::optional<int64_t> total = countPoints();
   if (!mapping.hasLoops || hasLongThreads(chip) || !total ||

@@ -194,7 +194,8 @@ int64_t PointMappings::chooseNarrowWidth(int64_t total) {
 void PointMappings::chooseRows() {
   // With accumulators of 32 floats, an SM still has room for many threads.
   // Where rows share nothing, more of them only take registers.
-  constexpr int64_t mostRows = 8, mostPoints = 32, mostPointsApart = 8;
+  constexpr int64_t mostRows = 8, mostPoints = 32, mostPointsApart = 8,
+                    manyPoints = 16;
   if (!widest.hasLoops || widest.parallel.size() < 2 ||
       !hasLoop(*op.getBlock()) || hasLongThreads(chip))
     return;
@@ -213,21 +214,43 @@ void PointMappings::chooseRows() {
         return count;
     return 1;
   };
+  Block &body = *op.getBlock();
   choice.width = chooseNarrowWidth(*total);
+  // A window along the contiguous dimension reads most elements one by one for
+  // a wide vector.
+  if (!sliding) {
+    if (choice.width == widest.width && choice.width > 2) {
+      choice.width /= 2;
+      choice.rows = countRows(choice.width);
+    }
+    return;
+  }
+  // Where the windows of a pooling move by more than one element, neighbors
+  // share few, and more threads with one row each are faster.
+  if (!isDepthwise(body) && countLoops(body) <= 2 && !widest.isStrip &&
+      getSlidingStride(body, *sliding) > 1) {
+    choice.width =
+        std::min(choice.width, std::max<int64_t>(widest.width / 2, 2));
+    return;
+  }
   choice.rows = countRows(choice.width);
   // Vectors of half the width at more positions share more of the filter of a
   // depthwise convolution; those of a pooling share nothing by that, and with
-  // channels in another loop, the filter is a vector itself. A window along the
-  // contiguous dimension reads most elements one by one for a wide vector.
-  if (sliding && !isDepthwise(*op.getBlock()))
+  // channels in another loop, the filter is a vector itself.
+  if (!isDepthwise(body))
     return;
   for (int64_t points = choice.width / 2;
        points > 1 && points >= widest.width / 4; points /= 2)
     if (int64_t more = countRows(points); more > choice.rows) {
       choice.width = points;
       choice.rows = more;
-      return;
+      break;
     }
+  // Registers are allocated to workgroups: smaller ones leave fewer of them
+  // unused where each thread has many.
+  if (choice.width * choice.rows > manyPoints &&
+      choice.threads / 2 >= chip.subgroupSize)
+    choice.threads /= 2;
 }
 
 int64_t PointMappings::getRowExtent(int64_t points) const {

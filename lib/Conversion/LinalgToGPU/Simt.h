@@ -117,6 +117,10 @@ std::optional<int64_t> getVectorWidthOfLoops(Block &body, unsigned dim,
 /// load depends on it and on an iteration of a loop.
 std::optional<unsigned> getSlidingDim(Block &body, ArrayRef<unsigned> dims);
 
+/// The greatest distance of the windows of adjacent points along `dim`, over
+/// the loads of `body`; 1 if it is not known.
+int64_t getSlidingStride(Block &body, unsigned dim);
+
 /// Consecutive points along a dimension of `extent` points, a multiple of
 /// `width`, each of which is a position of its own. Their windows overlap.
 struct Strip {

@@ -321,6 +321,16 @@ static std::optional<int64_t> getSlope(Value value, unsigned dim) {
   return std::nullopt;
 }
 
+int64_t simt::getSlidingStride(Block &body, unsigned dim) {
+  int64_t stride = 1;
+  body.walk([&](memref::LoadOp load) {
+    for (Value index : load.getIndices())
+      if (isSliding(index, dim))
+        stride = std::max(stride, getSlope(skipClamps(index), dim).value_or(1));
+  });
+  return stride;
+}
+
 /// Loops of more iterations are not unrolled.
 static constexpr int64_t mostIterations = 8;
 

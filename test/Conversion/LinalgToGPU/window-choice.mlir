@@ -110,11 +110,12 @@ func.func @depthwise(%image: memref<1x14x14x480xf16>, %filter: memref<5x5x480xf1
 
 // -----
 
-// Many outputs: each thread computes several positions of half a vector, and has one row of a window at a time.
+// Many outputs: each thread computes several positions of half a vector, and has one row of a window at a time. Its
+// workgroups are smaller.
 // CHECK-LABEL: func.func @many
 // CHECK:           scf.for
 // CHECK-NOT:       scf.for
-// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 4, rows = 7, threads = 256>
+// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 4, rows = 7, threads = 128>
 func.func @many(%image: memref<32x14x14x672xf16>, %filter: memref<5x5x672xf16>, %out: memref<32x14x14x672xf16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -190,6 +191,38 @@ func.func @channels(%image: memref<32x56x56x192xf16>, %out: memref<32x56x56x192x
     }
     %result = arith.truncf %sum : f32 to f16
     linalg.yield %result : f16
+  }
+  return
+}
+
+// -----
+
+// Neighboring windows share one of three columns: each thread has one.
+// CHECK-LABEL: func.func @strided
+// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 4, rows = 1, threads = 256>
+func.func @strided(%image: memref<32x113x113x64xf16>, %out: memref<32x56x56x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %low = arith.constant 0xFC00 : f16
+  linalg.generic {indexing_maps = [affine_map<(n, h, w, c) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%out : memref<32x56x56x64xf16>) {
+  ^bb0(%o: f16):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %w = linalg.index 2 : index
+    %c = linalg.index 3 : index
+    %max = scf.for %y = %c0 to %c3 step %c1 iter_args(%before = %low) -> f16 {
+      %row = scf.for %x = %c0 to %c3 step %c1 iter_args(%most = %before) -> f16 {
+        %i = affine.apply affine_map<(a)[b] -> (a + b * 2)>(%y)[%h]
+        %j = affine.apply affine_map<(a)[b] -> (a + b * 2)>(%x)[%w]
+        %e = memref.load %image[%n, %i, %j, %c] : memref<32x113x113x64xf16>
+        %m = arith.maximumf %most, %e : f16
+        scf.yield %m : f16
+      }
+      scf.yield %row : f16
+    }
+    linalg.yield %max : f16
   }
   return
 }

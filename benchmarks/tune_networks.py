@@ -12,6 +12,10 @@ Writes into the folder OUTPUT
     networks.md       the settled and the cold time of each network with these records, and with the
                       compiler's choices alone, in turns: the least of --rounds rounds each
     compare*.json     the output of gpu-runner
+    dropped.txt       with --check: the records that were dropped since a network is slower with them
+
+--check measures each network without the records, and with all but one where it is slower with them: kernels of a
+graph overlap, so the fastest kernels by themselves may not be the fastest together.
 
 Databases of earlier runs (--with=FILE.jsonl.xz, several times) are merged with this one: their fastest
 schedules are tried first. --budget=0 measures nothing, and selects from these. --leave-out=FILE has keys
@@ -82,20 +86,93 @@ def tune_tool(options, *arguments, **more):
     return done.stdout
 
 
-def write_selected(exported, keys, path):
-    """The final records of tasks with these keys, as lines of JSON."""
+def write_selected(exported, keys, path, left=(), numbered=False):
+    """The final records of tasks with these keys, as lines of JSON. Tasks of `left` keep the compiler's own choice.
+    `numbered`: the times of a record are the number of its key, which --explain prints."""
+    numbers = {key: number for number, key in enumerate(sorted(keys), 1)}
     with open(path, "w") as file:
         for line in exported.splitlines():
             entry = json.loads(line)
             kind = entry.get("kind")
-            if kind in (None, "run") or (kind == "task" and entry["key"] in keys) or \
-                    (kind == "record" and entry["task"] in keys and entry["final"]):
+            if kind == "record" and entry["task"] in keys and entry["final"]:
+                if (numbered and not entry["schedule"]) or (entry["task"] in left and entry["schedule"]):
+                    continue
+                if numbered:
+                    entry.update({name: 0 for name in entry if name.startswith("warm_")})
+                    entry.update(median=numbers[entry["task"]], low=numbers[entry["task"]], high=numbers[entry["task"]])
+                    line = json.dumps(entry)
+                file.write(line + "\n")
+            elif kind in (None, "run") or (kind == "task" and entry["key"] in keys):
                 file.write(line + "\n")
 
 
-def list_runs(options, database, extra):
+def find_slower(networks, measure, noise=0.005):
+    """The keys of records without which networks are faster. `networks` has the keys that each uses; `measure` takes
+    pairs of a network and the keys that are left out, and returns a time for each, or None."""
+    dropped, checked = set(), []
+    for network, keys in networks.items():
+        none, every = measure([(network, frozenset(keys)), (network, frozenset())])
+        if none and every and every > none * (1 + noise):
+            checked.append((network, none))
+    for network, none in checked:
+        keys = networks[network]
+        best, = measure([(network, frozenset(dropped & keys))])
+        while best and best > none * (1 + noise) and keys - dropped:
+            left = sorted(keys - dropped)
+            times = measure([(network, frozenset((dropped & keys) | {key})) for key in left])
+            time, key = min((time or math.inf, key) for time, key in zip(times, left))
+            # The last one is the compiler's choice for all.
+            if time > best * (1 - noise / 2):
+                break
+            dropped.add(key)
+            best = time
+    return dropped
+
+
+def check_networks(options, exported, keys, folder):
+    """find_slower with gpu-runner."""
+    runner = os.path.join(options.bin, "gpu-runner")
+    environment = {**os.environ, "TESSERA_CACHE_DIR": os.path.join(folder, "cache")}
+    databases = {}
+
+    def make(left, numbered=False):
+        if (left, numbered) not in databases:
+            path = os.path.join(folder, f"left{len(databases)}.db")
+            write_selected(exported, keys, path + ".jsonl", left, numbered)
+            tune_tool(options, "import", f"--db={path}", path + ".jsonl")
+            databases[left, numbered] = path
+        return databases[left, numbered]
+
+    def list_keys(model):
+        done = subprocess.run([runner, model, f"--target={options.target}", "--emit=schedule", "--explain", "--cache=off",
+                               f"--schedule-db={make(frozenset(), True)}"], text=True, capture_output=True, check=False)
+        numbers = {int(number) for number in re.findall(r"tuned \((\d+) ms", done.stdout + done.stderr)}
+        return {key for number, key in enumerate(sorted(keys), 1) if number in numbers}
+
+    def measure(variants):
+        lines = [[model, f"--target={options.target}", "--arg=random", f"--schedule-db={make(left)}"]
+                 for model, left in variants]
+        with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) * 3 // 4)) as pool:
+            list(pool.map(lambda line: subprocess.run([runner, *line, "--repeat=1"], env=environment,
+                                                      capture_output=True, check=False), lines))
+        with open(os.path.join(folder, "batch"), "w") as file:
+            file.writelines(" ".join([*line, "--bench=400", "--json"]) + "\n" for line in lines)
+        done = subprocess.run([runner, f"--batch={file.name}"], env=environment, text=True, capture_output=True, check=False)
+        times = [None] * len(lines)
+        parts = re.split(r"=== line (\d+): exit status \d+\n?", done.stdout)
+        for text, which in zip(parts[0::2], parts[1::2]):
+            try:
+                times[int(which) - 1] = json.loads(text)["bench"]["settled"]["ms"]
+            except (ValueError, KeyError):
+                continue
+        return times
+
+    return find_slower({model: list_keys(model) for model in options.models}, measure)
+
+
+def list_runs(options, database, extra, variants=VARIANTS):
     for model in sorted(options.models, key=os.path.getsize):
-        for variant in VARIANTS:
+        for variant in variants:
             yield [model, f"--target={options.target}", "--arg=random", *extra,
                    f"--schedule-db={database if variant == 'records' else 'off'}"]
 
@@ -108,16 +185,18 @@ def compare(options, database, folder):
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) * 3 // 4)) as pool:
         list(pool.map(lambda line: subprocess.run([runner, *line], env=environment, capture_output=True, check=False),
                       list_runs(options, database, ["--repeat=1"])))
-    lines = list(list_runs(options, database, ["--bench=20", "--json"]))
     batch = os.path.join(folder, "batch")
-    with open(batch, "w") as file:
-        file.writelines(" ".join(line) + "\n" for line in lines)
     end = time.monotonic() + options.seconds
     best = {}
     for number in range(options.rounds):
         start = time.monotonic()
         if number and end - start < took:
             break
+        # A network's time depends on its position in the process: the variants take turns in being the first.
+        variants = VARIANTS if number % 2 == 0 else VARIANTS[::-1]
+        lines = list(list_runs(options, database, ["--bench=20", "--json"], variants))
+        with open(batch, "w") as file:
+            file.writelines(" ".join(line) + "\n" for line in lines)
         path = os.path.join(options.output, f"compare{number}.json")
         with open(path, "w") as out, open(path[:-5] + ".err", "w") as err:
             run([runner, f"--batch={batch}"], max(1, end - start), env=environment, stdout=out, stderr=err)
@@ -172,6 +251,7 @@ def main():
     parser.add_argument("--source", default="docs/benchmarks/h200-network-tuning.md", help="what the records name as their origin")
     parser.add_argument("--with", dest="earlier", action="append", default=[], metavar="FILE")
     parser.add_argument("--leave-out", metavar="FILE")
+    parser.add_argument("--check", action="store_true", help="drops records with which a whole network is slower")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison (3); 0: there is none")
     parser.add_argument("--seconds", type=int, default=300, help="seconds of the rounds at most (300)")
     parser.add_argument("--bin", default="build/dev/bin", help="the folder of gpu-tune and gpu-runner (build/dev/bin)")
@@ -204,6 +284,15 @@ def main():
             file.write(records)
         keys = {line.split("\t")[0] for line in records.splitlines() if not line.startswith("#")}
         print(f"{len(keys)} records", flush=True)
+        if options.check:
+            dropped = check_networks(options, exported, keys, folder)
+            keys -= dropped
+            records = "".join(line for line in records.splitlines(True) if line.split("\t")[0] not in dropped)
+            with open(os.path.join(options.output, "records.tsv"), "w") as file:
+                file.write(records)
+            with open(os.path.join(options.output, "dropped.txt"), "w") as file:
+                file.writelines(key + "\n" for key in sorted(dropped))
+            print(f"{len(dropped)} of them dropped, with which networks are slower", flush=True)
         if not options.rounds:
             return
         selected = os.path.join(folder, "selected.db")

@@ -272,9 +272,10 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
       provably aligned if the chip requires it; data that is only copied may be
       read in narrower pieces, from rows of any alignment;
     - an element-wise op whose body loops over a window is computed for such a
-      vector, or for half of one, at several positions, along the last dimension
-      over which the window slides, where there are enough threads; a short loop over the last
-      index of what it reads is one access. If the window slides along the
+      vector, or for a narrower one where there are few outputs, at several
+      positions, along the last dimension over which the window slides, where
+      there are enough threads; a short loop over the last index of what it
+      reads is one access. If the window slides along the
       dimension in which the output is contiguous, a thread has a strip of
       points, and reads vectors where the indices are provably in the strip. A
       branch on the index is one of a vector, if it is compared with a multiple

@@ -78,6 +78,9 @@ struct Record {
   std::vector<double> times;
   /// Their median, and the bounds of its 95 % confidence interval.
   double median = 0, low = 0, high = 0;
+  /// The same of runs that each directly followed another one, with warm
+  /// caches; 0 if there are none.
+  double warmMedian = 0, warmLow = 0, warmHigh = 0;
   /// The device's clock in MHz before and after; 0 if it is unknown.
   int64_t clockBefore = 0, clockAfter = 0;
   /// Milliseconds that compiling took.
@@ -92,6 +95,10 @@ struct Record {
   /// The number of its run; see `Database::beginRun`. 0 for none.
   int64_t run = 0;
 };
+
+/// The time by which records are compared: the geometric mean of the medians
+/// with cold and with warm caches, or the former if `isWarm` is false.
+double getComparedTime(const Record &record, bool isWarm);
 
 /// A vendor's library on the same task, in the same run.
 struct Baseline {

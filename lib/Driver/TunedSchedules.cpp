@@ -108,11 +108,18 @@ static const tuning::Record *findOwn(ArrayRef<tuning::Record> records,
 }
 
 /// Whether `best` was faster than the compiler's own choice by a factor, and by
-/// more than the noise.
+/// more than the noise, and was not slower with cold or with warm caches.
 static bool isFaster(const tuning::Record &best, const tuning::Record *own,
                      double gain) {
-  return best.isFinal && !best.schedule.empty() && own &&
-         best.high < own->low && own->median >= gain * best.median;
+  if (!best.isFinal || best.schedule.empty() || !own)
+    return false;
+  bool isWarm = best.warmMedian > 0 && own->warmMedian > 0;
+  if (!isWarm)
+    return best.high < own->low && own->median >= gain * best.median;
+  bool isSlower = best.low > own->high || best.warmLow > own->warmHigh;
+  bool isSurelyFaster = best.high < own->low || best.warmHigh < own->warmLow;
+  return !isSlower && isSurelyFaster &&
+         getComparedTime(*own, isWarm) >= gain * getComparedTime(best, isWarm);
 }
 
 std::shared_ptr<const TunedSchedules>

@@ -35,11 +35,16 @@ using llvm::StringRef;
 static constexpr int64_t applicationId = 0x54657373;
 /// The schema version of the tables. A file with a later version is rejected;
 /// an earlier one is migrated when it is opened for writing.
-static constexpr int64_t schemaVersion = 2;
+static constexpr int64_t schemaVersion = 3;
 /// The change from version 1: tasks are compiled with flags.
 static constexpr const char addFlags[] =
-    "ALTER TABLE tasks ADD COLUMN flags TEXT NOT NULL DEFAULT ''; "
-    "PRAGMA user_version = 2";
+    "ALTER TABLE tasks ADD COLUMN flags TEXT NOT NULL DEFAULT '';";
+/// The change from version 2: records have times with warm caches.
+static constexpr const char addWarmTimes[] =
+    "ALTER TABLE records ADD COLUMN warm_median REAL NOT NULL DEFAULT 0; "
+    "ALTER TABLE records ADD COLUMN warm_low REAL NOT NULL DEFAULT 0; "
+    "ALTER TABLE records ADD COLUMN warm_high REAL NOT NULL DEFAULT 0; "
+    "PRAGMA user_version = 3";
 /// Milliseconds to wait for other processes that write.
 static constexpr int patience = 60000;
 
@@ -89,7 +94,10 @@ CREATE TABLE records (
   expected_ms REAL NOT NULL,
   final INTEGER NOT NULL,
   "when" TEXT NOT NULL,
-  run INTEGER REFERENCES runs (number));
+  run INTEGER REFERENCES runs (number),
+  warm_median REAL NOT NULL DEFAULT 0,
+  warm_low REAL NOT NULL DEFAULT 0,
+  warm_high REAL NOT NULL DEFAULT 0);
 CREATE INDEX records_of_task ON records (task, target, chip, outcome);
 CREATE TABLE baselines (
   number INTEGER PRIMARY KEY,
@@ -220,6 +228,8 @@ public:
     return std::move(*result);
   }
 
+  /// Whether a table has a column, which files of earlier versions may lack.
+  llvm::Expected<bool> hasColumn(StringRef table, StringRef column);
   llvm::Expected<int64_t> add(const Run &run);
   llvm::Expected<int64_t> add(const Environment &environment);
   /// The name of a run in all databases; empty for 0.
@@ -285,9 +295,14 @@ llvm::Error Database::Impl::prepare(Mode wanted) {
           return error;
         if (id == applicationId && version == schemaVersion)
           return llvm::Error::success();
-        if (id == applicationId && version == 1)
-          return mode == Mode::Write ? connection.execute(addFlags)
-                                     : llvm::Error::success();
+        if (id == applicationId && (version == 1 || version == 2)) {
+          if (mode == Mode::Read)
+            return llvm::Error::success();
+          if (version == 1)
+            if (llvm::Error error = connection.execute(addFlags))
+              return error;
+          return connection.execute(addWarmTimes);
+        }
         if (id == applicationId && version > schemaVersion)
           return fail("it is a tuning database of version " +
                       llvm::Twine(version) + ", but this build supports " +
@@ -310,6 +325,13 @@ llvm::Error Database::Impl::prepare(Mode wanted) {
       }))
     return error;
   return connection.execute(mode == Mode::Read ? "PRAGMA query_only = ON" : "");
+}
+
+llvm::Expected<bool> Database::Impl::hasColumn(StringRef table,
+                                               StringRef column) {
+  Statement statement(connection,
+                      "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  return statement.bind(table).bind(column).step();
 }
 
 llvm::Expected<int64_t> Database::Impl::add(const Run &run) {
@@ -523,14 +545,18 @@ llvm::Expected<bool> Database::add(const Record &given) {
     digest.add(record.clockBefore).add(record.clockAfter);
     digest.add(record.compileTime).add(record.expected);
     digest.add(int64_t(record.isFinal)).add(record.when).add(*identity);
+    // Records without these have the digests of earlier versions.
+    if (record.warmMedian > 0)
+      digest.add(record.warmMedian).add(record.warmLow).add(record.warmHigh);
     std::string name = digest.get(), times = formatTimes(record.times);
     Statement statement(
         impl->connection,
         "INSERT INTO records (digest, task, target, chip, environment, "
         "schedule, chosen, outcome, error, times, median, low, high, "
         "clock_before, clock_after, compile_ms, expected_ms, final, \"when\", "
-        "run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?) ON CONFLICT (digest) DO NOTHING");
+        "warm_median, warm_low, warm_high, run) VALUES (?, ?, ?, ?, ?, ?, ?, "
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) "
+        "DO NOTHING");
     statement.bind(name)
         .bind(record.task.key)
         .bind(record.task.target)
@@ -549,7 +575,10 @@ llvm::Expected<bool> Database::add(const Record &given) {
         .bind(record.compileTime)
         .bind(record.expected)
         .bind(int64_t(record.isFinal))
-        .bind(record.when);
+        .bind(record.when)
+        .bind(record.warmMedian)
+        .bind(record.warmLow)
+        .bind(record.warmHigh);
     record.run ? statement.bind(record.run) : statement.bindNull();
     return impl->insert(statement, record.task.key);
   });
@@ -610,8 +639,10 @@ static constexpr const char ofTask[] =
 static constexpr const char recordColumns[] =
     "SELECT task, target, chip, device, driver, compiler, build, host, "
     "features, schedule, chosen, outcome, error, times, median, low, high, "
-    "clock_before, clock_after, compile_ms, expected_ms, final, \"when\", run "
-    "FROM records JOIN environments ON environments.number = environment";
+    "clock_before, clock_after, compile_ms, expected_ms, final, \"when\", "
+    "run, ";
+static constexpr const char recordTables[] =
+    " FROM records JOIN environments ON environments.number = environment";
 
 static void readHead(Statement &row, TaskId &task, Environment &environment) {
   for (std::string *text :
@@ -657,6 +688,9 @@ static llvm::Error readRecord(Statement &row, Record &record,
   record.isFinal = row.getInt() != 0;
   record.when = row.getText();
   record.run = row.getInt();
+  record.warmMedian = row.getDouble();
+  record.warmLow = row.getDouble();
+  record.warmHigh = row.getDouble();
   return llvm::Error::success();
 }
 
@@ -695,10 +729,7 @@ llvm::Expected<std::vector<Run>> Database::getRuns() {
 llvm::Expected<std::vector<TaskText>> Database::getTasks() {
   std::lock_guard<std::recursive_mutex> lock(impl->mutex);
   // A file of version 1 that is only read has no flags.
-  Statement column(impl->connection,
-                   "SELECT 1 FROM pragma_table_info('tasks') WHERE name = "
-                   "'flags'");
-  llvm::Expected<bool> hasFlags = column.step();
+  llvm::Expected<bool> hasFlags = impl->hasColumn("tasks", "flags");
   if (!hasFlags)
     return hasFlags.takeError();
   std::string text =
@@ -721,9 +752,15 @@ llvm::Expected<std::vector<TaskText>> Database::getTasks() {
 
 llvm::Expected<std::vector<Record>> Database::getRecords(const TaskId &task) {
   std::lock_guard<std::recursive_mutex> lock(impl->mutex);
-  std::string text = (llvm::Twine(recordColumns) + ofTask +
-                      " ORDER BY \"when\", records.number")
-                         .str();
+  // A file of version 1 or 2 that is only read has no times with warm caches.
+  llvm::Expected<bool> isWarm = impl->hasColumn("records", "warm_median");
+  if (!isWarm)
+    return isWarm.takeError();
+  std::string text =
+      (llvm::Twine(recordColumns) +
+       (*isWarm ? "warm_median, warm_low, warm_high" : "0.0, 0.0, 0.0") +
+       recordTables + ofTask + " ORDER BY \"when\", records.number")
+          .str();
   Statement statement(impl->connection, text);
   statement.bind(task.key).bind(task.target).bind(task.chip);
   return readAll<Record>(statement, [&](Statement &row, Record &record) {
@@ -777,12 +814,17 @@ const Record *tuning::pickBest(llvm::ArrayRef<Record> records,
         (!latest || std::tie(record.isFinal, record.when) >
                         std::tie(latest->isFinal, latest->when)))
       latest = &record;
+  auto isCompared = [&](const Record &record) {
+    return isUsable(record) && record.isFinal == latest->isFinal &&
+           tieAll(record.environment) == tieAll(latest->environment);
+  };
+  bool isWarm = llvm::all_of(records, [&](const Record &record) {
+    return !isCompared(record) || record.warmMedian > 0;
+  });
   const Record *best = nullptr;
   for (const Record &record : records)
-    if (isUsable(record) &&
-        tieAll(record.environment) == tieAll(latest->environment) &&
-        (!best || record.isFinal > best->isFinal ||
-         (record.isFinal == best->isFinal && record.median < best->median)))
+    if (isCompared(record) && (!best || getComparedTime(record, isWarm) <
+                                            getComparedTime(*best, isWarm)))
       best = &record;
   return best;
 }
@@ -812,6 +854,7 @@ void tuning::invalidate(Record &record, StringRef why) {
   record.error = (invalidPrefix + why).str();
   record.times.clear();
   record.median = record.low = record.high = 0;
+  record.warmMedian = record.warmLow = record.warmHigh = 0;
 }
 
 bool tuning::isOfSameBuild(const Environment &one, const Environment &other) {

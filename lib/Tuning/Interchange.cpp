@@ -47,6 +47,15 @@ template <typename Text> struct Optional {
   Text &text;
 };
 template <typename Text> Optional<Text> optional(Text &text) { return {text}; }
+
+/// The same for a number that is 0.
+template <typename Number> struct OptionalNumber {
+  Number &number;
+};
+template <typename Number>
+OptionalNumber<Number> optionalNumber(Number &number) {
+  return {number};
+}
 } // namespace
 
 /// Calls `field` with the name and the value of each field. `T` is const where
@@ -80,6 +89,9 @@ static void visitRecord(Fields &field, T &record) {
   field("median", record.median);
   field("low", record.low);
   field("high", record.high);
+  field("warm_median", optionalNumber(record.warmMedian));
+  field("warm_low", optionalNumber(record.warmLow));
+  field("warm_high", optionalNumber(record.warmHigh));
   field("clock_before", record.clockBefore);
   field("clock_after", record.clockAfter);
   field("compile_ms", record.compileTime);
@@ -158,6 +170,10 @@ public:
     os.attributeBegin(name);
     os.rawValue(formatNumber(number));
     os.attributeEnd();
+  }
+  void operator()(StringRef name, OptionalNumber<const double> number) {
+    if (number.number != 0)
+      (*this)(name, number.number);
   }
   void operator()(StringRef name, int64_t number) {
     os.attribute(name, number);
@@ -275,6 +291,9 @@ public:
       else
         fail(name, "a number", *value);
     }
+  }
+  void operator()(StringRef name, OptionalNumber<double> number) {
+    (*this)(name, number.number);
   }
   void operator()(StringRef name, int64_t &number) {
     if (const llvm::json::Value *value = get(name)) {

@@ -78,15 +78,24 @@ template <typename T> static llvm::Error validateMedian(const T &entry) {
   return llvm::Error::success();
 }
 
+double tuning::getComparedTime(const Record &record, bool isWarm) {
+  return isWarm ? std::sqrt(record.median * record.warmMedian) : record.median;
+}
+
 llvm::Error tuning::validate(const Record &record) {
   if (llvm::Error error = validateTimes(record))
     return error;
   for (auto [name, value] : {std::pair("compile_ms", record.compileTime),
-                             {"expected_ms", record.expected}})
+                             {"expected_ms", record.expected},
+                             {"warm_median", record.warmMedian},
+                             {"warm_low", record.warmLow},
+                             {"warm_high", record.warmHigh}})
     if (!std::isfinite(value) || value < 0)
       return invalid(llvm::Twine("'") + name + "' is not a time");
   if (record.outcome != Outcome::Measured)
     return llvm::Error::success();
+  if (record.warmLow > record.warmMedian || record.warmMedian > record.warmHigh)
+    return invalid("'warm_median' is not between 'warm_low' and 'warm_high'");
   return validateMedian(record);
 }
 

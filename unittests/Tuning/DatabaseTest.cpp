@@ -294,6 +294,8 @@ TEST_F(DatabaseTest, InvalidRecordsAreRejected) {
   reject([](Record &r) { r.median = NAN; }, "'median' is not a time");
   reject([](Record &r) { r.low = r.median * 2; }, "not between");
   reject([](Record &r) { r.expected = INFINITY; }, "'expected_ms'");
+  reject([](Record &r) { r.warmMedian = r.warmHigh = NAN; }, "'warm_median'");
+  reject([](Record &r) { r.warmMedian = 1; }, "'warm_median' is not between");
   reject([](Record &r) { r.compileTime = -1; }, "'compile_ms'");
   reject([](Record &r) { r.times = {1, NAN}; }, "'times[1]'");
   reject([](Record &r) { r.task.key = ""; }, "missing task");
@@ -569,15 +571,72 @@ TEST_F(DatabaseTest, APipeIsNotWaitedFor) {
 
 TEST_F(DatabaseTest, ANewerVersion) {
   take(open("a.db")->add(makeTask()));
-  execute(getPath("a.db"), "PRAGMA user_version = 3");
+  execute(getPath("a.db"), "PRAGMA user_version = 4");
   for (Mode mode : {Mode::Read, Mode::Write})
     EXPECT_NE(
         getOpenError("a.db", mode)
-            .find("a tuning database of version 3, but this build supports "
-                  "2 and earlier"),
+            .find("a tuning database of version 4, but this build supports "
+                  "3 and earlier"),
         std::string::npos);
-  execute(getPath("a.db"), "PRAGMA user_version = 2");
+  execute(getPath("a.db"), "PRAGMA user_version = 3");
   EXPECT_EQ(take(open("a.db", Mode::Read)->getTasks()).size(), 1u);
+}
+
+static constexpr const char dropWarmTimes[] =
+    "ALTER TABLE records DROP COLUMN warm_median; "
+    "ALTER TABLE records DROP COLUMN warm_low; "
+    "ALTER TABLE records DROP COLUMN warm_high;";
+
+TEST_F(DatabaseTest, Version2IsReadAndMigrated) {
+  std::string path = getPath("a.db");
+  {
+    auto database = open("a.db");
+    take(database->add(makeTask()));
+    take(database->add(makeRecord(1)));
+  }
+  execute(path, dropWarmTimes);
+  execute(path, "PRAGMA user_version = 2");
+  auto records = take(open("a.db", Mode::Read)->getRecords({}));
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(tie(records[0]), tie(makeRecord(1)));
+  auto database = open("a.db");
+  EXPECT_EQ(count(path, "PRAGMA user_version"), 3);
+  Record warm = makeRecord(1);
+  warm.warmMedian = 0.25;
+  warm.warmLow = 0.125;
+  warm.warmHigh = 0.5;
+  // The record without the times is another one, and has its former digest.
+  EXPECT_TRUE(take(database->add(warm)));
+  EXPECT_FALSE(take(database->add(warm)));
+  EXPECT_FALSE(take(database->add(makeRecord(1))));
+  records = take(database->getRecords({}));
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(tie(records[0]), tie(makeRecord(1)));
+  EXPECT_EQ(tie(records[1]), tie(warm));
+}
+
+TEST_F(DatabaseTest, TheBestIsOfColdAndWarmTimes) {
+  auto database = open("a.db");
+  take(database->add(makeTask()));
+  TaskId task = makeRecord(0).task;
+  int number = 0;
+  auto add = [&](double cold, double warm, const std::string &build) {
+    Record record = makeRecord(++number);
+    record.environment.build = build;
+    record.median = record.low = record.high = cold;
+    record.warmMedian = record.warmLow = record.warmHigh = warm;
+    record.isFinal = true;
+    take(database->add(record));
+    return record.schedule;
+  };
+  // The cold times are those of the second, the geometric mean that of the
+  // first.
+  std::string both = add(0.5, 0.2, "1");
+  add(0.4, 0.3, "1");
+  EXPECT_EQ(take(database->getBest(task))->schedule, both);
+  // Cold times decide if one has no others.
+  std::string cold = add(0.3, 0, "1");
+  EXPECT_EQ(take(database->getBest(task))->schedule, cold);
 }
 
 TEST_F(DatabaseTest, AnOlderVersionIsReadAndMigrated) {
@@ -587,6 +646,7 @@ TEST_F(DatabaseTest, AnOlderVersionIsReadAndMigrated) {
     take(database->add(makeTask()));
     take(database->add(makeRecord(1)));
   }
+  execute(path, dropWarmTimes);
   execute(path, "ALTER TABLE tasks DROP COLUMN flags; "
                 "PRAGMA user_version = 1");
   constexpr const char version[] = "PRAGMA user_version";
@@ -598,7 +658,7 @@ TEST_F(DatabaseTest, AnOlderVersionIsReadAndMigrated) {
   // A reader that has it open goes on after the migration.
   auto reader = open("a.db", Mode::Read);
   auto database = open("a.db");
-  EXPECT_EQ(count(path, version), 2);
+  EXPECT_EQ(count(path, version), 3);
   TaskText other = makeTask("ffff");
   other.flags = "vthread-order=depth_first";
   EXPECT_TRUE(take(database->add(other)));

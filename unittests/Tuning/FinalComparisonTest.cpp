@@ -54,7 +54,8 @@ TEST(FinalComparisonTest, ParsesAnyAnswer) {
   auto value = json::parse(R"({
     "op": "final", "clockBefore": 1000, "clockAfter": 900,
     "library": "cuBLASLt", "libraryTimes": [1, "x", 3.5],
-    "results": [{"id": -1, "outcome": "measured", "times": [2, 1]},
+    "results": [{"id": -1, "outcome": "measured", "times": [2, 1],
+                 "warmTimes": [0.5, "x"]},
                 {"id": 1, "outcome": "wrong", "error": "differs"},
                 {"id": 2, "outcome": "measured"}, 7,
                 {"id": 0, "outcome": "unheard of"}]})");
@@ -67,6 +68,7 @@ TEST(FinalComparisonTest, ParsesAnyAnswer) {
   EXPECT_FALSE(answer.results[0].leader);
   EXPECT_EQ(answer.results[0].outcome, tuning::Outcome::Measured);
   EXPECT_EQ(answer.results[0].times, (std::vector<double>{2, 1}));
+  EXPECT_EQ(answer.results[0].warmTimes, std::vector<double>{0.5});
   EXPECT_EQ(answer.results[1].leader, 1u);
   EXPECT_EQ(answer.results[1].outcome, tuning::Outcome::Wrong);
   EXPECT_EQ(answer.results[1].error, "differs");

@@ -48,6 +48,7 @@ TEST_F(InterchangeTest, ThereAndBack) {
   record.run = take(from->beginRun("gpu-tune run \"x\"\n", "{\"a\": [1]}"));
   record.times = {0.1, 1.0 / 3, 1e-300, 5e-324, 123456789.123456789, 0};
   record.error = "a\tb\\ \"c\" \x01 \xc3\xa9";
+  record.warmMedian = record.warmHigh = 1.0 / 7;
   take(from->add(record));
   Record plain;
   plain.task = {"ffff", "cpu", "x86-64-avx512"};
@@ -61,7 +62,9 @@ TEST_F(InterchangeTest, ThereAndBack) {
   std::string text = exportAll(*from);
   EXPECT_EQ(llvm::StringRef(text).count('\n'), 8u);
   EXPECT_EQ(text.substr(0, sizeof(header)), std::string(header) + "\n");
-  // A version without flags reads the tasks that have none.
+  // A version without flags reads the tasks that have none, and one without
+  // times with warm caches the records that have none.
+  EXPECT_EQ(llvm::StringRef(text).count("\"warm_median\""), 1u);
   EXPECT_EQ(llvm::StringRef(text).count("\"flags\""), 1u);
 
   auto to = open("to.db");

@@ -28,9 +28,10 @@ inline auto tie(const Environment &e) {
 inline auto tie(const Record &r) {
   return std::tuple_cat(tie(r.task), tie(r.environment),
                         std::tie(r.schedule, r.chosen, r.outcome, r.error,
-                                 r.times, r.median, r.low, r.high,
-                                 r.clockBefore, r.clockAfter, r.compileTime,
-                                 r.expected, r.isFinal, r.when));
+                                 r.times, r.median, r.low, r.high, r.warmMedian,
+                                 r.warmLow, r.warmHigh, r.clockBefore,
+                                 r.clockAfter, r.compileTime, r.expected,
+                                 r.isFinal, r.when));
 }
 inline auto tie(const Baseline &b) {
   return std::tuple_cat(

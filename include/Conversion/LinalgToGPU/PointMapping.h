@@ -36,6 +36,9 @@ struct PointMapping {
   unsigned rowDim = 0;
   /// The threads of a workgroup.
   int64_t threads = 1;
+  /// The most iterations of a loop over a window that is unrolled, and of the
+  /// loops in it: a thread then waits for all of their loads at once.
+  int64_t unrolledIterations = 9;
 };
 
 /// The mappings of an op on memrefs to the threads of a chip: the one that the
@@ -69,6 +72,9 @@ private:
   void orderDims();
   void chooseWidth();
   void chooseRows();
+  int64_t chooseNarrowWidth(int64_t total);
+  /// Chooses how much of a window `mapping` unrolls.
+  void chooseUnrolling(PointMapping &mapping) const;
 
   linalg::LinalgOp op;
   const Chip &chip;

@@ -25,7 +25,8 @@ struct FinalResult {
   std::optional<size_t> leader;
   tuning::Outcome outcome = tuning::Outcome::NotRun;
   std::string error;
-  std::vector<double> times;
+  /// With cold caches, and with warm ones.
+  std::vector<double> times, warmTimes;
 };
 
 struct FinalAnswer {

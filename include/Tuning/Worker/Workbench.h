@@ -103,10 +103,19 @@ Trial checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
                    const std::vector<runtime::HostArray> &expected,
                    std::vector<runtime::HostArray> &outputs);
 
-/// One timed run with cold caches, in milliseconds.
+/// The contents of the caches when a timed run begins.
+enum class Caches {
+  /// None of the task's arrays.
+  Cold,
+  /// The lines that an untimed run directly before left there.
+  Warm,
+};
+
+/// One timed run, in milliseconds.
 runtime::Expected<double> timeOnce(runtime::Device &device,
                                    runtime::Executable &executable,
-                                   TaskData &data);
+                                   TaskData &data,
+                                   Caches caches = Caches::Cold);
 
 /// Times a candidate that is right. The outputs are prepared before the last
 /// run, so that `checkOutputs` shows whether that one was right too.

@@ -590,7 +590,8 @@ void Mapper::emitLoops(const Position &first) {
     }
     accesses.push_back(std::move(access));
   }
-  cloneLoops(builder, *op.getBlock(), positions, mappings, strip, chip);
+  cloneLoops(builder, *op.getBlock(), positions, mappings, strip,
+             points.unrolledIterations, chip);
   for (auto [row, access] : llvm::enumerate(accesses)) {
     auto ofRow = ArrayRef<IRMapping>(mappings).slice(
         row * static_cast<size_t>(strip.width),

@@ -6,6 +6,8 @@
 
 #include "Conversion/LinalgToGPU/PointMapping.h"
 
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+
 #include "Simt.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,21 +30,27 @@ static bool hasLoop(Block &body) {
       .wasInterrupted();
 }
 
+static int64_t countLoops(Block &body) {
+  int64_t loops = 0;
+  body.walk([&](scf::ForOp) { ++loops; });
+  return loops;
+}
+
 /// Whether `body` loops over the rows and columns of a window alone, and reads
 /// both an image and a filter.
 static bool isDepthwise(Block &body) {
-  int64_t loops = 0, loads = 0;
-  body.walk([&](Operation *nested) {
-    loops += isa<scf::ForOp>(nested);
-    loads += isa<memref::LoadOp>(nested);
-  });
-  return loops <= 2 && loads >= 2;
+  int64_t loads = 0;
+  body.walk([&](memref::LoadOp) { ++loads; });
+  return countLoops(body) <= 2 && loads >= 2;
 }
 
 /// Whether the chip's threads compute many points each, in loops.
 static bool hasLongThreads(const Chip &chip) {
   return chip.policy.simt.pointsPerThread > 1;
 }
+
+/// Fewer threads of an SM cannot hide the latency of memory.
+static constexpr int64_t threadsPerSM = 512;
 
 PointMappings::PointMappings(linalg::LinalgOp op, const Chip &chip)
     : op(op), chip(chip), extents(op.getStaticLoopRanges()) {
@@ -55,6 +63,7 @@ PointMappings::PointMappings(linalg::LinalgOp op, const Chip &chip)
   }
   choice = widest;
   chooseRows();
+  chooseUnrolling(choice);
 }
 
 std::optional<int64_t> PointMappings::getExtent(unsigned dim) const {
@@ -155,44 +164,93 @@ void PointMappings::chooseWidth() {
     widest.hasLoops = widest.isStrip = false;
 }
 
-/// Chooses the rows of a thread, for a body with loops, where the width may
-/// become smaller.
+/// The threads that a unit needs to hide the latency of the loads and of the
+/// arithmetic of a few points each: half of those that it can hold.
+static int64_t getThreadsOfUnit(const Chip &chip) {
+  int64_t threads = chip.unit.subgroups * chip.subgroupSize / 2;
+  return threads != 0 ? threads : threadsPerSM;
+}
+
+/// The widest vector, or a narrower one if there are few outputs: the threads
+/// of a wide one do not fill the chip, and nothing hides the latency of what
+/// each computes in sequence. The lanes of a subgroup still access 4 bytes
+/// each, so that they access whole lines of memory.
+int64_t PointMappings::chooseNarrowWidth(int64_t total) {
+  constexpr int64_t leastBits = 32;
+  // Points of a strip share most of what they read.
+  int64_t leastPoints = widest.isStrip ? 4 : 2;
+  int64_t bits = leastBits, width = widest.width;
+  if (countLoops(*op.getBlock()) > 2)
+    return width;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    bits = std::min(bits, getElementBits(getElementTypeOrSelf(output.get())));
+  while (width > leastPoints && width * bits > leastBits &&
+         total / width < chip.processors * getThreadsOfUnit(chip))
+    width /= 2;
+  return width;
+}
+
+/// Chooses the points and the rows of a thread, for a body with loops.
 void PointMappings::chooseRows() {
   // With accumulators of 32 floats, an SM still has room for many threads.
-  constexpr int64_t mostRows = 8, mostPoints = 32;
-  // Fewer threads cannot hide the latency of memory.
-  constexpr int64_t threadsPerSM = 512;
+  // Where rows share nothing, more of them only take registers.
+  constexpr int64_t mostRows = 8, mostPoints = 32, mostPointsApart = 8,
+                    manyPoints = 16;
   if (!widest.hasLoops || widest.parallel.size() < 2 ||
       !hasLoop(*op.getBlock()) || hasLongThreads(chip))
     return;
   ArrayRef<unsigned> outer = ArrayRef<unsigned>(widest.parallel).drop_back();
-  widest.rowDim = choice.rowDim =
-      getSlidingDim(*op.getBlock(), outer).value_or(outer.back());
+  std::optional<unsigned> sliding = getSlidingDim(*op.getBlock(), outer);
+  widest.rowDim = choice.rowDim = sliding.value_or(outer.back());
   std::optional<int64_t> total = countPoints();
   int64_t extent = getRowExtent(widest.width);
   if (!total || chip.processors == 0)
     return;
+  int64_t most = sliding ? mostPoints : mostPointsApart;
   auto countRows = [&](int64_t points) -> int64_t {
-    for (int64_t count = std::min(mostRows, mostPoints / points); count > 1;
-         --count)
+    for (int64_t count = std::min(mostRows, most / points); count > 1; --count)
       if (extent % count == 0 && count * points >= widest.width &&
           *total / points / count >= chip.processors * threadsPerSM)
         return count;
     return 1;
   };
+  Block &body = *op.getBlock();
+  choice.width = chooseNarrowWidth(*total);
+  // A window along the contiguous dimension reads most elements one by one for
+  // a wide vector.
+  if (!sliding) {
+    if (choice.width == widest.width && choice.width > 2) {
+      choice.width /= 2;
+      choice.rows = countRows(choice.width);
+    }
+    return;
+  }
+  // Where the windows of a pooling move by more than one element, neighbors
+  // share few, and more threads with one row each are faster.
+  if (!isDepthwise(body) && countLoops(body) <= 2 && !widest.isStrip &&
+      getSlidingStride(body, *sliding) > 1) {
+    choice.width =
+        std::min(choice.width, std::max<int64_t>(widest.width / 2, 2));
+    return;
+  }
+  choice.rows = countRows(choice.width);
   // Vectors of half the width at more positions share more of the filter of a
   // depthwise convolution; those of a pooling share nothing by that, and with
   // channels in another loop, the filter is a vector itself.
-  choice.rows = countRows(widest.width);
-  if (!isDepthwise(*op.getBlock()))
+  if (!isDepthwise(body))
     return;
-  for (int64_t points = widest.width / 2;
+  for (int64_t points = choice.width / 2;
        points > 1 && points >= widest.width / 4; points /= 2)
     if (int64_t more = countRows(points); more > choice.rows) {
       choice.width = points;
       choice.rows = more;
-      return;
+      break;
     }
+  // Registers are allocated to workgroups: smaller ones leave fewer of them
+  // unused where each thread has many.
+  if (choice.width * choice.rows > manyPoints &&
+      choice.threads / 2 >= chip.subgroupSize)
+    choice.threads /= 2;
 }
 
 int64_t PointMappings::getRowExtent(int64_t points) const {
@@ -200,6 +258,25 @@ int64_t PointMappings::getRowExtent(int64_t points) const {
       (widest.isStrip && points == 1) || widest.parallel.size() < 2)
     return 1;
   return getExtent(widest.rowDim).value_or(1);
+}
+
+void PointMappings::chooseUnrolling(PointMapping &mapping) const {
+  // A thread can hold so many registers of elements that it has not used yet.
+  constexpr int64_t registers = 128;
+  std::optional<int64_t> total = countPoints();
+  if (!mapping.hasLoops || hasLongThreads(chip) || !total ||
+      *total / mapping.width / mapping.rows >= chip.processors * threadsPerSM)
+    return;
+  int64_t perIteration = 0;
+  op->getRegion(0).walk([&](memref::LoadOp load) {
+    if (!load->getParentOfType<scf::ForOp>())
+      return;
+    int64_t bits = load.getMemRefType().getElementTypeBitWidth();
+    perIteration += llvm::divideCeil(mapping.width * bits, 32) * mapping.rows;
+  });
+  if (perIteration != 0)
+    mapping.unrolledIterations =
+        std::max(mapping.unrolledIterations, registers / perIteration);
 }
 
 int64_t PointMappings::getMostThreads() const {
@@ -245,5 +322,6 @@ PointMapping PointMappings::get(WindowScheduleAttr schedule) const {
   mapping.threads = schedule.getThreads();
   if (mapping.isStrip && mapping.width == 1)
     mapping.hasLoops = mapping.isStrip = false;
+  chooseUnrolling(mapping);
   return mapping;
 }

@@ -117,6 +117,10 @@ std::optional<int64_t> getVectorWidthOfLoops(Block &body, unsigned dim,
 /// load depends on it and on an iteration of a loop.
 std::optional<unsigned> getSlidingDim(Block &body, ArrayRef<unsigned> dims);
 
+/// The greatest distance of the windows of adjacent points along `dim`, over
+/// the loads of `body`; 1 if it is not known.
+int64_t getSlidingStride(Block &body, unsigned dim);
+
 /// Consecutive points along a dimension of `extent` points, a multiple of
 /// `width`, each of which is a position of its own. Their windows overlap.
 struct Strip {
@@ -131,12 +135,13 @@ std::optional<int64_t> getStripWidth(Block &body, unsigned dim, int64_t extent,
 
 /// Clones the ops of such a body, except the terminator, for the points of
 /// each of `positions`, which have the same dimension and width, under its
-/// mapping (of the arguments). Short inner loops are unrolled. The positions
-/// may be those of strips, one after the other.
+/// mapping (of the arguments). Loops with at most `mostOfWindow` iterations,
+/// those of loops in them included, are unrolled. The positions may be those of
+/// strips, one after the other.
 void cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                 ArrayRef<Position> positions,
                 MutableArrayRef<IRMapping> mappings, const Strip &strip,
-                const Chip &chip);
+                int64_t mostOfWindow, const Chip &chip);
 
 /// The indices along dimension `dim` of the points of `position`.
 Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,

@@ -321,6 +321,16 @@ static std::optional<int64_t> getSlope(Value value, unsigned dim) {
   return std::nullopt;
 }
 
+int64_t simt::getSlidingStride(Block &body, unsigned dim) {
+  int64_t stride = 1;
+  body.walk([&](memref::LoadOp load) {
+    for (Value index : load.getIndices())
+      if (isSliding(index, dim))
+        stride = std::max(stride, getSlope(skipClamps(index), dim).value_or(1));
+  });
+  return stride;
+}
+
 /// Loops of more iterations are not unrolled.
 static constexpr int64_t mostIterations = 8;
 
@@ -468,9 +478,10 @@ class LoopCloner {
 public:
   LoopCloner(ImplicitLocOpBuilder &builder, Block &body,
              ArrayRef<Position> positions, MutableArrayRef<IRMapping> mappings,
-             const Strip &strip, const Chip &chip)
+             const Strip &strip, int64_t mostOfWindow, const Chip &chip)
       : builder(builder), positions(positions), mappings(mappings), chip(chip),
-        strip(strip), values(body, positions.front().along) {
+        strip(strip), mostOfWindow(mostOfWindow),
+        values(body, positions.front().along) {
     if (strip.width == 1) {
       assert(values.isSupported() && "getVectorWidthOfLoops rejects this body");
       return;
@@ -518,6 +529,8 @@ private:
   MutableArrayRef<IRMapping> mappings;
   const Chip &chip;
   const Strip &strip;
+  /// The most iterations of a loop that is unrolled, and of the loops in it.
+  int64_t mostOfWindow;
   /// Without a strip: which values are vectors.
   WideValues values;
   /// With a strip: the values that are not the same at all of its points, and
@@ -701,8 +714,6 @@ DenseSet<Operation *> LoopCloner::cloneAcross(scf::ForOp loop, int64_t width) {
 }
 
 bool LoopCloner::unroll(scf::ForOp loop) {
-  // A window of 3x3: threads then wait for the loads of all rows at once.
-  constexpr int64_t mostOfWindow = 9;
   // A row of a window, with the channels of a group at each position.
   constexpr int64_t mostOfRow = 40;
   std::optional<APInt> count = loop.getStaticTripCount();
@@ -907,6 +918,7 @@ void LoopCloner::clone(Operation &op) {
 void simt::cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                       ArrayRef<Position> positions,
                       MutableArrayRef<IRMapping> mappings, const Strip &strip,
-                      const Chip &chip) {
-  LoopCloner(builder, body, positions, mappings, strip, chip).clone(body);
+                      int64_t mostOfWindow, const Chip &chip) {
+  LoopCloner(builder, body, positions, mappings, strip, mostOfWindow, chip)
+      .clone(body);
 }

@@ -102,6 +102,7 @@ FinalAnswer tessera::tuning::parseFinalAnswer(const json::Object &head,
                          .value_or(tuning::Outcome::NotRun);
     result.error = getText(*object, "error");
     result.times = getTimes(object->getArray("times"));
+    result.warmTimes = getTimes(object->getArray("warmTimes"));
     answer.results.push_back(std::move(result));
   }
   return answer;

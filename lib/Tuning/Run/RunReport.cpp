@@ -14,11 +14,19 @@
 using namespace tessera::tuning;
 namespace json = llvm::json;
 
-static std::string formatTime(double median, double low, double high) {
+static std::string formatTime(double median, double low, double high,
+                              double warm = 0) {
   std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format("%.4f ms (%.4f to %.4f)", median, low, high);
+  llvm::raw_string_ostream os(text);
+  os << llvm::format("%.4f ms (%.4f to %.4f", median, low, high);
+  if (warm > 0)
+    os << llvm::format("; with warm caches %.4f", warm);
+  os << ")";
   return text;
+}
+
+static std::string formatTime(const tuning::Record &record) {
+  return formatTime(record.median, record.low, record.high, record.warmMedian);
 }
 
 /// The result of one task, as text and JSON. Adds to the logarithms of the
@@ -54,7 +62,7 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   }
   const tuning::Record &winner = *state.winner;
   double rate = task.text.operations / (winner.median * 1e-3);
-  os << "  " << formatTime(winner.median, winner.low, winner.high)
+  os << "  " << formatTime(winner)
      << llvm::format(", %.1f TFLOP/s, ", rate / 1e12);
   if (winner.schedule.empty())
     os << "by the compiler's own choice: " << winner.chosen << "\n";
@@ -65,15 +73,18 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   object["median_ms"] = winner.median;
   object["low_ms"] = winner.low;
   object["high_ms"] = winner.high;
+  if (winner.warmMedian > 0)
+    object["warm_ms"] = winner.warmMedian;
   if (state.own && !winner.schedule.empty()) {
     double ratio = state.own->median / winner.median;
-    os << "  the compiler's own choice: "
-       << formatTime(state.own->median, state.own->low, state.own->high)
+    os << "  the compiler's own choice: " << formatTime(*state.own)
        << llvm::format(", %.3f times as long\n", ratio);
   }
   if (state.own) {
     double ratio = state.own->median / winner.median;
     object["own_ms"] = state.own->median;
+    if (state.own->warmMedian > 0)
+      object["own_warm_ms"] = state.own->warmMedian;
     object["own_ratio"] = ratio;
     logOwn += std::log(ratio);
     ++owns;
@@ -154,7 +165,7 @@ json::Object tessera::tuning::reportReplay(const Tuner &tuner,
       double before = recorded == state.recorded.end() ? 0 : recorded->second;
       bool isSlower = before > 0 && record.low > 1.1 * before;
       slower += isSlower;
-      os << "  " << formatTime(record.median, record.low, record.high);
+      os << "  " << formatTime(record);
       if (before > 0)
         os << llvm::format(", %.3f times the recorded %.4f ms%s",
                            record.median / before, before,
@@ -166,6 +177,7 @@ json::Object tessera::tuning::reportReplay(const Tuner &tuner,
          << "\n";
       schedules.push_back(json::Object{{"schedule", record.schedule},
                                        {"median_ms", record.median},
+                                       {"warm_ms", record.warmMedian},
                                        {"recorded_ms", before}});
     }
     object["schedules"] = std::move(schedules);

@@ -134,6 +134,10 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
     record.median = summary.median;
     record.low = summary.low;
     record.high = summary.high;
+    TimeSummary warm = summarizeTimes(result.warmTimes);
+    record.warmMedian = warm.median;
+    record.warmLow = warm.low;
+    record.warmHigh = warm.high;
     record.clockBefore = answer.clockBefore;
     record.clockAfter = answer.clockAfter;
     record.isFinal = true;
@@ -153,9 +157,15 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
     state.compared.push_back(record);
     if (!result.leader)
       state.own = record;
-    if (!state.winner || record.median < state.winner->median)
-      state.winner = record;
   }
+  // All of them have both kinds of times, or none has.
+  bool isWarm = llvm::all_of(state.compared, [](const tuning::Record &record) {
+    return record.warmMedian > 0;
+  });
+  for (const tuning::Record &record : state.compared)
+    if (!state.winner || tuning::getComparedTime(record, isWarm) <
+                             tuning::getComparedTime(*state.winner, isWarm))
+      state.winner = record;
   state.libraryError = answer.libraryError;
   if (answer.libraryTimes.empty())
     return;

@@ -459,7 +459,7 @@ void MeasureWorker::runFinal(Message message) {
   struct Runner {
     int64_t id;
     Candidate candidate;
-    std::vector<double> times;
+    std::vector<double> times, warmTimes;
     std::string error;
     Outcome outcome = Outcome::Measured;
   };
@@ -537,13 +537,20 @@ void MeasureWorker::runFinal(Message message) {
       Runner &runner = runners[which];
       if (!runner.error.empty())
         continue;
-      runtime::Expected<double> time =
-          timeOnce(*device, *runner.candidate.executable, data);
-      if (!time.ok()) {
-        runner.error = time.status().message();
-        runner.outcome = Outcome::NotRun;
-      } else if (round > 0)
-        runner.times.push_back(*time);
+      // In a program, the kernels before have left a part of the operands in
+      // the cache.
+      for (Caches caches : {Caches::Cold, Caches::Warm}) {
+        runtime::Expected<double> time =
+            timeOnce(*device, *runner.candidate.executable, data, caches);
+        if (!time.ok()) {
+          runner.error = time.status().message();
+          runner.outcome = Outcome::NotRun;
+          break;
+        }
+        if (round > 0)
+          (caches == Caches::Cold ? runner.times : runner.warmTimes)
+              .push_back(*time);
+      }
     }
   }
   // The outputs after so many runs.
@@ -572,6 +579,7 @@ void MeasureWorker::runFinal(Message message) {
     runner.outcome = after.outcome;
     runner.error = "after the timed runs: " + after.error;
     runner.times.clear();
+    runner.warmTimes.clear();
   }
   json::Array results;
   for (Runner &runner : runners)
@@ -579,7 +587,8 @@ void MeasureWorker::runFinal(Message message) {
         {"id", runner.id},
         {"outcome", compiler::tuning::getOutcomeName(runner.outcome).str()},
         {"error", runner.error},
-        {"times", json::Array(runner.times)}});
+        {"times", json::Array(runner.times)},
+        {"warmTimes", json::Array(runner.warmTimes)}});
   answer(json::Object{{"op", "final"},
                       {"task", key},
                       {"results", std::move(results)},

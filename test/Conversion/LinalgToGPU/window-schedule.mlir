@@ -35,9 +35,9 @@ func.func @scheduled(%in: memref<16x18x32xf16>, %out: memref<16x16x32xf16>) {
 
 // Without one, the launch has the compiler's choice, and no origin.
 // CHECK-LABEL: func.func @default
-// CHECK-COUNT-1:   vector.store {{.*}}, vector<8xf16>
+// CHECK-COUNT-1:   vector.store {{.*}}, vector<2xf16>
 // CHECK-NOT:       vector.store
-// CHECK:         } {tessera.window_schedule = #tessera.window_schedule<points = 8, rows = 1, threads = 256>}
+// CHECK:         } {tessera.window_schedule = #tessera.window_schedule<points = 2, rows = 1, threads = 256>}
 func.func @default(%in: memref<16x18x32xf16>, %out: memref<16x16x32xf16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

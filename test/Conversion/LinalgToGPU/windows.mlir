@@ -45,9 +45,9 @@ func.func @depthwise(%in: memref<32x66x66x32xf16>, %filter: memref<3x3x32xf16>, 
 
 // -----
 
-// Few points: each thread has one row, so that all SMs have work.
+// Few points: each thread has one row and a vector of 4 bytes, so that all SMs have work.
 // CHECK-LABEL: func.func @few
-// CHECK:       scf.for {{.*}} iter_args({{.+}}) -> (vector<8xf16>)
+// CHECK:       scf.for {{.*}} iter_args({{.+}}) -> (vector<2xf16>)
 // CHECK-COUNT-1: vector.store
 // CHECK-NOT:     store
 func.func @few(%in: memref<8x64xf16>, %out: memref<4x64xf16>) {

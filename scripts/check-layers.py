@@ -32,7 +32,7 @@ LAYERS = [
      "Graph": r"Graph/"},
     {"FragmentToVector": r"Conversion/(FragmentToVector[/.]|LdsCopies\.)"},
     {"Conversion passes": r"Conversion/(Passes|PackedCall|PortableLaunch)\.",
-     "SPIR-V facts": r"Target/(KernelFacts|SubgroupMatrix|SubgroupBlocks)\.h"},
+     "SPIR-V facts": r"Target/(KernelFacts|SubgroupMatrix|MatrixFunctions|SubgroupBlocks)\.h"},
     {"LaneMatmulToTessera": r"Conversion/LaneMatmulToTessera/",
      "LinalgToGPU": r"Conversion/LinalgToGPU/",
      "LinalgToTessera": r"Conversion/LinalgToTessera[/.]",

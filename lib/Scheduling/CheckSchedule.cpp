@@ -303,7 +303,7 @@ void Checker::checkSwizzle() {
     if (getSwizzlePhases(MemRefType::get(shape, element)))
       continue;
     report("schedule_c12",
-           "swizzle requires rows of 32, 64 or a multiple of 128 bytes, but "
+           "swizzle requires rows of 32 or a multiple of 64 bytes, but "
            "the rows of the staged " +
                Twine(side ? "rhs" : "lhs") + " (" + Twine(shape[0]) + "x" +
                Twine(shape[1]) + ") have " +

@@ -32,7 +32,6 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
-#include "Scheduling/ThreadCopiesSchedule.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -479,10 +478,6 @@ void Packer::run(ContractOp op) {
       fusePadding(op);
     if (!isPacked && !op.getScheduleAttr())
       packFilter(op, getMatrixForm(op), rows);
-    return;
-  }
-  if (!op.getScheduleAttr() && getThreadCopiesSchedule(op, chip)) {
-    LDBG() << op.getLoc() << ": threads copy the rows";
     return;
   }
   std::array<std::optional<Plan>, 2> plans;

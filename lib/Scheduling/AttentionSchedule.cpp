@@ -14,6 +14,7 @@
 #include "Scheduling/AttentionSchedule.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Scheduling/Schedule.h"
 #include "TargetInfo/Chip.h"
 #include "TargetInfo/RowMaps.h"
@@ -119,9 +120,12 @@ int64_t mlir::tessera::getRowExtent(AttentionOp op) {
   return rows;
 }
 
-/// Whether rows of `width` elements of the operands can be swizzled.
+/// Whether rows of `width` elements of the operands can be swizzled, without
+/// panels of less than 128 bytes, which were not measured here.
 static bool canSwizzle(AttentionOp op, int64_t width) {
-  return getSwizzlePhases(MemRefType::get({8, width}, op.getOperandType()));
+  int64_t bytes = width * getElementBytes(op.getOperandType());
+  return getSwizzlePhases(MemRefType::get({8, width}, op.getOperandType())) &&
+         getSwizzlePanelBytes(bytes) == std::min<int64_t>(bytes, 128);
 }
 
 /// Whether the tiles can be swizzled instead of padded.

@@ -66,6 +66,7 @@ private:
   void checkRows();
   void checkGroup();
   void checkStagedOutput();
+  bool hasLayoutOfShare(int64_t columns);
   void checkCluster();
   void checkSharedTiles();
   void checkBatches();
@@ -303,7 +304,7 @@ void Checker::checkSwizzle() {
     if (getSwizzlePhases(MemRefType::get(shape, element)))
       continue;
     report("schedule_c12",
-           "swizzle requires rows of 32, 64 or a multiple of 128 bytes, but "
+           "swizzle requires rows of 32 or a multiple of 64 bytes, but "
            "the rows of the staged " +
                Twine(side ? "rhs" : "lhs") + " (" + Twine(shape[0]) + "x" +
                Twine(shape[1]) + ") have " +
@@ -489,6 +490,19 @@ void Checker::checkStagedOutput() {
            {Field::StageOutput, Field::SplitKReduction});
 }
 
+/// Whether an instruction has the columns of a workgroup's share in the layout
+/// of the sums: whole tiles of the instruction that computes these, or one tile
+/// of a narrower one.
+bool Checker::hasLayoutOfShare(int64_t columns) {
+  if (!instruction)
+    return true;
+  if (columns >= instruction->n)
+    return columns % instruction->n == 0;
+  return llvm::any_of(rows, [&](const MatrixInstruction *row) {
+    return row->n == columns && row->repeated == instruction->repeated;
+  });
+}
+
 void Checker::checkCluster() {
   if (!schedule.addsInCluster())
     return;
@@ -515,6 +529,10 @@ void Checker::checkCluster() {
   else if (tile[1] % parts || tile[1] / parts % 8)
     why = "the share of each workgroup in the " + std::to_string(tile[1]) +
           " columns of a subgroup must be a multiple of 8";
+  else if (!hasLayoutOfShare(tile[1] / parts))
+    why = "no instruction has the layout of " +
+          std::to_string(tile[1] / parts) + " of the " +
+          std::to_string(tile[1]) + " columns of a subgroup";
   else if (schedule.getPersistent() || schedule.getRaster())
     why =
         "the parts of a tile are adjacent in the grid only with persistent = 0 "

@@ -15,6 +15,7 @@
 #include "Scheduling/WeightsSchedule.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "TargetInfo/Chip.h"
 
@@ -137,15 +138,57 @@ static int64_t choosePartsOfWeights(const WeightsProblem &problem,
   return best;
 }
 
+/// The time in ns that a schedule by groups takes, of narrow weights and `m`
+/// rows. A group of subgroups widens and multiplies 64 weights of a step at a
+/// time, in turn with the others of its SM: one group alone waits for its
+/// matmuls. The SM with the most work determines the time. Measured on an H200
+/// (docs/benchmarks/h200-weights.md).
+static double estimateGrouped(const WeightsProblem &problem,
+                              const ScheduleFields &fields, int64_t resident,
+                              const Chip &chip) {
+  // Elements of K in ns of 64 weights by all columns, for so many groups in an
+  // SM.
+  constexpr std::array<double, 4> rates{0.155, 0.215, 0.22, 0.245};
+  constexpr double start = 2000, fill = 700, startOfSums = 2000, sums = 8000,
+                   bytesOfSum = 2 * 4;
+  int64_t groups = fields.workgroup[0] / fields.subgroup[0],
+          units =
+              llvm::divideCeil(problem.n, fields.workgroup[0]) * fields.splitK,
+          steps = llvm::divideCeil(problem.k / fields.k, fields.splitK);
+  int64_t ofProcessor = llvm::divideCeil(units, chip.processors),
+          together = std::min(resident, ofProcessor);
+  double rate = rates[std::min<size_t>(rates.size(), groups * together) - 1],
+         work = double(ofProcessor * groups * steps * fields.k) / rate,
+         time = start + work +
+                fill * double(llvm::divideCeil(ofProcessor, together));
+  if (fields.splitK > 1)
+    time += startOfSums +
+            double(problem.m * problem.n * fields.splitK) * bytesOfSum / sums;
+  return time;
+}
+
+/// The number of workgroups that an SM has room for: one with several groups
+/// takes all registers, since a further group copies.
+static int64_t countResident(const ScheduleFields &fields,
+                             const ScheduleAttr &schedule, ContractOp op,
+                             const MatrixForm &form, const Chip &chip) {
+  if (fields.workgroup[0] > fields.subgroup[0])
+    return 1;
+  constexpr int64_t most = 2;
+  int64_t bytes = getStagedTiles(op, form, schedule, chip).bytes +
+                  chip.unit.systemBytes + swizzlePatternBytes;
+  return std::clamp<int64_t>(chip.unit.memoryBytes / bytes, 1, most);
+}
+
 /// The schedule by instructions of several subgroups, which read weights as lhs
 /// from registers. They pay for more rows than one instruction of a subgroup
 /// has columns for: with fewer, the weights' bytes are all of the time.
-static ScheduleAttr getGroupedSchedule(ContractOp op,
+static ScheduleAttr getGroupedSchedule(ContractOp op, const MatrixForm &form,
                                        const WeightsProblem &problem,
                                        const Chip &chip) {
-  constexpr int64_t rowsOfOthers = 64, instructionRows = 64, groups = 2,
-                    columnStep = 32, leastStep = 16, mostStages = 6,
-                    leastSteps = 4;
+  constexpr int64_t rowsOfOthers = 64, instructionRows = 64, mostGroups = 4,
+                    columnStep = 32, leastStep = 16, longestFragment = 64,
+                    mostStages = 5, leastSteps = 4, mostParts = 8;
   int64_t group = chip.policy.groupDefaults.empty()
                       ? 1
                       : chip.policy.groupDefaults.front().group;
@@ -154,45 +197,60 @@ static ScheduleAttr getGroupedSchedule(ContractOp op,
     return {};
   ScheduleFields fields;
   auto columns = static_cast<int64_t>(llvm::alignTo(problem.m, columnStep));
-  fields.workgroup = {groups * instructionRows, columns};
   fields.subgroup = {instructionRows, columns};
   fields.subgroupsPerFragment = group;
   fields.swizzle = true;
-  // A line of weights of 8 bits, if K and the scales permit it.
-  for (fields.k = lineBytes; problem.k % fields.k; fields.k /= 2)
-    if (fields.k == leastStep)
-      return {};
-  fields.kFragment = fields.k;
-  while (problem.group % fields.kFragment)
-    fields.kFragment /= 2;
-  if (problem.group && problem.group % fields.k && fields.k % problem.group)
-    return {};
-  const MatrixInstruction *row = selectInstruction(
-      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
-      op.getPrecision(), instructionRows, columns, fields.kFragment,
-      /*why=*/nullptr, group, /*aInMemory=*/false);
-  if (!row)
-    return {};
-  int64_t tiles = llvm::divideCeil(problem.n, fields.workgroup[0]),
-          steps = problem.k / fields.k;
-  if (tiles > chip.processors)
-    return {};
-  // Each SM has a workgroup.
-  fields.splitK = std::max<int64_t>(
-      1, std::min(chip.processors / tiles, steps / leastSteps));
-  for (fields.stages = std::min(
-           mostStages,
-           static_cast<int64_t>(llvm::divideCeil(steps, fields.splitK)));
-       fields.stages > 2; --fields.stages) {
-    auto schedule = ScheduleAttr::get(op.getContext(), fields);
-    SmallVector<ScheduleProblem> problems =
-        getScheduleProblems(op, schedule, chip);
-    if (problems.empty())
-      return schedule;
-    LDBG() << op.getLoc()
-           << ": weights by groups: " << problems.front().message;
+  ScheduleAttr best;
+  double least = 0;
+  auto compare = [&] {
+    int64_t steps = problem.k / fields.k;
+    for (fields.splitK = 1;
+         fields.splitK <= mostParts &&
+         (fields.splitK == 1 || fields.splitK * leastSteps <= steps);
+         ++fields.splitK)
+      for (fields.stages = std::min(
+               mostStages,
+               static_cast<int64_t>(llvm::divideCeil(steps, fields.splitK)));
+           fields.stages > 2; --fields.stages) {
+        auto schedule = ScheduleAttr::get(op.getContext(), fields);
+        SmallVector<ScheduleProblem> problems =
+            getScheduleProblems(op, schedule, chip);
+        if (!problems.empty()) {
+          LDBG() << op.getLoc()
+                 << ": weights by groups: " << problems.front().message;
+          continue;
+        }
+        double time = estimateGrouped(
+            problem, fields, countResident(fields, schedule, op, form, chip),
+            chip);
+        if (!best || time < least) {
+          best = schedule;
+          least = time;
+        }
+        break;
+      }
+  };
+  for (int64_t groups = 1; groups <= mostGroups; ++groups) {
+    fields.workgroup = {groups * instructionRows, columns};
+    // A line of weights of 8 bits, if K and the scales permit it. An SM has two
+    // workgroups of one group, with half of the memory each.
+    for (fields.k = groups == 1 ? lineBytes / 2 : lineBytes;
+         problem.k % fields.k || (problem.group && problem.group % fields.k &&
+                                  fields.k % problem.group);
+         fields.k /= 2)
+      if (fields.k == leastStep)
+        return best;
+    // Longer fragments leave fewer registers for the weights that are widened.
+    fields.kFragment = std::min(fields.k, longestFragment);
+    while (problem.group % fields.kFragment)
+      fields.kFragment /= 2;
+    if (selectInstruction(chip, op.getFactorType(0), op.getFactorType(1),
+                          op.getAccumulatorType(), op.getPrecision(),
+                          instructionRows, columns, fields.kFragment,
+                          /*why=*/nullptr, group, /*aInMemory=*/false))
+      compare();
   }
-  return {};
+  return best;
 }
 
 ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
@@ -201,7 +259,7 @@ ScheduleAttr mlir::tessera::getWeightsSchedule(ContractOp op,
   std::optional<WeightsProblem> problem = matchWeights(op, form, chip);
   if (!problem)
     return {};
-  if (ScheduleAttr grouped = getGroupedSchedule(op, *problem, chip))
+  if (ScheduleAttr grouped = getGroupedSchedule(op, form, *problem, chip))
     return grouped;
   unsigned few = 1 - problem->side, many = problem->side;
   int64_t rows = std::max<int64_t>(

@@ -104,10 +104,11 @@ func.func @turned(%a: memref<1x4096xf16>, %w: memref<4096x4096xi8>, %c: memref<1
   return
 }
 
-// Many rows by weights as lhs: instructions of a warpgroup, which read weights from registers. Each SM has one
-// workgroup. A scale for 32 elements shortens the fragments; the rows are padded to a multiple of 32.
+// Many rows by weights as lhs: instructions of a warpgroup, which read weights from registers. Each SM has two
+// workgroups of one group, or one of several. A scale for 32 elements shortens the fragments; the rows are padded to
+// a multiple of 32.
 // CHECK-LABEL: func @many
-// CHECK:         schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, splitK = 4, subgroupsPerFragment = 4>
+// CHECK:         schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 5, vthread = [1, 1], swizzle = true, splitK = 4, subgroupsPerFragment = 4>
 func.func @many(%a: memref<128x4096xbf16>, %w: memref<4096x4096xi8>, %s: memref<4096x32xbf16>, %c: memref<128x4096xf32>) {
   tessera.contract ins(%w, %a : memref<4096x4096xi8>, memref<128x4096xbf16>) lhs_inputs(%s : memref<4096x32xbf16>)
       outs(%c : memref<128x4096xf32>) maps [#nk, #mk, #mn, #s128] accumulate f32
@@ -124,7 +125,7 @@ func.func @many(%a: memref<128x4096xbf16>, %w: memref<4096x4096xi8>, %s: memref<
 }
 
 // CHECK-LABEL: func @many_short
-// CHECK:         schedule <workgroup = [128, 96], subgroup = [64, 96], k = 128, kFragment = 32, stages = 6, vthread = [1, 1], swizzle = true, splitK = 4, subgroupsPerFragment = 4>
+// CHECK:         schedule <workgroup = [256, 96], subgroup = [64, 96], k = 128, kFragment = 32, stages = 4, vthread = [1, 1], swizzle = true, splitK = 8, subgroupsPerFragment = 4>
 func.func @many_short(%a: memref<70x4096xf16>, %w: memref<4096x4096xi4>, %s: memref<4096x128xf16>, %c: memref<70x4096xf32>) {
   tessera.contract ins(%w, %a : memref<4096x4096xi4>, memref<70x4096xf16>) lhs_inputs(%s : memref<4096x128xf16>)
       outs(%c : memref<70x4096xf32>) maps [#nk, #mk, #mn, #s32] accumulate f32
@@ -133,6 +134,24 @@ func.func @many_short(%a: memref<70x4096xf16>, %w: memref<4096x4096xi4>, %s: mem
         %f = arith.sitofp %q : i4 to f16
         %d = arith.mulf %f, %x : f16
         tessera.yield %d : f16
+      } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// 86 tiles of 128 weights would leave a third of the SMs idle.
+// CHECK-LABEL: func @many_tiles
+// CHECK:         schedule <workgroup = [256, 128], subgroup = [64, 128], k = 128, kFragment = 64, stages = 4, vthread = [1, 1], swizzle = true, splitK = 3, subgroupsPerFragment = 4>
+func.func @many_tiles(%a: memref<128x4096xbf16>, %w: memref<11008x4096xi4>, %s: memref<11008x32xbf16>, %c: memref<128x11008xf32>) {
+  tessera.contract ins(%w, %a : memref<11008x4096xi4>, memref<128x4096xbf16>) lhs_inputs(%s : memref<11008x32xbf16>)
+      outs(%c : memref<128x11008xf32>) maps [#nk, #mk, #mn, #s128] accumulate f32
+      lhs_producer {
+      ^bb0(%q: i4, %x: bf16):
+        %f = arith.sitofp %q : i4 to bf16
+        %d = arith.mulf %f, %x : bf16
+        tessera.yield %d : bf16
       } {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32

@@ -71,6 +71,24 @@ func.func @schedule_c21_columns(%a: memref<512x2048xf16>, %b: memref<2048x512xf1
 // -----
 
 #mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// 96 columns are three tiles of 32, and 48 are neither whole tiles nor a narrower one.
+func.func @schedule_c21_layout(%a: memref<512x2048xf16>, %b: memref<384x2048xf16>, %c: memref<512x384xf32>) {
+  // expected-error @+1 {{schedule_c21: splitKReduction = cluster, but no instruction has the layout of 48 of the 96 columns of a subgroup}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<384x2048xf16>) outs(%c : memref<512x384xf32>)
+      maps [#mk, #nk, #mn] accumulate f32
+      schedule <workgroup = [64, 96], subgroup = [64, 96], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, subgroupsPerFragment = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 

@@ -135,7 +135,7 @@ func.func @schedule_c11_workgroup(%a: memref<64x64xf16>, %b: memref<64x64xf16>, 
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @schedule_c12_swizzle(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
-  // expected-error @+1 {{schedule_c12: swizzle requires rows of 32, 64 or a multiple of 128 bytes, but the rows of the staged lhs (64x48) have 96; the nearest legal schedule has k = 64}}
+  // expected-error @+1 {{schedule_c12: swizzle requires rows of 32 or a multiple of 64 bytes, but the rows of the staged lhs (64x48) have 96; the nearest legal schedule has k = 64}}
   tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
       maps [#mk, #kn, #mn] accumulate f32
       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 48, kFragment = 16, stages = 2, swizzle = true> {

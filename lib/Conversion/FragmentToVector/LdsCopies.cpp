@@ -16,6 +16,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/MemoryIndex.h"
+#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
 #include "TargetInfo/Chip.h"
@@ -168,8 +169,8 @@ static std::array<Value, 2> emitSourcePosition(OpBuilder &builder, Location loc,
             math.rem(position, math.constant(cols))};
   // By panels (Swizzle.cpp). Within a row's part of one, the permutation is its
   // own inverse.
-  int64_t perPanel =
-      std::min(cols, 8 * 128 / getElementBits(type.getElementType()));
+  int64_t bits = getElementBits(type.getElementType()),
+          perPanel = getSwizzlePanelBytes(cols * bits / 8) * 8 / bits;
   Value line = math.div(position, math.constant(perPanel)),
         row = math.rem(line, math.constant(rows)),
         panel = math.mul(math.div(line, math.constant(rows)), perPanel),

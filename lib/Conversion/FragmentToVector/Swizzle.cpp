@@ -11,9 +11,9 @@
 //
 // since the phase times E has none of the bits of c mod E. For elements of 8
 // bytes the bits of the phase are rotated (getSwizzlePhase): eight lanes read
-// two chunks of each of four rows at once. Rows longer than 128
-// bytes are stored in panels, each of 128 bytes of all rows: with N elements in
-// 128 bytes and R rows, the element has the index (c / N * R + r) * N + (c mod
+// two chunks of each of four rows at once. Longer rows are stored in
+// panels, each of 128 bytes of all rows, or of 64: with N elements in a row of
+// a panel and R rows, the element has the index (c / N * R + r) * N + (c mod
 // N), with c mod N permuted as above. Terms of r that are multiples of L * S do
 // not change the phase, and terms of c that are multiples of S * E do not
 // overlap with it: they are not part of this arithmetic, so that only the terms
@@ -73,8 +73,8 @@ Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
   IndexMath math(builder, loc);
   int64_t bits = getElementBits(type.getElementType());
   int64_t phases = getSwizzlePhases(type), perChunk = 8 * 16 / bits;
-  int64_t rowBytes = type.getShape().back() * bits / 8;
-  int64_t rowsPerPhase = std::max<int64_t>(1, 128 / rowBytes);
+  int64_t panelBytes = getSwizzlePanelBytes(type.getShape().back() * bits / 8);
+  int64_t rowsPerPhase = 128 / panelBytes;
 
   SplitSum rows(row, rowsPerPhase * phases), cols(col, phases * perChunk);
   // The phase times E: its bits are shifted from where they are in the row.
@@ -125,7 +125,10 @@ std::array<Value, 2> mlir::tessera::emitSwizzledPosition(OpBuilder &builder,
                                                          MemRefType type,
                                                          Value row, Value col) {
   Value kept = emitSwizzledColumn(builder, loc, type, row, col);
-  int64_t perPanel = 8 * 128 / getElementBits(type.getElementType());
+  int64_t bits = getElementBits(type.getElementType()),
+          perPanel = 8 *
+                     getSwizzlePanelBytes(type.getShape().back() * bits / 8) /
+                     bits;
   int64_t panels = type.getShape().back() / perPanel;
   if (panels <= 1)
     return {row, kept};

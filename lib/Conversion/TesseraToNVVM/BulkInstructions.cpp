@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A row of more than 128 bytes is stored in panels of 128 bytes (see
+// A row of more than 128 bytes is stored in panels of 128 or 64 bytes (see
 // `tessera.copy`), and one instruction copies one panel, since TMA's swizzle
 // spans that much (CUDA driver API, CUtensorMapSwizzle).
 //

@@ -40,6 +40,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "NvidiaTarget.h"
 #include "PtxRegisters.h"
 #include "TargetInfo/Chip.h"
@@ -60,8 +61,8 @@ using namespace mlir::tessera;
 /// The bytes of a row of a panel: operands are stored in panels of columns,
 /// each of which has all rows.
 static int64_t getPanelBytes(MemRefType type) {
-  return std::min<int64_t>(128, type.getShape().back() *
-                                    getElementBytes(type.getElementType()));
+  return getSwizzlePanelBytes(type.getShape().back() *
+                              getElementBytes(type.getElementType()));
 }
 
 Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,

@@ -45,14 +45,14 @@ struct Tile {
   }
 
 private:
-  /// Where a swizzled memory has an element, by chunks of 16 bytes in panels of
-  /// 128.
+  /// Where a swizzled memory has an element, by chunks of 16 bytes in panels.
   int64_t swizzle(int64_t atRow, int64_t atColumn) const {
     int64_t bytes = std::max<int64_t>(1, view->format->width / 8);
     int64_t rowBytes = numColumns() * bytes, chunkSize = 16 / bytes;
-    int64_t phases = std::min<int64_t>(8, rowBytes / 16);
-    int64_t rowsPerPhase = std::max<int64_t>(1, 128 / rowBytes);
-    int64_t width = std::min(numColumns(), 128 / bytes);
+    int64_t panelBytes =
+        rowBytes % 128 == 0 ? 128 : std::min<int64_t>(rowBytes, 64);
+    int64_t phases = panelBytes / 16, rowsPerPhase = 128 / panelBytes;
+    int64_t width = panelBytes / bytes;
     int64_t line = atColumn / width * numRows() + atRow;
     int64_t chunk = atColumn % width / chunkSize;
     int64_t phase = atRow / rowsPerPhase % phases;

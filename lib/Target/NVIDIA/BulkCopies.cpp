@@ -104,8 +104,8 @@ static std::string explain(CopyLike op, const Chip &chip) {
 std::optional<std::array<int64_t, 2>>
 mlir::tessera::getSharedBox(std::array<int64_t, 2> shape, int64_t bits,
                             int64_t parts) {
-  // A panel's rows have 128 bytes at most, and patterns are of eight rows.
-  int64_t columns = std::min(shape[1], 128 * 8 / bits),
+  // Patterns are of eight rows.
+  int64_t columns = getSwizzlePanelBytes(shape[1] * bits / 8) * 8 / bits,
           panels = shape[1] / columns;
   if (panels % parts == 0)
     return std::array{shape[0], columns};

@@ -77,7 +77,8 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
                                                  {128, 96},
                                                  {128, 224},
                                                  {192, 64},
-                                                 {192, 96}}))
+                                                 {192, 96},
+                                                 {192, 160}}))
     compare(rows, columns, /*sumsApart=*/false);
   for (auto [rows, columns] :
        std::vector<Tile>({{64, 16}, {64, 32}, {128, 32}, {128, 64}, {192, 64}}))

@@ -126,6 +126,29 @@ gpu.module @m {
     gpu.return
   }
 
+  // Rows of 192 bytes lie in three panels of 64, with chunk c of row r as chunk
+  // c xor ((r / 2) mod 4): line (panel * 64 + row) of 32 elements is a third of
+  // the memory's row.
+  // CHECK-LABEL: gpu.func @narrow_panels
+  // CHECK-SAME:    %[[J:[a-z0-9]+]]: index
+  // CHECK:         %[[FIRST:.+]] = arith.muli %[[J]], %c32
+  // CHECK:         arith.andi %{{.+}}, %c24
+  // CHECK:         %[[INNER:.+]] = arith.xori
+  // CHECK:         %[[KEPT:.+]] = arith.addi %[[FIRST]], %[[INNER]]
+  // CHECK:         %[[PANEL:.+]] = arith.divui %[[KEPT]], %c32
+  // CHECK:         %[[BEFORE:.+]] = arith.muli %[[PANEL]], %c64
+  // CHECK:         %[[LINE:.+]] = arith.addi %[[BEFORE]], %{{.+}}
+  // CHECK:         %[[ROW:.+]] = arith.divui %[[LINE]], %c3
+  // CHECK:         nvgpu.ldmatrix %{{.+}}[%[[ROW]], %{{.+}}]
+  gpu.func @narrow_panels(%w: memref<64x96xf16, #gpu.address_space<workgroup>>, %o: memref<16x16xf16>, %j: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %col = arith.muli %j, %c32 : index
+    %a = tessera.load %w[%c0, %col] in_bounds swizzled : memref<64x96xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<16x16xf16, a>
+    tessera.store %a, %o[%c0, %c0] : !tessera.fragment<16x16xf16, a>, memref<16x16xf16>
+    gpu.return
+  }
+
   // Rows of 512 bytes lie in four panels of 64 elements: line (panel * 64 + row)
   // of 64 elements is a quarter of the memory's row. A column that is a multiple
   // of all chunks has no part in the permutation.

@@ -36,6 +36,19 @@ func.func @within_panels(%a: tensor<256x512xf16>, %b: tensor<512x384xf16>, %c: t
   return %r : tensor<256x384xf32>
 }
 
+// 96 columns across K are three panels of 32, which a descriptor reads with the swizzle of 64 bytes (2 in bits
+// 62 and 63, and 512 bytes from one pattern of eight rows to the next), one panel of 64 rows after the other.
+// CHECK-LABEL: .entry narrow_panels_kernel
+// CHECK:       .param .align 64 .b8 narrow_panels_kernel_param_{{.*}}[128]
+// CHECK-COUNT-4: cp.async.bulk.tensor.2d.shared::cluster.global
+// CHECK:       or.b64 %{{.*}}, -9223371899415822336;
+// CHECK:       wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16
+func.func @narrow_panels(%a: tensor<256x512xf16>, %b: tensor<512x96xf16>, %c: tensor<256x96xf32>) -> tensor<256x96xf32> {
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 96], subgroup = [64, 96], k = 64, stages = 2, swizzle = true, subgroupsPerFragment = 4>}
+    ins(%a, %b : tensor<256x512xf16>, tensor<512x96xf16>) outs(%c : tensor<256x96xf32>) -> tensor<256x96xf32>
+  return %r : tensor<256x96xf32>
+}
+
 // At most 256 columns: the fifth tile of 64 has an instruction of its own.
 // CHECK-LABEL: .entry most_kernel
 // CHECK:       wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16

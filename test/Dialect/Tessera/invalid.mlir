@@ -181,7 +181,7 @@ func.func @store_c3_role(%f: !tessera.fragment<16x16xf32, a>, %m: memref<16x16xf
 // -----
 
 func.func @store_c4_rows(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<32x24xf16>, %i: index) {
-  // expected-error @+1 {{store_c4: 'memref<32x24xf16>' cannot be swizzled: its rows must have 32, 64 or a multiple of 128 bytes, without padding}}
+  // expected-error @+1 {{store_c4: 'memref<32x24xf16>' cannot be swizzled: its rows must have 32 or a multiple of 64 bytes, without padding}}
   tessera.store %f, %m[%i, %i] swizzled : !tessera.fragment<16x16xf16, acc>, memref<32x24xf16>
   return
 }
@@ -1256,7 +1256,7 @@ func.func @copy_c7(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
 
 func.func @copy_c8(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{copy_c8: 'memref<32x24xf16>' cannot be swizzled: its rows must have 32, 64 or a multiple of 128 bytes, without padding}}
+  // expected-error @+1 {{copy_c8: 'memref<32x24xf16>' cannot be swizzled: its rows must have 32 or a multiple of 64 bytes, without padding}}
   tessera.copy %w[%c0, %c0], %g[%c0, %c0] shape [32, 24] from_swizzled : memref<32x24xf16>, memref<64x64xf16>
   return
 }

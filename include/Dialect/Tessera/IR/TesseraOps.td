@@ -547,15 +547,16 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
 
     `swizzled` permutes each row of the target, so that neither the accesses to
     a row nor those to a column conflict in memory banks: the 16-byte chunk `c`
-    of row `r` is stored as chunk `c xor ((r / L) mod S)`, where `S = min(8, row
-    bytes / 16)` and `L = max(1, 128 / row bytes)`. Rows longer than 128 bytes
-    are stored in panels: the first 128 bytes of all rows, then the next 128
-    bytes of all rows, each permuted on its own. These are the 32, 64 and 128
-    byte swizzles of NVIDIA's tensor maps (CUDA driver API, CUtensorMapSwizzle),
-    which `wgmma` reads. With elements of 64 bits the bits of `(r / L) mod S`
-    are rotated by one to the left, since lanes read two chunks of each of four
-    adjacent rows at once. Row and chunk are counted from the start of the last
-    two dimensions of the memory, which must be aligned to 16 bytes. A load from
+    of row `r` is stored as chunk `c xor ((r / L) mod S)`, where `S = P / 16`
+    and `L = 128 / P` for rows of `P` bytes. Longer rows are stored in panels:
+    the first `P` bytes of all rows, then the next `P` bytes of all rows, each
+    permuted on its own. `P` is 128 if it divides the row, else 64, and 32 for
+    rows of 32 bytes. These are the 32, 64 and 128 byte swizzles of NVIDIA's
+    tensor maps (CUDA driver API, CUtensorMapSwizzle), which `wgmma` reads. With
+    elements of 64 bits the bits of `(r / L) mod S` are rotated by one to the
+    left, since lanes read two chunks of each of four adjacent rows at once. Row
+    and chunk are counted from the start of the last two dimensions of the
+    memory, which must be aligned to 16 bytes. A load from
     such memory must have `swizzled` as well. `from_swizzled` is the counterpart
     for the source: it reads memory that a `swizzled` store wrote, for example
     to store a staged tile of the output in whole rows.
@@ -574,8 +575,8 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
       requires `gather`. `window` requires `gather` as well, and its map has a
       result for each dimension of the source.
     - `copy_c7`: `swizzled` requires a target whose last dimension is static,
-      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes (in the last
-      case the dimension before it must be static as well), with elements of 4
+      contiguous and unpadded, of 32 or a multiple of 64 bytes (beyond one
+      panel the dimension before it must be static as well), with elements of 4
       to 128 bits.
     - `copy_c8`: `from_swizzled` requires such a source, and excludes `gather`.
 

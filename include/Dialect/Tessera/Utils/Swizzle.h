@@ -11,6 +11,20 @@
 
 namespace mlir::tessera {
 
+/// The bytes of a row of a panel of swizzled memory whose rows have `rowBytes`:
+/// the widest swizzle that divides the row, of 128 or 64 bytes, or a row of 32
+/// bytes. 0: such rows cannot be swizzled. Panels of 32 bytes are not used,
+/// since TMA takes as long to copy a row of one as a row of 128 bytes.
+inline int64_t getSwizzlePanelBytes(int64_t rowBytes) {
+  constexpr int64_t widest = 128, narrower = 64, narrowest = 32;
+  if (rowBytes <= 0)
+    return 0;
+  return rowBytes % widest == 0     ? widest
+         : rowBytes % narrower == 0 ? narrower
+         : rowBytes == narrowest    ? narrowest
+                                    : 0;
+}
+
 /// Whether the bits of the phases of swizzled memory with elements of so many
 /// bits are rotated by one: half of a subgroup then reads two chunks of each of
 /// four adjacent rows without a bank conflict.

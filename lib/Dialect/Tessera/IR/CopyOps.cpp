@@ -119,16 +119,16 @@ template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
   if (op.getSwizzled() && getSwizzlePhases(op.getTargetType()) == 0)
     return op.emitOpError()
            << "copy_c7: " << op.getTargetType()
-           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
-              "128 bytes, without padding";
+           << " cannot be swizzled: its rows must have 32 or a multiple of 64 "
+              "bytes, without padding";
   if (op.getFromSwizzled() && op.isGather())
     return op.emitOpError() << "copy_c8: the source of a gather must not be "
                                "swizzled";
   if (op.getFromSwizzled() && getSwizzlePhases(op.getSourceType()) == 0)
     return op.emitOpError()
            << "copy_c8: " << op.getSourceType()
-           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
-              "128 bytes, without padding";
+           << " cannot be swizzled: its rows must have 32 or a multiple of 64 "
+              "bytes, without padding";
   return success();
 }
 

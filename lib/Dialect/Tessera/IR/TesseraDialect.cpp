@@ -8,6 +8,7 @@
 
 #include "Dialect/Tessera/IR/ContractMaps.h"
 #include "Dialect/Tessera/IR/WindowSchedule.h"
+#include "Dialect/Tessera/Utils/Swizzle.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -211,13 +212,12 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[rank - 1] != 1 || strides[rank - 2] != type.getDimSize(rank - 1))
     return 0;
-  int64_t bytes = strides[rank - 2] * bits / 8;
-  if (bytes != 32 && bytes != 64 && (bytes == 0 || bytes % 128))
-    return 0;
+  int64_t bytes = strides[rank - 2] * bits / 8,
+          panel = getSwizzlePanelBytes(bytes);
   // Panels are as high as the memory.
-  if (bytes > 128 && type.isDynamicDim(rank - 2))
+  if (panel < bytes && type.isDynamicDim(rank - 2))
     return 0;
-  return std::min<int64_t>(8, bytes / 16);
+  return panel / 16;
 }
 
 bool mlir::tessera::isProvablyInBounds(MemRefType type, ValueRange indices,

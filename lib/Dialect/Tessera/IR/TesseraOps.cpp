@@ -110,8 +110,8 @@ LogicalResult LoadOp::verify() {
   if (getSwizzled() && getSwizzlePhases(getMemRefType()) == 0)
     return emitOpError()
            << "load_c3: " << getMemRefType()
-           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
-              "128 bytes, without padding";
+           << " cannot be swizzled: its rows must have 32 or a multiple of 64 "
+              "bytes, without padding";
   return success();
 }
 
@@ -140,8 +140,8 @@ LogicalResult StoreOp::verify() {
   if (getSwizzled() && getSwizzlePhases(getMemRefType()) == 0)
     return emitOpError()
            << "store_c4: " << getMemRefType()
-           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
-              "128 bytes, without padding";
+           << " cannot be swizzled: its rows must have 32 or a multiple of 64 "
+              "bytes, without padding";
   return success();
 }
 

@@ -194,22 +194,25 @@ struct FeatureBlock {
     addFeatures(FeatureList(&values[0][index], size), matmul, fields, work,
                 estimate, chip);
   }
-  /// The sums of the trees' leaves.
-  void sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const;
+  /// The sums of the trees' leaves for the first `count` schedules.
+  void sumTrees(ArrayRef<CorrectionTree> trees, size_t count, Sums &sums) const;
 };
 } // namespace
 
-void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const {
+void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, size_t count,
+                            Sums &sums) const {
+  // Whole vectors.
+  count = llvm::alignTo(count, 8);
   sums.fill(0);
   for (const CorrectionTree &tree : trees) {
     Sums leaves{};
     for (size_t level = 0; level < CorrectionTree::depth; ++level) {
       const float *column = values[tree.features[level]].data();
       float threshold = tree.thresholds[level];
-      for (size_t i = 0; i < size; ++i)
+      for (size_t i = 0; i < count; ++i)
         leaves[i] = 2 * leaves[i] + (column[i] > threshold ? 1 : 0);
     }
-    for (size_t i = 0; i < size; ++i)
+    for (size_t i = 0; i < count; ++i)
       sums[i] += tree.leaves[static_cast<size_t>(leaves[i])];
   }
 }
@@ -233,7 +236,7 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
       if (!rates.corrections.empty())
         block->set(i, matmul, fields, work, estimate, chip);
     }
-    block->sumTrees(rates.corrections, sums);
+    block->sumTrees(rates.corrections, count, sums);
     // Leaves are ten-thousandths of the logarithm.
     constexpr double unit = 1e-4;
     for (size_t i = 0; i < count; ++i)

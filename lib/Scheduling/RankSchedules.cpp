@@ -42,10 +42,20 @@ static constexpr int64_t mostOfLongSteps = 256, bytesOfDouble = 8;
 /// its registers hold.
 static constexpr double mostAccesses = 24, mostHeldAccesses = 16;
 
+/// Whether a producer widens the operand's elements, such as weights of few
+/// bits, to which the model was not fitted.
+static bool widensOperand(ContractOp op, unsigned side) {
+  Value operand = side ? op.getRhs() : op.getLhs();
+  return !op.getProducer(side).empty() &&
+         getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth() <
+             op.getFactorType(side).getIntOrFloatBitWidth();
+}
+
 bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  return chip.model.schedules && !op.reducesRows() &&
+  return chip.model.schedules && !op.reducesRows() && !widensOperand(op, 0) &&
+         !widensOperand(op, 1) &&
          !isPacked(op.getFactorType(0)) && !isPacked(op.getFactorType(1)) &&
          op.getPrecision() != Precision::FastF8 &&
          llvm::all_of(extents,
@@ -229,6 +239,12 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
     return base;
   const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);
+  // For other types, the model was fitted to plain matmuls only.
+  bool isPlain = op.getExtras().empty() && op.getProducer(0).empty() &&
+                 op.getProducer(1).empty() && !form.gather[0] &&
+                 !form.gather[1];
+  if (!isPlain && matmul.rate != MatmulRate::Half)
+    return base;
   double margin = rates.margins[size_t(matmul.rate)];
   if (margin == 0)
     return base;

@@ -55,8 +55,8 @@ bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   return chip.model.schedules && !op.reducesRows() && !widensOperand(op, 0) &&
-         !widensOperand(op, 1) &&
-         !isPacked(op.getFactorType(0)) && !isPacked(op.getFactorType(1)) &&
+         !widensOperand(op, 1) && !isPacked(op.getFactorType(0)) &&
+         !isPacked(op.getFactorType(1)) &&
          op.getPrecision() != Precision::FastF8 &&
          llvm::all_of(extents,
                       [](int64_t extent) {
@@ -202,9 +202,7 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
   std::vector<ScheduleFields> schedules;
-  auto add = [&](const ScheduleFields &fields) {
-    schedules.push_back(fields);
-  };
+  auto add = [&](const ScheduleFields &fields) { schedules.push_back(fields); };
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
   if (ScheduleAttr base = builder.buildBySubgroups()) {

@@ -402,7 +402,7 @@ bool mlir::tessera::packFewChannels(ContractOp op, const Chip &chip) {
 static double estimateSavedByRowLength(ContractOp op, const MatrixForm &form,
                                        const Chip &chip) {
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  int64_t columns = getDefaultSchedule(op, chip).getWorkgroup()[1],
+  int64_t columns = getScheduleByRules(op, chip).getWorkgroup()[1],
           bytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
           rowsOfWindow = extents[2] * bytes / shortestRow;
   double rows = double(extents[0]) * double(rowsOfWindow) *

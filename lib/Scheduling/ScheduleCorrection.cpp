@@ -112,8 +112,8 @@ static void addWork(FeatureList &list, const ScheduledMatmul &matmul,
   list.add("together", together);
   list.addLog("threadsOfProcessor", together * work.threads);
   list.addLog("steps", work.steps);
-  list.add("paddedK", work.steps * work.parts * double(fields.k) /
-                          matmul.extents[2]);
+  list.add("paddedK",
+           work.steps * work.parts * double(fields.k) / matmul.extents[2]);
   list.addLog("threads", work.threads);
   list.addLog("loaded", work.loaded);
   list.addLog("inFlight", work.loaded * work.ahead * together);
@@ -247,8 +247,8 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
 ScheduleEstimate mlir::tessera::estimateSchedule(const ScheduledMatmul &matmul,
                                                  const ScheduleFields &fields,
                                                  const Chip &chip) {
-  ScheduleEstimate estimate = estimateTime(describeWork(matmul, fields, chip),
-                                           *chip.model.schedules);
+  ScheduleEstimate estimate =
+      estimateTime(describeWork(matmul, fields, chip), *chip.model.schedules);
   estimateSchedules(matmul, fields, chip, estimate.time);
   return estimate;
 }

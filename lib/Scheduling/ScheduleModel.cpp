@@ -111,10 +111,10 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
   bytes += outputs * outputBytes;
   auto countBytes = [](Value value) {
     auto type = cast<ShapedType>(value.getType());
-    return type.hasStaticShape() ? double(type.getNumElements()) *
-                                       double(getElementBytes(
-                                           type.getElementType()))
-                                 : 0.0;
+    return type.hasStaticShape()
+               ? double(type.getNumElements()) *
+                     double(getElementBytes(type.getElementType()))
+               : 0.0;
   };
   epilogueOps = double(op.getEpilogue().front().getOperations().size());
   extras = double(op.getExtras().size());

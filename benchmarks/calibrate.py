@@ -316,6 +316,12 @@ def check_rates(tool, records):
         raise SystemExit(f"{tool} differs from the model in Python by {apart:.2g}: build it anew")
 
 
+def is_plain(task):
+    """Whether it is a matmul without images, producers and operands of the epilogue (ScheduledMatmul::isPlain)."""
+    features = dict(zip(task["features"], task["records"][0]["features"]))
+    return not any(features[name] for name in ("isGathered", "extras", "producerOpsLhs", "producerOpsRhs"))
+
+
 def get_features(records):
     import numpy as np
     return np.array([record["features"] for record in records])

@@ -182,8 +182,8 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
       {"work", listWork(work, memory)}});
 }
 
-/// Prints the milliseconds of the CPU that the choice takes for each task: of
-/// the list of ranked schedules, and of everything from the decision about
+/// Prints the milliseconds of the CPU that the choice takes for each task: for
+/// the list of ranked schedules, and for everything from the decision about
 /// copies on.
 static void printTimes(std::map<std::string, Task> &tasks) {
   struct Total {

@@ -139,14 +139,17 @@ def predict(trees, features):
 
 
 def read(path=TABLE):
+    """The trees for plain matmuls, and those for other contractions."""
     trees = []
     for row in re.findall(r"^ *\{\{\{(.*)\}\}\},", path.read_text(), re.MULTILINE):
         parts = [[float(number) for number in part.split(",")] for part in re.split(r"\}\}, *\{\{", row)]
         trees.append(Tree([int(number) for number in parts[0]], parts[1], [int(number) for number in parts[2]]))
-    return trees
+    return trees[:len(trees) // 2], trees[len(trees) // 2:]
 
 
 def write(trees, path=TABLE):
+    """Writes as many trees for plain matmuls as for others."""
+    trees = trees[0] + trees[1]
     def spell(numbers):
         return "{{" + ", ".join(f"{number:.5g}" for number in numbers) + "}}"
     rows = "".join(f"    {{{spell(tree.features)}, {spell(tree.thresholds)}, {spell(tree.leaves)}}},\n" for tree in trees)

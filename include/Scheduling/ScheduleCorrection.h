@@ -35,6 +35,11 @@ ScheduleFeatures describeFeatures(const ScheduledMatmul &matmul,
                                   const ScheduleEstimate &estimate,
                                   const Chip &chip);
 
+/// The trees that correct the estimates of `matmul`: the first half of a chip's
+/// trees were fitted to plain matmuls, the second half to all others.
+ArrayRef<CorrectionTree> getCorrections(const ScheduledMatmul &matmul,
+                                        const ScheduleRates &rates);
+
 /// The estimate by the chip's rates, corrected by its trees. The chip has rates
 /// of schedules.
 ScheduleEstimate estimateSchedule(const ScheduledMatmul &matmul,

@@ -60,6 +60,13 @@ struct ScheduledMatmul {
   std::array<double, 2> producerOps{0, 0}, producerInputs{0, 0};
   MatmulRate rate = MatmulRate::Half;
 
+  /// Whether no operand is an image or has a producer, and the epilogue has no
+  /// operands.
+  bool isPlain() const {
+    return !isGathered && extras == 0 && producerOps[0] == 0 &&
+           producerOps[1] == 0;
+  }
+
   ScheduledMatmul(ContractOp op, const Chip &chip);
 };
 

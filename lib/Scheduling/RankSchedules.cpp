@@ -232,16 +232,12 @@ static constexpr unsigned mostRankedChecks = 100;
 ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
                                             ScheduleAttr base,
                                             std::string *prediction) {
-  MatrixForm form = getMatrixForm(op);
   if (!base || base.getBatches() > 1 || !canRankSchedules(op, chip))
     return base;
   const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);
   // For other types, the model was fitted to plain matmuls only.
-  bool isPlain = op.getExtras().empty() && op.getProducer(0).empty() &&
-                 op.getProducer(1).empty() && !form.gather[0] &&
-                 !form.gather[1];
-  if (!isPlain && matmul.rate != MatmulRate::Half)
+  if (!matmul.isPlain() && matmul.rate != MatmulRate::Half)
     return base;
   double margin = rates.margins[size_t(matmul.rate)];
   if (margin == 0)

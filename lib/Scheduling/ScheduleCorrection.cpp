@@ -217,12 +217,21 @@ void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, size_t count,
   }
 }
 
+ArrayRef<CorrectionTree>
+mlir::tessera::getCorrections(const ScheduledMatmul &matmul,
+                              const ScheduleRates &rates) {
+  size_t half = rates.corrections.size() / 2;
+  return matmul.isPlain() ? rates.corrections.take_front(half)
+                          : rates.corrections.drop_front(half);
+}
+
 void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
                                       ArrayRef<ScheduleFields> schedules,
                                       const Chip &chip,
                                       MutableArrayRef<double> times) {
   assert(times.size() == schedules.size() && "a time for each schedule");
   const ScheduleRates &rates = *chip.model.schedules;
+  ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates);
   auto block = std::make_unique<FeatureBlock>();
   FeatureBlock::Sums sums;
   for (size_t first = 0; first < schedules.size();
@@ -233,10 +242,10 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
       ScheduleWork work = describeWork(matmul, fields, chip);
       ScheduleEstimate estimate = estimateTime(work, rates);
       times[first + i] = estimate.time;
-      if (!rates.corrections.empty())
+      if (!corrections.empty())
         block->set(i, matmul, fields, work, estimate, chip);
     }
-    block->sumTrees(rates.corrections, count, sums);
+    block->sumTrees(corrections, count, sums);
     // Leaves are ten-thousandths of the logarithm.
     constexpr double unit = 1e-4;
     for (size_t i = 0; i < count; ++i)

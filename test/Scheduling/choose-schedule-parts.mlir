@@ -80,10 +80,10 @@ func.func @doubles(%a: memref<128x4096xf64>, %b: memref<4096x4096xf64>, %c: memr
   return
 }
 
-// Steps are rounded up to fragments: 16 parts of three steps of 144 cover K.
+// Parts whose step is rounded up to fragments: 47 parts of 144 cover K.
 
 // CHECK-LABEL: func @rounded
-// CHECK:       workgroup = [32, 64], {{.*}}k = 144, kFragment = 16, stages = 2, vthread = [1, 1], splitK = 16>
+// CHECK:       workgroup = [128, 64], {{.*}}k = 144, kFragment = 16, stages = 1, vthread = [1, 1], splitK = 47>
 func.func @rounded(%a: memref<187x6719xbf16>, %b: memref<6719x64xbf16>, %c: memref<187x64xf32>) {
   linalg.matmul indexing_maps = [#mk, #kn, #mn]
     ins(%a, %b : memref<187x6719xbf16>, memref<6719x64xbf16>) outs(%c : memref<187x64xf32>)

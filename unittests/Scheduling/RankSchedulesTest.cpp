@@ -167,7 +167,10 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   tree.thresholds.fill(0.5F);
   tree.leaves.front() = 1000;
   tree.leaves.back() = -2000;
-  CorrectionTree trees[] = {tree, tree};
+  CorrectionTree other = {};
+  other.leaves.fill(5000);
+  // Those of other contractions than plain matmuls do not count.
+  CorrectionTree trees[] = {tree, tree, other, other};
   chip.model.schedules->corrections = trees;
   EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.2), 1e-9);
   EXPECT_NEAR(estimate(group) / ofGroup, std::exp(-0.4), 1e-9);

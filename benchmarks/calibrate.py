@@ -2,7 +2,10 @@
 """Calibrates the model by which the compiler compares schedules of matmuls (lib/Scheduling/ScheduleModel.cpp).
 
     benchmarks/calibrate.py shapes            writes benchmarks/calibration/*.txt, from a seed
+    benchmarks/calibrate.py shapes --seed=11 --folder=DIR --number bytes=80 half=40
+                                              writes DIR/KIND.txt, with so many shapes of each kind from another seed
     benchmarks/calibrate.py pack A.jsonl...   adds what gpu-tune exported to benchmarks/calibration/h200.jsonl.xz
+                                              (--database: another one, such as that of networks)
     benchmarks/calibrate.py fit               fits the rates of lib/Target/NVIDIA/ScheduleRates.cpp to them, and the
                                               trees of ScheduleCorrections.cpp to what these leave; prints how well
                                               trees that are fitted to four of five of the tasks choose for the others
@@ -28,6 +31,8 @@ from shapes import draw
 ROOT = pathlib.Path(__file__).parent.parent
 FOLDER = pathlib.Path(__file__).parent / "calibration"
 DATABASE = (FOLDER / "h200.jsonl.xz").resolve()
+#: Those to which the model is fitted: matmuls and convolutions alone, and the tasks of networks.
+DATABASES = (DATABASE, (FOLDER / "h200-networks.jsonl.xz").resolve())
 
 #: Shapes of published networks, and those of docs/benchmarks/h200-cliffs.md that were slow.
 CHOSEN = {
@@ -94,18 +99,22 @@ def draw_shape(generator, kind, types):
     return text if fits else None
 
 
-def write_shapes(seed):
-    FOLDER.mkdir(exist_ok=True)
-    for kind, (number, types) in DRAWN.items():
+def write_shapes(seed, folder, numbers):
+    """Chosen and drawn shapes; or only drawn ones, so many of each kind, if there are `numbers` (KIND=N)."""
+    folder.mkdir(exist_ok=True, parents=True)
+    command = f"shapes --seed={seed}" + (f" --number {' '.join(numbers)}" if numbers else "")
+    counts = dict(one.split("=") for one in numbers) if numbers else {kind: drawn[0] for kind, drawn in DRAWN.items()}
+    for kind, count in counts.items():
         generator = random.Random(f"{seed} {kind}")
-        texts = dict.fromkeys(CHOSEN[kind])
-        while len(texts) < len(CHOSEN[kind]) + number:
-            if text := draw_shape(generator, kind, types):
+        chosen = [] if numbers else CHOSEN[kind]
+        texts = dict.fromkeys(chosen)
+        while len(texts) < len(chosen) + int(count):
+            if text := draw_shape(generator, kind, DRAWN[kind][1]):
                 texts[text] = None
         lines = list(texts)
         generator.shuffle(lines)
-        (FOLDER / f"{kind}.txt").write_text("# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
-                                            f"# Written by benchmarks/calibrate.py shapes --seed={seed}.\n"
+        (folder / f"{kind}.txt").write_text("# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
+                                            f"# Written by benchmarks/calibrate.py {command}.\n"
                                             + "".join(f"{line}\n" for line in lines))
 
 
@@ -134,10 +143,28 @@ def pack(paths, database):
 RATES = ("f16, bf16", "i8", "f8", "tf32", "f64")
 
 
-def read_tasks(tool, database):
-    """The tasks of the database with their measured records: each schedule once, with its median over the runs."""
+def get_kind(task):
+    work = task["records"][0]["work"]
+    words = task["description"].split()
+    features = dict(zip(task["features"], task["records"][0]["features"]))
+    more = ", images" if work["isGathered"] else ", batched" if words[0].isdigit() and words[1] == "of" else ""
+    more += ", with producers" if features["producerOpsLhs"] + features["producerOpsRhs"] else ""
+    more += ", with operands of the epilogue" if features["extras"] else ""
+    return RATES[int(work["rate"])] + more
+
+
+def get_median(records):
+    """The median of the records' times in nanoseconds."""
+    times = sorted(record["time"] for record in records)
+    return 1e6 * times[len(times) // 2]
+
+
+def read_tasks(tool, databases):
+    """The tasks of the databases with their measured records: each schedule once, with its median over the runs. `again`
+    is its time in a final comparison, or None; `time` is without these, where there are others."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        file.write(lzma.open(database, "rt").read())
+        for database in databases:
+            file.write(lzma.open(database, "rt").read())
         file.flush()
         tasks = json.loads(subprocess.run([tool, file.name], capture_output=True, text=True, check=True).stdout)
     kept = []
@@ -150,17 +177,14 @@ def read_tasks(tool, database):
                                  if record["outcome"] == "spills"}.values())
         task["records"] = []
         for records in merged.values():
-            times = sorted(record["time"] for record in records)
-            task["records"].append(dict(records[0], time=1e6 * times[len(times) // 2],
+            again = [record for record in records if record["final"]]
+            first = [record for record in records if not record["final"]]
+            task["records"].append(dict(records[0], time=get_median(first or again),
+                                        again=get_median(again) if again else None,
                                         own=any(record["own"] for record in records)))
         if len(task["records"]) < 3:
             continue
-        work = task["records"][0]["work"]
-        if work["isGathered"]:
-            continue
-        task["kind"] = RATES[int(work["rate"])] + (", batched" if " of " in task["description"].split(" x ")[0] and
-                                                   task["description"][0].isdigit() and
-                                                   task["description"].split(" ")[1] == "of" else "")
+        task["kind"] = get_kind(task)
         kept.append(task)
     return kept
 
@@ -213,6 +237,38 @@ def print_table(rows):
         print("| " + " | ".join(cells) + " |")
 
 
+def compare_again(tasks):
+    """Prints how the compiler's choices did by times that chose nothing: those of the final comparison, whose
+    candidates took turns. The first times, of which the fastest is the fastest of 15 noisy ones, chose the others."""
+    rows, moved = [], []
+    for task in tasks:
+        again = [record for record in task["records"] if record["again"]]
+        choices = [record for record in again if record["isChoice"]]
+        if not choices or len(again) < 2:
+            continue
+        choice, fastest = choices[0], min(again, key=lambda record: record["time"])
+        rows.append((task["kind"], choice["time"] / min(record["time"] for record in task["records"]),
+                     choice["again"] / min(record["again"] for record in again), choice["again"] / fastest["again"]))
+        mean = sum(math.log(record["again"] / record["time"]) for record in again) / len(again)
+        moved += [(math.log(record["again"] / record["time"]) - mean) ** 2 * len(again) / (len(again) - 1)
+                  for record in again]
+    if not rows:
+        return
+    print(f"\n{len(rows)} choices were measured again, beside the fastest schedules by the first times. Of one task, "
+          f"both times of a schedule differ by {math.sqrt(sum(moved) / len(moved)):.3f} (root of the mean square of "
+          "logarithms). First times; second times, by the fastest of these; and by the schedule with the fastest first "
+          "time:\n")
+    print("| kind | tasks | first | worst | above 1.2 | second | worst | above 1.2 | by the first choice |\n|" + "---|" * 9)
+    for kind in sorted({row[0] for row in rows}) + ["all"]:
+        some = [row for row in rows if kind in (row[0], "all")]
+        means = [math.exp(sum(math.log(row[column]) for row in some) / len(some)) for column in (1, 2, 3)]
+        cells = [kind, str(len(some))]
+        for column in (1, 2):
+            values = [row[column] for row in some]
+            cells += [f"{means[column - 1]:.3f}", f"{max(values):.2f}", str(sum(value > 1.2 for value in values))]
+        print("| " + " | ".join(cells + [f"{means[2]:.3f}"]) + " |")
+
+
 def build(tool):
     """Builds the tool, if it is in a folder of builds."""
     folder = pathlib.Path(tool).parent.parent
@@ -230,10 +286,10 @@ def get_weights(tasks):
             for record in task["records"]]
 
 
-def fit_rates(tool, database):
+def fit_rates(tool, databases):
     import numpy as np
     import schedule_fit
-    tasks = read_tasks(tool, database)
+    tasks = read_tasks(tool, databases)
     records, weights = list_records(tasks), get_weights(tasks)
     chosen = [i for i, record in enumerate(records) if is_candidate(record)]
     work = get_arrays([records[i] for i in chosen])
@@ -260,6 +316,12 @@ def check_rates(tool, records):
         raise SystemExit(f"{tool} differs from the model in Python by {apart:.2g}: build it anew")
 
 
+def is_plain(task):
+    """Whether it is a matmul without images, producers and operands of the epilogue (ScheduledMatmul::isPlain)."""
+    features = dict(zip(task["features"], task["records"][0]["features"]))
+    return not any(features[name] for name in ("isGathered", "extras", "producerOpsLhs", "producerOpsRhs"))
+
+
 def get_features(records):
     import numpy as np
     return np.array([record["features"] for record in records])
@@ -276,30 +338,31 @@ def fit_trees(tasks, seeds):
     import schedule_trees
     records, weights = list_records(tasks), np.array(get_weights(tasks))
     chosen = [i for i, record in enumerate(records) if is_candidate(record)]
-    spilling = [record for task in tasks for record in task["spilling"] if is_candidate(record)]
+    numbers = [i for i, task in enumerate(tasks) for _ in task["records"]]
+    spills = [(i, record) for i, task in enumerate(tasks) for record in task["spilling"] if is_candidate(record)]
+    spilling = [record for _, record in spills]
+    of_task = np.array([numbers[i] for i in chosen] + [i for i, _ in spills])
+    estimates = np.log([records[i]["estimate"] for i in chosen] + [record["estimate"] for record in spilling])
     errors = np.log([records[i]["time"] / records[i]["estimate"] for i in chosen] + [SPILLING] * len(spilling))
     features = get_features([records[i] for i in chosen] + spilling)
     weights = np.concatenate([weights[chosen], np.full(len(spilling), SPILLING_WEIGHT)])
     trees = []
     for seed in seeds:
         options = schedule_trees.Options(seed=seed)
-        for tree in schedule_trees.fit(features, errors, weights, options):
+        for tree in schedule_trees.fit(features, errors, weights, of_task, estimates, options):
             tree.leaves = [round(leaf / len(seeds)) for leaf in tree.leaves]
             trees.append(tree)
     return trees
 
 
-FOLDS = 5
-
-
-def estimate_apart(tasks, seeds):
+def estimate_apart(tasks, seeds, count):
     """The estimates for all records by trees that were fitted without their tasks."""
     import numpy as np
     import schedule_trees
     generator = random.Random(1)
-    folds = [generator.randrange(FOLDS) for _ in tasks]
+    folds = [generator.randrange(count) for _ in tasks]
     times = {}
-    for fold in range(FOLDS):
+    for fold in range(count):
         trees = fit_trees([task for task, its in zip(tasks, folds) if its != fold], seeds)
         for i, task in enumerate(tasks):
             if folds[i] == fold:
@@ -335,20 +398,22 @@ def calibrate(arguments):
     margins = [arguments.margin] * len(RATES) if arguments.margin else schedule_fit.read_rates()["margins"]
     if arguments.command == "fit":
         if not arguments.trees:
-            fit_rates(arguments.tool, DATABASE)
+            fit_rates(arguments.tool, DATABASES)
             build(arguments.tool)
-        tasks = read_tasks(arguments.tool, DATABASE)
+        tasks = read_tasks(arguments.tool, DATABASES)
         print(f"{len(tasks)} tasks, {len(list_records(tasks))} schedules with times; by trees that were fitted without "
-              "a fifth of the tasks, for these:\n")
-        print_table(judge(tasks, estimate_apart(tasks, arguments.seeds), margins))
+              "a part of the tasks, for these:\n")
+        if arguments.folds:
+            print_table(judge(tasks, estimate_apart(tasks, arguments.seeds, arguments.folds), margins))
         schedule_trees.write(fit_trees(tasks, arguments.seeds))
         return
-    tasks = read_tasks(arguments.tool, arguments.database.resolve())
+    tasks = read_tasks(arguments.tool, [arguments.database.resolve()])
     records = list_records(tasks)
     check_rates(arguments.tool, records)
     print(f"{len(tasks)} tasks, {len(records)} schedules with times\n")
     print_table(judge(tasks, [record["corrected"] for record in records], margins))
     compare_choices(tasks)
+    compare_again(tasks)
 
 
 def main():
@@ -356,6 +421,8 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     shapes = commands.add_parser("shapes")
     shapes.add_argument("--seed", type=int, default=1)
+    shapes.add_argument("--folder", type=pathlib.Path, default=FOLDER)
+    shapes.add_argument("--number", nargs="+", default=[], metavar="KIND=N", help="shapes of each kind, all drawn")
     packs = commands.add_parser("pack")
     packs.add_argument("exports", nargs="+")
     for name in ("fit", "report"):
@@ -364,11 +431,12 @@ def main():
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
     commands.choices["fit"].add_argument("--trees", action="store_true")
     commands.choices["fit"].add_argument("--seeds", type=int, nargs="+", default=[1])
+    commands.choices["fit"].add_argument("--folds", type=int, default=5, help="of the cross-validation; 0: none")
     for command in (packs, commands.choices["report"]):
         command.add_argument("--database", type=pathlib.Path, default=DATABASE)
     arguments = parser.parse_args()
     if arguments.command == "shapes":
-        write_shapes(arguments.seed)
+        write_shapes(arguments.seed, arguments.folder, arguments.number)
     elif arguments.command == "pack":
         pack(arguments.exports, arguments.database)
     else:

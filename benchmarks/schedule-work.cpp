@@ -5,11 +5,12 @@
 //===----------------------------------------------------------------------===//
 //
 //   schedule-work-benchmark EXPORT.jsonl... >OUT.json
+//   schedule-work-benchmark --times EXPORT.jsonl...
 //
 // Reads what `gpu-tune export` wrote, and writes for each task to which the
 // compiler's model of schedules applies, and each of its records, what the
 // schedule does (`ScheduleWork`), its time and the model's estimate. With them
-// calibrate.py fits the model.
+// calibrate.py fits the model. With --times, prints how long the choice takes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +28,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <ctime>
 #include <map>
 
 using namespace mlir;
@@ -165,6 +168,7 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
     features.push_back(feature.value);
   os.value(json::Object{
       {"own", isOwn},
+      {"final", record.getBoolean("final").value_or(false)},
       {"byRules", schedule == byRules},
       {"isChoice", schedule == choice},
       {"schedule", text},
@@ -178,15 +182,61 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
       {"work", listWork(work, memory)}});
 }
 
+/// Prints the milliseconds of the CPU that the choice takes for each task: for
+/// the list of ranked schedules, and for everything from the decision about
+/// copies on.
+static void printTimes(std::map<std::string, Task> &tasks) {
+  struct Total {
+    double sum = 0, most = 0;
+    void add(double value) {
+      sum += value;
+      most = std::max(most, value);
+    }
+  };
+  Total counts, ranking, choices;
+  size_t number = 0;
+  for (auto &entry : tasks) {
+    Task &task = entry.second;
+    if (!task.op || task.records.empty())
+      continue;
+    const Chip *chip = findChip(getText(task.records.front(), "target"),
+                                getText(task.records.front(), "chip"));
+    if (!chip || !canRankSchedules(task.op, *chip))
+      continue;
+    auto measure = [](auto run) {
+      std::clock_t start = std::clock();
+      run();
+      return 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC;
+    };
+    size_t count = 0;
+    ranking.add(measure(
+        [&] { count = rankSchedules(task.op, task.op, *chip).size(); }));
+    choices.add(measure([&] { getChoices(task, *chip); }));
+    counts.add(static_cast<double>(count));
+    ++number;
+  }
+  for (auto [name, total] : {std::pair{"ranked schedules", counts},
+                             {"ms to rank them", ranking},
+                             {"ms of the choice with copies", choices}})
+    llvm::outs() << llvm::format("%-30s mean %9.2f, most %9.2f\n", name,
+                                 total.sum / static_cast<double>(number),
+                                 total.most);
+}
+
 int main(int argc, char **argv) {
   MLIRContext context;
   prepareContext(context);
   std::map<std::string, Task> tasks;
-  for (int i = 1; i < argc; ++i)
+  bool isTimed = argc > 1 && StringRef(argv[1]) == "--times";
+  for (int i = isTimed ? 2 : 1; i < argc; ++i)
     if (llvm::Error error = read(argv[i], context, tasks)) {
       llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
       return 1;
     }
+  if (isTimed) {
+    printTimes(tasks);
+    return 0;
+  }
   json::OStream os(llvm::outs());
   os.array([&] {
     for (auto &entry : tasks) {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The trees that correct the estimated times of schedules (lib/Scheduling/ScheduleCorrection.cpp), and their fit.
 
-Gradient boosting of the logarithm of time / estimate: each tree is fitted to what those before it leave. All nodes of
-a level ask the same question. They are those of lib/Target/NVIDIA/ScheduleCorrections.cpp, which `write` changes."""
+Gradient boosting of two losses: the squares of the logarithms of time / estimate that are left, and the order of the
+schedules of a task (`Pairs`). All nodes of a level ask the same question. The trees are those of
+lib/Target/NVIDIA/ScheduleCorrections.cpp, which `write` changes."""
 
 import dataclasses
 import pathlib
@@ -33,6 +34,9 @@ class Options:
     records: float = 0.7
     features: float = 0.6
     thresholds: int = 31
+    #: The weight of the order of schedules; and the difference of logarithms at which it is as good as certain.
+    order: float = 3.0
+    certain: float = 0.1
     seed: int = 1
 
 
@@ -43,6 +47,38 @@ def list_thresholds(column, most):
     if len(between) > most:
         between = np.quantile(column, np.linspace(0, 1, most + 2)[1:-1])
     return np.unique(np.array([float(f"{number:.5g}") for number in between], np.float32))
+
+
+class Pairs:
+    """The pairs of schedules of one task of which one is faster. The loss of a pair is the logistic one of the
+    difference of their estimates, times what the slower one takes more; pairs count less the slower the faster one is,
+    as a choice is among the fastest."""
+    #: The logarithm beyond which schedules are equally slow, and that by which the faster one counts a third.
+    MOST, NEAR = 0.7, 0.05
+
+    def __init__(self, tasks, logarithms, base):
+        self.base = base
+        faster, slower, weights = [], [], []
+        for task in np.unique(tasks):
+            its = np.flatnonzero(tasks == task)
+            its = its[np.argsort(logarithms[its], kind="stable")]
+            behind = np.minimum(logarithms[its] - logarithms[its[0]], self.MOST)
+            first, second = np.nonzero(behind[:, None] < behind[None, :])
+            faster.append(its[first])
+            slower.append(its[second])
+            weights.append((behind[second] - behind[first]) * np.exp(-behind[first] / self.NEAR))
+        self.faster, self.slower, self.weights = map(np.concatenate, (faster, slower, weights))
+
+    def get_slopes(self, sums, options):
+        """The slopes and the curvatures of the loss by the corrections of all schedules."""
+        estimates = self.base + sums
+        apart = (estimates[self.slower] - estimates[self.faster]) / options.certain
+        wrong = 1 / (1 + np.exp(apart))
+        slopes = options.order * self.weights * wrong / options.certain
+        curves = slopes * (1 - wrong) / options.certain
+        count = len(sums)
+        return (np.bincount(self.slower, slopes, count) - np.bincount(self.faster, slopes, count),
+                np.bincount(self.slower, curves, count) + np.bincount(self.faster, curves, count))
 
 
 def find_question(bins, thresholds, columns, node, weights, gains, nodes, prior):
@@ -62,8 +98,9 @@ def find_question(bins, thresholds, columns, node, weights, gains, nodes, prior)
     return found
 
 
-def fit(features, errors, weights, options=Options()):
-    """Trees for the logarithms `errors`."""
+def fit(features, errors, weights, tasks, estimates, options=Options()):
+    """Trees for the logarithms `errors` of estimates, whose logarithms order the schedules of each of the `tasks`."""
+    pairs = Pairs(tasks, estimates + errors, estimates)
     features = features.astype(np.float32)
     generator = np.random.default_rng(options.seed)
     thresholds = [list_thresholds(column, options.thresholds) for column in features.T]
@@ -72,8 +109,10 @@ def fit(features, errors, weights, options=Options()):
     left = np.array(errors)
     trees = []
     for _ in range(options.trees):
-        some = weights * (generator.random(count) < options.records)
-        gains = some * left
+        sampled = generator.random(count) < options.records
+        slopes, curves = pairs.get_slopes(errors - left, options)
+        some = sampled * (weights + curves)
+        gains = sampled * (weights * left + slopes)
         columns = np.sort(generator.choice(width, max(1, int(width * options.features)), replace=False))
         node, questions = np.zeros(count, int), []
         for level in range(DEPTH):
@@ -100,14 +139,17 @@ def predict(trees, features):
 
 
 def read(path=TABLE):
+    """The trees for plain matmuls, and those for other contractions."""
     trees = []
     for row in re.findall(r"^ *\{\{\{(.*)\}\}\},", path.read_text(), re.MULTILINE):
         parts = [[float(number) for number in part.split(",")] for part in re.split(r"\}\}, *\{\{", row)]
         trees.append(Tree([int(number) for number in parts[0]], parts[1], [int(number) for number in parts[2]]))
-    return trees
+    return trees[:len(trees) // 2], trees[len(trees) // 2:]
 
 
 def write(trees, path=TABLE):
+    """Writes as many trees for plain matmuls as for others."""
+    trees = trees[0] + trees[1]
     def spell(numbers):
         return "{{" + ", ".join(f"{number:.5g}" for number in numbers) + "}}"
     rows = "".join(f"    {{{spell(tree.features)}, {spell(tree.thresholds)}, {spell(tree.leaves)}}},\n" for tree in trees)

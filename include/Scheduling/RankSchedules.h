@@ -19,12 +19,10 @@ struct RankedSchedule {
   double time = 0;
 };
 
-/// Whether the model applies: matmuls on a matrix unit with static extents,
-/// without producers and without reductions of rows, on a chip whose rates were
-/// fitted. `withProducers` permits producers, for which the model lacks the
-/// time that they take: it can order candidates that are measured.
-bool canRankSchedules(ContractOp op, const Chip &chip,
-                      bool withProducers = false);
+/// Whether the model applies: matmuls and convolutions on a matrix unit with
+/// static extents, without reductions of rows, on a chip whose rates were
+/// fitted.
+bool canRankSchedules(ContractOp op, const Chip &chip);
 
 /// The schedules of `op` that are worth comparing, the fastest by the model
 /// first. Not all of those by single subgroups are legal. `packed` is `op` with

@@ -26,7 +26,7 @@ struct ScheduleFeature {
   StringRef name;
   double value = 0;
 };
-inline constexpr size_t numScheduleFeatures = 64;
+inline constexpr size_t numScheduleFeatures = 85;
 using ScheduleFeatures = std::array<ScheduleFeature, numScheduleFeatures>;
 
 ScheduleFeatures describeFeatures(const ScheduledMatmul &matmul,
@@ -35,11 +35,23 @@ ScheduleFeatures describeFeatures(const ScheduledMatmul &matmul,
                                   const ScheduleEstimate &estimate,
                                   const Chip &chip);
 
+/// The trees that correct the estimates of `matmul`: the first half of a chip's
+/// trees were fitted to plain matmuls, the second half to all others.
+ArrayRef<CorrectionTree> getCorrections(const ScheduledMatmul &matmul,
+                                        const ScheduleRates &rates);
+
 /// The estimate by the chip's rates, corrected by its trees. The chip has rates
 /// of schedules.
 ScheduleEstimate estimateSchedule(const ScheduledMatmul &matmul,
                                   const ScheduleFields &fields,
                                   const Chip &chip);
+
+/// The times of several schedules, equal to those of `estimateSchedule`. The
+/// trees' thresholds are compared with the features of many schedules at once,
+/// which takes a tenth of the time.
+void estimateSchedules(const ScheduledMatmul &matmul,
+                       ArrayRef<ScheduleFields> schedules, const Chip &chip,
+                       MutableArrayRef<double> times);
 
 } // namespace mlir::tessera
 

@@ -52,7 +52,20 @@ struct ScheduledMatmul {
   std::array<bool, 2> isBulk{false, false};
   /// Whether an operand is an image.
   bool isGathered = false;
+  /// The ops of the epilogue, its operands, and the bytes of these that it
+  /// reads for each element of the output.
+  double epilogueOps = 0, extras = 0, extraBytes = 0;
+  /// The ops of the producers of lhs and rhs, and their inputs besides the
+  /// operand.
+  std::array<double, 2> producerOps{0, 0}, producerInputs{0, 0};
   MatmulRate rate = MatmulRate::Half;
+
+  /// Whether no operand is an image or has a producer, and the epilogue has no
+  /// operands.
+  bool isPlain() const {
+    return !isGathered && extras == 0 && producerOps[0] == 0 &&
+           producerOps[1] == 0;
+  }
 
   ScheduledMatmul(ContractOp op, const Chip &chip);
 };

@@ -18,6 +18,8 @@
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Format.h"
 
+#include <numeric>
+
 #define DEBUG_TYPE "tessera-choose-schedule"
 
 STATISTIC(numRankedSchedules,
@@ -40,14 +42,21 @@ static constexpr int64_t mostOfLongSteps = 256, bytesOfDouble = 8;
 /// its registers hold.
 static constexpr double mostAccesses = 24, mostHeldAccesses = 16;
 
-bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip,
-                                     bool withProducers) {
+/// Whether a producer widens the operand's elements, such as weights of few
+/// bits, to which the model was not fitted.
+static bool widensOperand(ContractOp op, unsigned side) {
+  Value operand = side ? op.getRhs() : op.getLhs();
+  return !op.getProducer(side).empty() &&
+         getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth() <
+             op.getFactorType(side).getIntOrFloatBitWidth();
+}
+
+bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  return chip.model.schedules && !op.reducesRows() &&
-         (withProducers ||
-          (op.getProducer(0).empty() && op.getProducer(1).empty())) &&
-         !isPacked(op.getFactorType(0)) && !isPacked(op.getFactorType(1)) &&
+  return chip.model.schedules && !op.reducesRows() && !widensOperand(op, 0) &&
+         !widensOperand(op, 1) && !isPacked(op.getFactorType(0)) &&
+         !isPacked(op.getFactorType(1)) &&
          op.getPrecision() != Precision::FastF8 &&
          llvm::all_of(extents,
                       [](int64_t extent) {
@@ -192,11 +201,8 @@ void SubgroupSchedules::list(
 std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
-  ScheduledMatmul matmul(op, chip);
-  std::vector<RankedSchedule> ranked;
-  auto add = [&](const ScheduleFields &fields) {
-    ranked.push_back({fields, estimateSchedule(matmul, fields, chip).time});
-  };
+  std::vector<ScheduleFields> schedules;
+  auto add = [&](const ScheduleFields &fields) { schedules.push_back(fields); };
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
   if (ScheduleAttr base = builder.buildBySubgroups()) {
@@ -207,10 +213,16 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
   }
   forEachGroupSchedule(
       packed, chip, [&](ScheduleAttr schedule) { add(schedule.getFields()); });
-  llvm::stable_sort(ranked,
-                    [](const RankedSchedule &a, const RankedSchedule &b) {
-                      return a.time < b.time;
-                    });
+  std::vector<double> times(schedules.size());
+  estimateSchedules(ScheduledMatmul(op, chip), schedules, chip, times);
+  std::vector<uint32_t> order(schedules.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(
+      order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
+  std::vector<RankedSchedule> ranked;
+  ranked.reserve(order.size());
+  for (uint32_t index : order)
+    ranked.push_back({schedules[index], times[index]});
   return ranked;
 }
 
@@ -220,13 +232,13 @@ static constexpr unsigned mostRankedChecks = 100;
 ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
                                             ScheduleAttr base,
                                             std::string *prediction) {
-  MatrixForm form = getMatrixForm(op);
-  // The model was fitted to neither images nor epilogues with operands.
-  if (!base || !op.getExtras().empty() || base.getBatches() > 1 ||
-      form.gather[0] || form.gather[1] || !canRankSchedules(op, chip))
+  if (!base || base.getBatches() > 1 || !canRankSchedules(op, chip))
     return base;
   const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);
+  // For other types, the model was fitted to plain matmuls only.
+  if (!matmul.isPlain() && matmul.rate != MatmulRate::Half)
+    return base;
   double margin = rates.margins[size_t(matmul.rate)];
   if (margin == 0)
     return base;

@@ -14,25 +14,34 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
-/// Collects features in their order.
+/// Collects features in their order: the values with a stride, and maybe the
+/// names.
 class FeatureList {
 public:
+  explicit FeatureList(float *values, size_t stride = 1,
+                       StringRef *names = nullptr)
+      : values(values), stride(stride), names(names) {}
+  ~FeatureList() {
+    assert(count == numScheduleFeatures && "a feature is missing");
+  }
+
   void add(StringRef name, double value) {
     assert(count < numScheduleFeatures && "too many features");
-    features[count++] = {name, value};
+    values[count * stride] = static_cast<float>(value);
+    if (names)
+      names[count] = name;
+    ++count;
   }
   void addLog(StringRef name, double value) { add(name, std::log2(value)); }
   /// For a number that may be 0.
   void addCount(StringRef name, double value) {
     add(name, std::log2(1 + value));
   }
-  ScheduleFeatures take() const {
-    assert(count == numScheduleFeatures && "a feature is missing");
-    return features;
-  }
 
 private:
-  ScheduleFeatures features;
+  float *values;
+  size_t stride;
+  StringRef *names;
   size_t count = 0;
 };
 } // namespace
@@ -46,6 +55,19 @@ static void addMatmul(FeatureList &list, const ScheduledMatmul &matmul) {
   list.add("acrossLhs", matmul.isAcross[0]);
   list.add("acrossRhs", matmul.isAcross[1]);
   list.addLog("storeBytes", matmul.storeBytes);
+  list.add("isGathered", matmul.isGathered);
+  list.addLog("accessLhs", matmul.accessBytes[0]);
+  list.addLog("accessRhs", matmul.accessBytes[1]);
+  list.add("isHeldLhs", matmul.isHeld[0]);
+  list.add("isHeldRhs", matmul.isHeld[1]);
+  list.add("outputBytes", matmul.outputBytes);
+  list.add("epilogueOps", matmul.epilogueOps);
+  list.add("extras", matmul.extras);
+  list.add("extraBytes", matmul.extraBytes);
+  list.add("producerOpsLhs", matmul.producerOps[0]);
+  list.add("producerOpsRhs", matmul.producerOps[1]);
+  list.add("producerInputsLhs", matmul.producerInputs[0]);
+  list.add("producerInputsRhs", matmul.producerInputs[1]);
 }
 
 static void addFields(FeatureList &list, const ScheduledMatmul &matmul,
@@ -59,18 +81,22 @@ static void addFields(FeatureList &list, const ScheduledMatmul &matmul,
   list.addLog("parts", double(fields.splitK));
   list.add("clusterM", double(fields.cluster[0]));
   list.add("clusterN", double(fields.cluster[1]));
-  list.add("hasBands", fields.raster > 0);
+  list.addCount("bands", double(fields.raster));
+  list.addLog("fragmentBytes",
+              double(fields.kFragment) * matmul.operandBytes[0]);
   list.add("stageOutput", fields.stageOutput);
   list.add("swizzle", fields.swizzle);
   for (unsigned d : {0, 1}) {
     double extent = matmul.extents[d], tile = double(fields.workgroup[d]);
     list.add(d ? "paddedN" : "paddedM",
              std::ceil(extent / tile) * tile / extent);
+    list.addLog(d ? "tilesN" : "tilesM", std::ceil(extent / tile));
   }
 }
 
 static void addWork(FeatureList &list, const ScheduledMatmul &matmul,
-                    const ScheduleWork &work, const Chip &chip) {
+                    const ScheduleFields &fields, const ScheduleWork &work,
+                    const Chip &chip) {
   double rounds = work.units / work.processors, waves = rounds / work.resident,
          together = std::min(work.resident, std::ceil(rounds));
   list.add("isGroup", work.isGroup);
@@ -79,11 +105,15 @@ static void addWork(FeatureList &list, const ScheduledMatmul &matmul,
   list.add("addsInCluster", work.addsInCluster);
   list.addLog("units", work.units);
   list.add("rounds", rounds);
+  list.add("lastRound", rounds - std::ceil(rounds) + 1);
   list.add("idleOfRounds", std::ceil(rounds) / rounds);
   list.add("idleOfWaves", std::ceil(waves) / waves);
   list.add("resident", work.resident);
   list.add("together", together);
+  list.addLog("threadsOfProcessor", together * work.threads);
   list.addLog("steps", work.steps);
+  list.add("paddedK",
+           work.steps * work.parts * double(fields.k) / matmul.extents[2]);
   list.addLog("threads", work.threads);
   list.addLog("loaded", work.loaded);
   list.addLog("inFlight", work.loaded * work.ahead * together);
@@ -105,6 +135,8 @@ static void addWork(FeatureList &list, const ScheduledMatmul &matmul,
   // The sums and fragments of a lane.
   list.addLog("lane", work.products / work.threads / double(chip.subgroupSize));
   list.addLog("bytes", matmul.bytes);
+  list.addLog("traffic", work.units * work.steps * work.loaded / matmul.bytes);
+  list.addCount("sums", work.parts * work.sums);
 }
 
 static void addEstimate(FeatureList &list, const ScheduleEstimate &estimate) {
@@ -125,47 +157,107 @@ static void addEstimate(FeatureList &list, const ScheduleEstimate &estimate) {
   addShare("timeOfSums", estimate.sums);
 }
 
+static void addFeatures(FeatureList list, const ScheduledMatmul &matmul,
+                        const ScheduleFields &fields, const ScheduleWork &work,
+                        const ScheduleEstimate &estimate, const Chip &chip) {
+  addMatmul(list, matmul);
+  addFields(list, matmul, fields);
+  addWork(list, matmul, fields, work, chip);
+  addEstimate(list, estimate);
+}
+
 ScheduleFeatures mlir::tessera::describeFeatures(
     const ScheduledMatmul &matmul, const ScheduleFields &fields,
     const ScheduleWork &work, const ScheduleEstimate &estimate,
     const Chip &chip) {
-  FeatureList list;
-  addMatmul(list, matmul);
-  addFields(list, matmul, fields);
-  addWork(list, matmul, work, chip);
-  addEstimate(list, estimate);
-  return list.take();
+  std::array<float, numScheduleFeatures> values;
+  std::array<StringRef, numScheduleFeatures> names;
+  addFeatures(FeatureList(values.data(), 1, names.data()), matmul, fields, work,
+              estimate, chip);
+  ScheduleFeatures features;
+  for (auto [feature, name, value] : llvm::zip_equal(features, names, values))
+    feature = {name, value};
+  return features;
 }
 
-/// The sum of the trees' leaves.
-static int64_t sumTrees(ArrayRef<CorrectionTree> trees,
-                        const ScheduleFeatures &features) {
-  std::array<float, numScheduleFeatures> values;
-  for (auto [value, feature] : llvm::zip_equal(values, features))
-    value = static_cast<float>(feature.value);
-  int64_t sum = 0;
-  for (const CorrectionTree &tree : trees) {
-    size_t leaf = 0;
-    for (size_t level = 0; level < CorrectionTree::depth; ++level)
-      leaf = 2 * leaf +
-             (values[tree.features[level]] > tree.thresholds[level] ? 1 : 0);
-    sum += tree.leaves[leaf];
+namespace {
+/// The features of several schedules, those of one kind next to each other, so
+/// that vectors compare them with a threshold.
+struct FeatureBlock {
+  static constexpr size_t size = 64;
+  std::array<std::array<float, size>, numScheduleFeatures> values{};
+  using Sums = std::array<int32_t, size>;
+
+  void set(size_t index, const ScheduledMatmul &matmul,
+           const ScheduleFields &fields, const ScheduleWork &work,
+           const ScheduleEstimate &estimate, const Chip &chip) {
+    addFeatures(FeatureList(&values[0][index], size), matmul, fields, work,
+                estimate, chip);
   }
-  return sum;
+  /// The sums of the trees' leaves for the first `count` schedules.
+  void sumTrees(ArrayRef<CorrectionTree> trees, size_t count, Sums &sums) const;
+};
+} // namespace
+
+void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, size_t count,
+                            Sums &sums) const {
+  // Whole vectors.
+  count = llvm::alignTo(count, 8);
+  sums.fill(0);
+  for (const CorrectionTree &tree : trees) {
+    Sums leaves{};
+    for (size_t level = 0; level < CorrectionTree::depth; ++level) {
+      const float *column = values[tree.features[level]].data();
+      float threshold = tree.thresholds[level];
+      for (size_t i = 0; i < count; ++i)
+        leaves[i] = 2 * leaves[i] + (column[i] > threshold ? 1 : 0);
+    }
+    for (size_t i = 0; i < count; ++i)
+      sums[i] += tree.leaves[static_cast<size_t>(leaves[i])];
+  }
+}
+
+ArrayRef<CorrectionTree>
+mlir::tessera::getCorrections(const ScheduledMatmul &matmul,
+                              const ScheduleRates &rates) {
+  size_t half = rates.corrections.size() / 2;
+  return matmul.isPlain() ? rates.corrections.take_front(half)
+                          : rates.corrections.drop_front(half);
+}
+
+void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
+                                      ArrayRef<ScheduleFields> schedules,
+                                      const Chip &chip,
+                                      MutableArrayRef<double> times) {
+  assert(times.size() == schedules.size() && "a time for each schedule");
+  const ScheduleRates &rates = *chip.model.schedules;
+  ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates);
+  auto block = std::make_unique<FeatureBlock>();
+  FeatureBlock::Sums sums;
+  for (size_t first = 0; first < schedules.size();
+       first += FeatureBlock::size) {
+    size_t count = std::min(FeatureBlock::size, schedules.size() - first);
+    for (size_t i = 0; i < count; ++i) {
+      const ScheduleFields &fields = schedules[first + i];
+      ScheduleWork work = describeWork(matmul, fields, chip);
+      ScheduleEstimate estimate = estimateTime(work, rates);
+      times[first + i] = estimate.time;
+      if (!corrections.empty())
+        block->set(i, matmul, fields, work, estimate, chip);
+    }
+    block->sumTrees(corrections, count, sums);
+    // Leaves are ten-thousandths of the logarithm.
+    constexpr double unit = 1e-4;
+    for (size_t i = 0; i < count; ++i)
+      times[first + i] *= std::exp(unit * double(sums[i]));
+  }
 }
 
 ScheduleEstimate mlir::tessera::estimateSchedule(const ScheduledMatmul &matmul,
                                                  const ScheduleFields &fields,
                                                  const Chip &chip) {
-  const ScheduleRates &rates = *chip.model.schedules;
-  ScheduleWork work = describeWork(matmul, fields, chip);
-  ScheduleEstimate estimate = estimateTime(work, rates);
-  if (rates.corrections.empty())
-    return estimate;
-  constexpr double unit = 1e-4;
-  estimate.time *= std::exp(
-      unit *
-      double(sumTrees(rates.corrections,
-                      describeFeatures(matmul, fields, work, estimate, chip))));
+  ScheduleEstimate estimate =
+      estimateTime(describeWork(matmul, fields, chip), *chip.model.schedules);
+  estimateSchedules(matmul, fields, chip, estimate.time);
   return estimate;
 }

@@ -107,7 +107,29 @@ ScheduledMatmul::ScheduledMatmul(ContractOp op, const Chip &chip) {
     row /= 2;
   storeBytes = double(row);
   sumBytes = double(getElementBytes(op.getAccumulatorType()));
-  bytes += matrices * extents[0] * extents[1] * outputBytes;
+  double outputs = matrices * extents[0] * extents[1];
+  bytes += outputs * outputBytes;
+  auto countBytes = [](Value value) {
+    auto type = cast<ShapedType>(value.getType());
+    return type.hasStaticShape()
+               ? double(type.getNumElements()) *
+                     double(getElementBytes(type.getElementType()))
+               : 0.0;
+  };
+  epilogueOps = double(op.getEpilogue().front().getOperations().size());
+  extras = double(op.getExtras().size());
+  for (Value extra : op.getExtras()) {
+    extraBytes += countBytes(extra) / outputs;
+    bytes += countBytes(extra);
+  }
+  for (unsigned side : {0, 1}) {
+    ValueRange inputs = side ? op.getRhsInputs() : op.getLhsInputs();
+    producerInputs[side] = double(inputs.size());
+    for (Value input : inputs)
+      bytes += countBytes(input);
+    if (Region &producer = op.getProducer(side); !producer.empty())
+      producerOps[side] = double(producer.front().getOperations().size());
+  }
 }
 
 /// Whether lanes load bytes of a rhs with N along the rows two columns at a
@@ -173,7 +195,10 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   work.shared = tiles * reads * k *
                 std::max(matmul.operandBytes[0], matmul.operandBytes[1]);
   work.ahead = std::max(1.0, std::min(double(fields.stages) - 1, work.steps));
-  work.isSerial = fields.stages <= 1 && !work.isGroup;
+  // A producer computes with what a step loads, which then does not run ahead.
+  work.isSerial =
+      !work.isGroup && (fields.stages <= 1 || matmul.producerOps[0] > 0 ||
+                        matmul.producerOps[1] > 0);
   bool isWhole = work.parts == 1;
   work.stored = bm * bn * double(fields.batches) *
                 (isWhole ? matmul.outputBytes : matmul.sumBytes);

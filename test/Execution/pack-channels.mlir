@@ -2,14 +2,14 @@
 // where channels are not whole rows, and whose output is copied back, in odd
 // sizes, lane by lane.
 //
-// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=first 2>&1 | FileCheck %s --check-prefixes=GROUP,COPIED,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=first 2>&1 | FileCheck %s --check-prefixes=COPIED,VERIFIED
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=small 2>&1 | FileCheck %s --check-prefixes=GROUP,COPIED,BACK,VERIFIED
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=odd 2>&1 | FileCheck %s --check-prefixes=GROUP,ODD,VERIFIED
-// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=point 2>&1 | FileCheck %s --check-prefixes=GROUP,POINT,VERIFIED
-// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=narrow 2>&1 | FileCheck %s --check-prefixes=NARROW,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=point 2>&1 | FileCheck %s --check-prefixes=POINT,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=narrow 2>&1 | FileCheck %s --check-prefixes=GROUP,NARROW,VERIFIED
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=groups 2>&1 | FileCheck %s --check-prefixes=COPIED,VERIFIED
-// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=front 2>&1 | FileCheck %s --check-prefixes=GROUP,FRONT,VERIFIED
-// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=fronts 2>&1 | FileCheck %s --check-prefixes=GROUP,FRONTS,BACK,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=front 2>&1 | FileCheck %s --check-prefixes=FRONT,VERIFIED
+// RUN: gpu-runner %s --target=cpu:emulate=sm_90a --verify --explain --entry=fronts 2>&1 | FileCheck %s --check-prefixes=FRONTS,BACK,VERIFIED
 // GROUP-DAG:  wgmma{{.*}}, emulated by its lane maps
 // COPIED-DAG: copies the image of a convolution, {{.*}} channels in the last dimension
 // COPIED-DAG: copies the filters of a convolution, {{.*}}, to rows of

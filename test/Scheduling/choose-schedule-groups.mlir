@@ -101,7 +101,7 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// The step is no longer than K, down to rows of 32 bytes. (By rules, as with all epilogues that have operands.)
+// The step is no longer than K, down to rows of 32 bytes. (By rules, as with all epilogues of integers that have operands.)
 
 // CHECK-LABEL: func @short
 // CHECK:       k = 64, kFragment = 64, stages = 1, {{.*}}subgroupsPerFragment = 4> {{.*}}{

@@ -9,7 +9,7 @@
 // More tiles than SMs: copies for the next tile start early.
 
 // CHECK-LABEL: func @whole
-// CHECK:       schedule <workgroup = [256, 64], subgroup = [64, 64], k = 64, kFragment = 64, stages = 4, {{.*}}persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
+// CHECK:       schedule <workgroup = [192, 64], subgroup = [64, 64], k = 64, kFragment = 64, stages = 6, {{.*}}persistent = 132, subgroupsPerFragment = 4, stageOutput = true>
 func.func @whole(%a: memref<32x56x56x64xf16>, %b: memref<3x3x64x64xf16>, %c: memref<32x56x56x64xf16>) {
   tessera.contract ins(%a, %b : memref<32x56x56x64xf16>, memref<3x3x64x64xf16>) outs(%c : memref<32x56x56x64xf16>)
       maps [#image, #hwcf, #out] accumulate f32 {

@@ -167,10 +167,35 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   tree.thresholds.fill(0.5F);
   tree.leaves.front() = 1000;
   tree.leaves.back() = -2000;
-  CorrectionTree trees[] = {tree, tree};
+  CorrectionTree other = {};
+  other.leaves.fill(5000);
+  // Those of other contractions than plain matmuls do not count.
+  CorrectionTree trees[] = {tree, tree, other, other};
   chip.model.schedules->corrections = trees;
   EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.2), 1e-9);
   EXPECT_NEAR(estimate(group) / ofGroup, std::exp(-0.4), 1e-9);
+}
+
+// Schedules are estimated in blocks, and each as by itself.
+TEST_F(RankSchedulesTest, EstimatesManySchedulesLikeOne) {
+  const Chip &chip = getChip();
+  ContractOp op = makeMatmul(777, 1555, 3111);
+  ScheduledMatmul matmul(op, chip);
+  std::vector<ScheduleFields> schedules;
+  for (const RankedSchedule &one : rankSchedules(op, op, chip))
+    if (schedules.size() < 150)
+      schedules.push_back(one.fields);
+  ASSERT_EQ(schedules.size(), 150U);
+  std::vector<double> times(schedules.size());
+  estimateSchedules(matmul, schedules, chip, times);
+  for (auto [fields, time] : llvm::zip_equal(schedules, times)) {
+    ScheduleEstimate one =
+        estimateTime(describeWork(matmul, fields, chip), *chip.model.schedules);
+    double alone = 0;
+    estimateSchedules(matmul, fields, chip, alone);
+    EXPECT_EQ(time, alone);
+    EXPECT_NE(time, one.time);
+  }
 }
 
 // Devices of one chip differ by their memory.

@@ -320,8 +320,7 @@ tessera::tuning::makeCandidateSource(Task &task, const compiler::Chip &chip,
   edit(values);
   if (auto op = mlir::dyn_cast<compiler::ContractOp>(task.getOp());
       kind != CandidateKind::Search && op &&
-      compiler::canRankSchedules(op, chip, /*withProducers=*/kind ==
-                                               CandidateKind::Guided))
+      compiler::canRankSchedules(op, chip))
     return std::make_unique<RankedSource>(task, chip, values, seed,
                                           kind == CandidateKind::Guided);
   tuning::SearchOptions options;

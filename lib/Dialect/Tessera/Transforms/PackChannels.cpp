@@ -402,7 +402,7 @@ bool mlir::tessera::packFewChannels(ContractOp op, const Chip &chip) {
 static double estimateSavedByRowLength(ContractOp op, const MatrixForm &form,
                                        const Chip &chip) {
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  int64_t columns = getDefaultSchedule(op, chip).getWorkgroup()[1],
+  int64_t columns = getScheduleByRules(op, chip).getWorkgroup()[1],
           bytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
           rowsOfWindow = extents[2] * bytes / shortestRow;
   double rows = double(extents[0]) * double(rowsOfWindow) *
@@ -460,8 +460,9 @@ bool mlir::tessera::packChannels(ContractOp op, const Chip &chip) {
   setOperand(op, 1, newFilters, plan->filters);
   // Bulk copies need a window; otherwise all threads copy a row's pieces of 16
   // bytes, by instructions for which a tile of one image ends with it.
+  // By the rules that the times saved were measured with.
   auto usesGroup = [&] {
-    return getDefaultSchedule(op, chip).getSubgroupsPerFragment() > 1;
+    return getScheduleByRules(op, chip).getSubgroupsPerFragment() > 1;
   };
   MatrixForm packedForm = getMatrixForm(op);
   bool hasWindow = bool(getWindow(op, packedForm, 0)), good = usesGroup();

@@ -422,7 +422,7 @@ double mlir::tessera::estimateSavedByRuns(ContractOp op, const MatrixForm &form,
   constexpr int64_t tile = 64;
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   int64_t parts =
-              std::max<int64_t>(getDefaultSchedule(op, chip).getSplitK(), 1),
+              std::max<int64_t>(getScheduleByRules(op, chip).getSplitK(), 1),
           tiles = llvm::divideCeil(extents[0], tile) *
                   llvm::divideCeil(extents[1], tile) * parts;
   for (unsigned d : form.batch)
@@ -500,7 +500,7 @@ bool mlir::tessera::packImage(ContractOp op, const Chip &chip,
   op.getLhsMutable().assign(runs);
   op.getRhsMutable().assign(rows);
   if (chip.hasLanes() &&
-      getDefaultSchedule(op, chip).getSubgroupsPerFragment() == 1 &&
+      getScheduleByRules(op, chip).getSubgroupsPerFragment() == 1 &&
       ((!plan->isFolded &&
         plan->channels * getElementBytes(type.getElementType()) >=
             chip.accessBytes) ||

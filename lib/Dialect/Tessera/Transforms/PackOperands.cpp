@@ -150,9 +150,11 @@ static double getSavedByOrder(ContractOp op, const PerformanceModel &rates) {
 static std::optional<bool> isFasterPacked(ContractOp op, ContractOp packed,
                                           const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
-  // The model was fitted to neither images nor epilogues with operands.
+  // The model was fitted to few copies for epilogues with operands, and to none
+  // for images and producers.
   if (op.getScheduleAttr() || !op.getExtras().empty() || form.gather[0] ||
-      form.gather[1] || !canRankSchedules(op, chip))
+      form.gather[1] || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() || !canRankSchedules(op, chip))
     return std::nullopt;
   // The times of schedules of both kinds; the first legal one of each.
   constexpr double margin = 1.05;

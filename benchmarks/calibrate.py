@@ -254,7 +254,7 @@ def compare_again(tasks):
                   for record in again]
     if not rows:
         return
-    print(f"\n{len(rows)} choices were measured again, beside the fastest schedules by the first times. Of one task, "
+    print(f"\n{len(rows)} choices were measured again, beside the fastest schedules by the first times. In one task, "
           f"both times of a schedule differ by {math.sqrt(sum(moved) / len(moved)):.3f} (root of the mean square of "
           "logarithms). First times; second times, by the fastest of these; and by the schedule with the fastest first "
           "time:\n")
@@ -300,17 +300,20 @@ def fit_rates(tool, databases):
     schedule_fit.write_rates(rates)
 
 
-def check_rates(tool, records):
+def check_rates(tool, tasks):
     """schedule_fit.py and schedule_trees.py are what the compiler does."""
     import numpy as np
     import schedule_fit
     import schedule_trees
+    records = list_records(tasks)
     rates = schedule_fit.read_rates()
     for name in ("margins", "longest", "memoryOfSheet"):
         rates.pop(name, None)
     of_rates = np.array([record["estimate"] for record in records])
     apart = np.abs(schedule_fit.predict(get_arrays(records), rates) / of_rates - 1).max()
-    factors = np.exp(schedule_trees.predict(schedule_trees.read(), get_features(records)))
+    plain, others = schedule_trees.read()
+    factors = np.exp(np.concatenate([schedule_trees.predict(plain if is_plain(task) else others,
+                                                            get_features(task["records"])) for task in tasks]))
     apart = max(apart, np.abs(of_rates * factors / np.array([record["corrected"] for record in records]) - 1).max())
     if apart > 1e-6:
         raise SystemExit(f"{tool} differs from the model in Python by {apart:.2g}: build it anew")
@@ -405,11 +408,15 @@ def calibrate(arguments):
               "a part of the tasks, for these:\n")
         if arguments.folds:
             print_table(judge(tasks, estimate_apart(tasks, arguments.seeds, arguments.folds), margins))
-        schedule_trees.write(fit_trees(tasks, arguments.seeds))
+        plain, _ = schedule_trees.read()
+        trees = fit_trees(tasks, arguments.seeds)
+        if arguments.plain:
+            plain = fit_trees([task for task in tasks if is_plain(task)], arguments.seeds)
+        schedule_trees.write((plain, trees))
         return
     tasks = read_tasks(arguments.tool, [arguments.database.resolve()])
     records = list_records(tasks)
-    check_rates(arguments.tool, records)
+    check_rates(arguments.tool, tasks)
     print(f"{len(tasks)} tasks, {len(records)} schedules with times\n")
     print_table(judge(tasks, [record["corrected"] for record in records], margins))
     compare_choices(tasks)
@@ -431,6 +438,7 @@ def main():
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
     commands.choices["fit"].add_argument("--trees", action="store_true")
     commands.choices["fit"].add_argument("--seeds", type=int, nargs="+", default=[1])
+    commands.choices["fit"].add_argument("--plain", action="store_true", help="fit the trees for plain matmuls, too")
     commands.choices["fit"].add_argument("--folds", type=int, default=5, help="of the cross-validation; 0: none")
     for command in (packs, commands.choices["report"]):
         command.add_argument("--database", type=pathlib.Path, default=DATABASE)

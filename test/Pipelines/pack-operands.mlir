@@ -14,7 +14,7 @@
 // EXPLAIN-NEXT:   operands: bulk copies by a dedicated subgroup
 // EXPLAIN:      kernel batched_repack
 // EXPLAIN-NEXT:   copies lhs of a matmul, 4x1024x999xf16, to rows that are aligned to 16 bytes
-// EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} subgroupsPerFragment = 4, cluster = [1, 2]>
+// EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} subgroupsPerFragment = 4, stageOutput = true>
 
 // OTHER-NOT:    repack{{$}}
 

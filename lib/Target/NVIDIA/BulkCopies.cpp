@@ -105,8 +105,11 @@ std::optional<std::array<int64_t, 2>>
 mlir::tessera::getSharedBox(std::array<int64_t, 2> shape, int64_t bits,
                             int64_t parts) {
   // Patterns are of eight rows.
-  int64_t columns = getSwizzlePanelBytes(shape[1] * bits / 8) * 8 / bits,
-          panels = shape[1] / columns;
+  int64_t columns = getSwizzlePanelBytes(shape[1] * bits / 8) * 8 / bits;
+  // Rows that cannot be swizzled.
+  if (columns == 0)
+    return std::nullopt;
+  int64_t panels = shape[1] / columns;
   if (panels % parts == 0)
     return std::array{shape[0], columns};
   if (shape[0] % (8 * parts) == 0)

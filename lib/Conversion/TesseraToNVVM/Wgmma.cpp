@@ -139,9 +139,18 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
                                                           : pitch == 64 ? 2
                                                                         : 3)
                                                      << 62);
-  return arith::OrIOp::create(builder, loc,
-                              arith::ExtUIOp::create(builder, loc, i64, low),
-                              constant(i64, high));
+  // As two words: of 64-bit sums with the high word as a constant, into which
+  // LLVM combines an `or` and the steps of a loop, ptxas 13.0 loses that word.
+  constexpr unsigned wordBits = 32;
+  Value upper = arith::ConstantOp::create(
+      builder, loc,
+      builder.getI32IntegerAttr(static_cast<int32_t>(high >> wordBits)));
+  Value words = vector::FromElementsOp::create(
+      builder, loc, VectorType::get({2}, i32), ValueRange{low, upper});
+  return vector::ExtractOp::create(
+      builder, loc,
+      vector::BitCastOp::create(builder, loc, VectorType::get({1}, i64), words),
+      ArrayRef<int64_t>{0});
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include "Scheduling/FewColumnsSchedule.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ThreadCopiesSchedule.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Target/Intel/BlockLoads.h"
 #include "TargetInfo/Chip.h"
@@ -367,6 +368,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
                                                std::string *prediction) {
   // The model was not fitted to tiles of few columns.
   if (ScheduleAttr schedule = getFewColumnsSchedule(op, chip))
+    return schedule;
+  // Nor was it fitted to groups of subgroups whose threads copy rows.
+  if (ScheduleAttr schedule = getThreadCopiesSchedule(op, chip))
     return schedule;
   return divideLongTile(
       op, chip,

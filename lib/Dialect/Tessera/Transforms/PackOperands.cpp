@@ -32,6 +32,7 @@
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ThreadCopiesSchedule.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -480,6 +481,10 @@ void Packer::run(ContractOp op) {
       fusePadding(op);
     if (!isPacked && !op.getScheduleAttr())
       packFilter(op, getMatrixForm(op), rows);
+    return;
+  }
+  if (!op.getScheduleAttr() && getThreadCopiesSchedule(op, chip)) {
+    LDBG() << op.getLoc() << ": threads copy the rows";
     return;
   }
   std::array<std::optional<Plan>, 2> plans;

@@ -1,0 +1,95 @@
+//===- ThreadCopiesSchedule.cpp - Rows that threads copy ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// TMA reads rows that begin at multiples of 16 bytes. Operands with other rows
+// are copied to aligned ones (PackOperands.cpp), by a kernel that takes as long
+// as a small matmul. All threads can copy pieces of 8 bytes to the same
+// swizzled tiles instead, and need more instructions for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/ThreadCopiesSchedule.h"
+
+#include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "TargetInfo/Chip.h"
+
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "tessera-choose-schedule"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The narrowest pieces that threads copy.
+static constexpr int64_t pieceBytes = 8;
+
+ScheduleAttr mlir::tessera::getThreadCopiesSchedule(ContractOp op,
+                                                    const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  auto [m, n, k] = getStaticExtents(op, form);
+  int64_t group = chip.policy.groupDefaults.empty()
+                      ? 1
+                      : chip.policy.groupDefaults.front().group,
+          matrices = getLinearExtent(op, form.batch);
+  if (!chip.bulkCopies || !chip.asyncCopy || group < 2 ||
+      chip.processors == 0 || form.gather[0] || form.gather[1] ||
+      op.reducesRows() || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() ||
+      (hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip)) ||
+      !hasRowsOfMultiple(op, 0, pieceBytes) ||
+      !hasRowsOfMultiple(op, 1, pieceBytes) ||
+      llvm::any_of(
+          std::array{m, n, k, matrices},
+          [](int64_t extent) {
+            return ShapedType::isDynamic(extent) || extent < 1;
+          }))
+    return {};
+
+  constexpr int64_t lineBytes = 128, leastSteps = 2, mostStages = 4,
+                    instructionRows = 64, leastUnits = 4;
+  int64_t bytes =
+      std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
+               getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
+  ScheduleFields fields;
+  fields.k = fields.kFragment = lineBytes / bytes;
+  fields.swizzle = true;
+  fields.subgroupsPerFragment = group;
+  int64_t steps = llvm::divideCeil(k, fields.k);
+  if (steps < leastSteps)
+    return {};
+  // The smallest tiles of which each SM has one at most, and that leave no more
+  // than three quarters of the SMs without one.
+  using Tile = std::array<int64_t, 2>;
+  for (Tile tile : {Tile{64, 64}, Tile{64, 128}, Tile{128, 128}}) {
+    int64_t units =
+        llvm::divideCeil(m, tile[0]) * llvm::divideCeil(n, tile[1]) * matrices;
+    if (units > chip.processors)
+      continue;
+    if (units * leastUnits < chip.processors)
+      return {};
+    fields.workgroup = tile;
+    fields.subgroup = {instructionRows, tile[1]};
+    const MatrixInstruction *row = selectInstruction(
+        chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
+        op.getPrecision(), instructionRows, tile[1], fields.k, /*why=*/nullptr,
+        group, /*aInMemory=*/true, op.getUnsignedA() || op.getUnsignedB());
+    if (!row || !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row))
+      return {};
+    for (fields.stages = std::min(mostStages, steps);
+         fields.stages >= leastSteps; --fields.stages) {
+      auto schedule = ScheduleAttr::get(op.getContext(), fields);
+      SmallVector<ScheduleProblem> problems =
+          getScheduleProblems(op, schedule, chip);
+      if (problems.empty())
+        return schedule;
+      LDBG() << op.getLoc()
+             << ": copies by threads: " << problems.front().message;
+    }
+    return {};
+  }
+  return {};
+}

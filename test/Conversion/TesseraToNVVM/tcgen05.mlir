@@ -26,7 +26,7 @@
 // CHECK:       tcgen05.fence::after_thread_sync;
 // CHECK:       mbarrier.try_wait.parity.shared::cta.b64
 // CHECK:       tcgen05.fence::after_thread_sync;
-// CHECK:       or.b64 %{{.+}}, 4611756662049472512;
+// CHECK:       mov.b32 %{{.+}}, 1073758272;
 // CHECK:       setp.ne.b64 %[[LATER:p[0-9]+]], %{{.+}};
 // CHECK:       mov.b32 %[[KIND:r[0-9]+]], 136380432;
 // CHECK:       tcgen05.mma.cta_group::1.kind::f16.collector::a::discard [%[[SUMS:r[0-9]+]]], %{{.+}}, %{{.+}}, %[[KIND]], %[[LATER]];

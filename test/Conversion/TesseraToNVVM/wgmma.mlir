@@ -15,7 +15,8 @@
 // CHECK-LABEL: .entry rows_kernel
 // CHECK:       mbarrier.try_wait.parity
 // CHECK:       or.b64 %{{.+}}, -9223371899415822336
-// CHECK:       or.b64 %{{.+}}, -9223371899415822334
+// CHECK:       or.b32 %{{.+}}, %{{.+}}, 2;
+// CHECK:       or.b64 %{{.+}}, -9223371899415822336
 // CHECK:       or.b64 %{{.+}}, 4611686293305294848
 // CHECK:       add.s32 %{{.+}}, %{{.+}}, 128;
 // CHECK:       or.b64 %{{.+}}, 4611686293305294848

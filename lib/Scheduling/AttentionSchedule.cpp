@@ -13,8 +13,8 @@
 
 #include "Scheduling/AttentionSchedule.h"
 
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
-#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Scheduling/Schedule.h"
 #include "TargetInfo/Chip.h"
 #include "TargetInfo/RowMaps.h"

@@ -10,15 +10,15 @@
 #o = affine_map<(h, m, n, d, e) -> (h, m, e)>
 
 // CHECK-LABEL: func @narrow
-// CHECK:         schedule <workgroup = [64, 32], subgroup = [16, 32], k = 64, kFragment = 64, stages = 1,
+// CHECK:         schedule <workgroup = [64, 64], subgroup = [16, 64], k = 64, kFragment = 64, stages = 1,
 func.func @narrow(%q: memref<32x2048x64xf16>, %k: memref<32x2048x64xf16>, %v: memref<32x2048x64xf16>, %o: memref<32x2048x64xf16>) {
   tessera.attention ins(%q, %k, %v : memref<32x2048x64xf16>, memref<32x2048x64xf16>, memref<32x2048x64xf16>) outs(%o : memref<32x2048x64xf16>) maps [#q, #k, #v, #o] scale 0.125
   return
 }
 
-// More columns: smaller blocks of keys.
+// More columns: more queries for each key.
 // CHECK-LABEL: func @wide
-// CHECK:         schedule <workgroup = [64, 16], subgroup = [16, 16], k = 128, kFragment = 128, stages = 1,
+// CHECK:         schedule <workgroup = [128, 64], subgroup = [16, 64], k = 128, kFragment = 128, stages = 1,
 func.func @wide(%q: memref<16x2048x128xf16>, %k: memref<16x2048x128xf16>, %v: memref<16x2048x128xf16>, %o: memref<16x2048x128xf16>) {
   tessera.attention ins(%q, %k, %v : memref<16x2048x128xf16>, memref<16x2048x128xf16>, memref<16x2048x128xf16>) outs(%o : memref<16x2048x128xf16>) maps [#q, #k, #v, #o] scale 0.125
   return

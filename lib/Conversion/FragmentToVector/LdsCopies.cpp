@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/MemoryIndex.h"
-#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Dialect/Tessera/Utils/Threads.h"
 #include "Patterns.h"
 #include "TargetInfo/Chip.h"

@@ -21,7 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Swizzle.h"
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/Utils/Alignment.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Patterns.h"

@@ -35,12 +35,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Utils/Alignment.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/IndexMath.h"
-#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "NvidiaTarget.h"
 #include "PtxRegisters.h"
 #include "TargetInfo/Chip.h"

@@ -16,9 +16,9 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
-#include "Dialect/Tessera/Utils/Swizzle.h"
 #include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
 

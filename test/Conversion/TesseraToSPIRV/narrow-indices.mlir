@@ -17,6 +17,7 @@
 // CHECK-LABEL: spirv.func @main_kernel
 // CHECK:       spirv.IMul %{{[0-9]+}}, %cst32_i64 : i64
 // CHECK-NOT:   spirv.IMul {{.*}} : i64
+// CHECK:       spirv.SConvert %{{[0-9]+}} : i64 to i32
 // CHECK:       %[[OFFSET:.*]] = spirv.IMul %{{[0-9]+}}, %cst2_i32{{[_0-9]*}} : i32
 // CHECK:       %[[WIDE:.*]] = spirv.UConvert %[[OFFSET]] : i32 to i64
 // CHECK:       %[[ADDRESS:.*]] = spirv.IAdd %{{.*}}, %[[WIDE]] : i64

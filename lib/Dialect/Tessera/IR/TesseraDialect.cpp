@@ -7,8 +7,8 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "Dialect/Tessera/IR/ContractMaps.h"
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/IR/WindowSchedule.h"
-#include "Dialect/Tessera/Utils/Swizzle.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DIALECT_TESSERA_UTILS_SWIZZLE_H
-#define DIALECT_TESSERA_UTILS_SWIZZLE_H
+#ifndef DIALECT_TESSERA_IR_SWIZZLE_H
+#define DIALECT_TESSERA_IR_SWIZZLE_H
 
 #include <cstdint>
 
@@ -40,4 +40,4 @@ inline int64_t getSwizzlePhase(int64_t phase, int64_t phases, int64_t bits) {
 
 } // namespace mlir::tessera
 
-#endif // DIALECT_TESSERA_UTILS_SWIZZLE_H
+#endif // DIALECT_TESSERA_IR_SWIZZLE_H

@@ -26,7 +26,7 @@ func.func @wide(%q: memref<16x2048x128xf16>, %k: memref<16x2048x128xf16>, %v: me
 
 // One subgroup for few queries.
 // CHECK-LABEL: func @few
-// CHECK:         schedule <workgroup = [16, 32], subgroup = [16, 32], k = 64,
+// CHECK:         schedule <workgroup = [16, 64], subgroup = [16, 64], k = 64,
 func.func @few(%q: memref<32x7x64xf16>, %k: memref<32x2048x64xf16>, %v: memref<32x2048x64xf16>, %o: memref<32x7x64xf16>) {
   tessera.attention ins(%q, %k, %v : memref<32x7x64xf16>, memref<32x2048x64xf16>, memref<32x2048x64xf16>) outs(%o : memref<32x7x64xf16>) maps [#q, #k, #v, #o] scale 0.125
   return

@@ -139,8 +139,8 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
                                                           : pitch == 64 ? 2
                                                                         : 3)
                                                      << 62);
-  // As two words: of 64-bit sums with the high word as a constant, into which
-  // LLVM combines an `or` and the steps of a loop, ptxas 13.0 loses that word.
+  // The words are combined last. LLVM makes 64-bit sums of an `or` and the
+  // steps of a loop, and ptxas 13.0 loses the high word of their constants.
   constexpr unsigned wordBits = 32;
   Value upper = arith::ConstantOp::create(
       builder, loc,

@@ -127,9 +127,8 @@ static llvm::Error chooseTasks(const RunOptions &options,
   }
   size_t all = tasks.size();
   if (options.untuned)
-    llvm::erase_if(tasks, [&](const Task &task) {
-      return tuned.contains(task.text.key);
-    });
+    llvm::erase_if(
+        tasks, [&](const Task &task) { return tuned.contains(task.text.key); });
   if (tasks.size() < all)
     messages << "note: --untuned leaves out " << all - tasks.size() << " of "
              << all << " tasks\n";

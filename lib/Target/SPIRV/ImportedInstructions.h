@@ -49,8 +49,8 @@ std::optional<ImportedInstruction> findSubgroupInstruction(StringRef name);
 std::optional<ImportedInstruction> findMatrixInstruction(StringRef name);
 
 /// Replaces the calls in a serialized module by instructions, removes the
-/// functions, and declares capabilities and extensions. Expects functions to
-/// have names. Does nothing if there are no such calls.
+/// functions, and declares capabilities and extensions. Functions must have
+/// names. A module without such calls is not changed.
 void useImportedInstructions(SmallVectorImpl<uint32_t> &words);
 
 } // namespace mlir::tessera

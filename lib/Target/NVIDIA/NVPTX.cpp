@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PtxasDefects.h"
 #include "Runtime/DependentLaunch.h"
 #include "Target/SplitModule.h"
 #include "Target/Target.h"
@@ -19,7 +20,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/TargetSelect.h"
 
 #include <atomic>
@@ -87,53 +87,6 @@ static void markCollectiveAssembly(llvm::Module &module) {
           text.contains("bar.") || text.contains("barrier."))
         call->setConvergent();
     }
-}
-
-/// Whether the function takes a minimum or a maximum of 32-bit integers.
-static bool hasExtremes(llvm::Function &function) {
-  return llvm::any_of(llvm::instructions(function), [](const auto &op) {
-    return llvm::isa<llvm::MinMaxIntrinsic>(op) &&
-           op.getType()->getScalarSizeInBits() == 32;
-  });
-}
-
-/// Writes -x as ~x + 1 in functions with minima and maxima. ptxas of CUDA 13.0
-/// joins two maxima of which one takes a negated number to one of three
-/// numbers (VIMNMX3, from sm_90 on), and forgets the negation.
-static void hideNegations(llvm::Module &module) {
-  for (llvm::Function &function : module) {
-    if (!hasExtremes(function))
-      continue;
-    for (llvm::Instruction &op :
-         llvm::make_early_inc_range(llvm::instructions(function))) {
-      using namespace llvm::PatternMatch;
-      llvm::Value *x;
-      if (op.getType()->getScalarSizeInBits() != 32 ||
-          !match(&op, m_Neg(m_Value(x))))
-        continue;
-      llvm::IRBuilder<> builder(&op);
-      llvm::Type *i32 = builder.getInt32Ty();
-      // As assembly, since LLVM would make the same negation of it again.
-      auto *complement = llvm::InlineAsm::get(
-          llvm::FunctionType::get(i32, {i32}, /*isVarArg=*/false),
-          "not.b32 $0, $1;", "=r,r", /*hasSideEffects=*/false);
-      auto negate = [&](llvm::Value *value) {
-        return builder.CreateAdd(builder.CreateCall(complement, {value}),
-                                 builder.getInt32(1));
-      };
-      llvm::Value *result;
-      if (auto *type = llvm::dyn_cast<llvm::FixedVectorType>(op.getType())) {
-        result = llvm::PoisonValue::get(type);
-        for (unsigned index = 0; index < type->getNumElements(); ++index)
-          result = builder.CreateInsertElement(
-              result, negate(builder.CreateExtractElement(x, index)), index);
-      } else {
-        result = negate(x);
-      }
-      op.replaceAllUsesWith(result);
-      op.eraseFromParent();
-    }
-  }
 }
 
 /// Whether an instruction may access memory that other kernels may access, or
@@ -212,7 +165,7 @@ static FailureOr<std::string> emitModule(ModuleOp kernels, const Chip &chip,
   markCollectiveAssembly(code.get());
   if (failed(code.optimize(*machine)))
     return failure();
-  hideNegations(code.get());
+  avoidPtxasDefects(code.get());
   FailureOr<bool> waits = allWaitFirst(kernels, code.get());
   if (failed(waits))
     return failure();

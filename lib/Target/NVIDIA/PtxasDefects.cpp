@@ -7,13 +7,13 @@
 #include "PtxasDefects.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/Support/KnownBits.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -75,12 +75,51 @@ static bool isByteFloatMma(const llvm::CallInst &call) {
          (text.contains(".e4m3") || text.contains(".e5m2"));
 }
 
-/// Adds a zero that ptxas does not know to constant operands of mma.sync of
-/// 8-bit floats. Chips without that instruction (sm_90, sm_100) execute two of
-/// f16, for which ptxas of CUDA 13.0 converts the halves of each operand; of a
-/// constant's upper half it makes another number: 0x50 for 0.
+/// A zero that ptxas does not know: a product of two numbers that follow each
+/// other is even. It does know that a lane's number is less than 32. As
+/// assembly, since LLVM would find the zero.
+static llvm::Value *emitHiddenZero(llvm::IRBuilder<> &builder) {
+  auto *zero = llvm::InlineAsm::get(
+      llvm::FunctionType::get(builder.getInt32Ty(), /*isVarArg=*/false),
+      "{ .reg .b32 a, b; mov.u32 a, %laneid; add.u32 b, a, 1; "
+      "mul.lo.u32 a, a, b; and.b32 $0, a, 1; }",
+      "=r", /*hasSideEffects=*/false);
+  return builder.CreateCall(zero);
+}
+
+/// Whether code generation may find that elements of a value are constant: it
+/// follows each element of a vector through branches, which LLVM's optimizer
+/// does not.
+static bool hasConstants(llvm::Value *value,
+                         llvm::SmallPtrSetImpl<llvm::Value *> &seen) {
+  if (llvm::isa<llvm::Constant>(value))
+    return !llvm::isa<llvm::UndefValue>(value);
+  if (!seen.insert(value).second ||
+      !llvm::isa<llvm::ExtractElementInst, llvm::InsertElementInst,
+                 llvm::ShuffleVectorInst, llvm::BitCastInst, llvm::SelectInst,
+                 llvm::PHINode, llvm::FreezeInst>(value))
+    return false;
+  auto *op = llvm::cast<llvm::Instruction>(value);
+  // Without the number of an element and the condition.
+  unsigned first = llvm::isa<llvm::SelectInst>(op) ? 1 : 0,
+           end = llvm::isa<llvm::ExtractElementInst>(op) ? 1
+                 : llvm::isa<llvm::InsertElementInst>(op)
+                     ? 2
+                     : op->getNumOperands();
+  for (unsigned index = first; index < end; ++index)
+    if (hasConstants(op->getOperand(index), seen))
+      return true;
+  return false;
+}
+
+/// Adds a zero that ptxas does not know to operands of mma.sync of 8-bit floats
+/// that may be constant. Chips without that instruction (sm_90, sm_100) execute
+/// two of f16, for which ptxas of CUDA 13.0 converts the halves of each
+/// operand. If it finds late that one is constant, it makes another number of
+/// its upper half: 0x50 or 8 for 0.
 static void hideConstantOperands(llvm::Module &module) {
-  for (llvm::Function &function : module)
+  for (llvm::Function &function : module) {
+    llvm::Value *zero = nullptr;
     for (llvm::Instruction &op : llvm::instructions(function)) {
       auto *call = llvm::dyn_cast<llvm::CallInst>(&op);
       if (!call || !isByteFloatMma(*call))
@@ -89,19 +128,18 @@ static void hideConstantOperands(llvm::Module &module) {
       auto *sums = llvm::dyn_cast<llvm::StructType>(call->getType());
       unsigned count = call->arg_size() - (sums ? sums->getNumElements() : 1);
       for (unsigned index = 0; index < count; ++index) {
-        // Code generation finds constants that are elements of vectors.
         llvm::Use &use = call->getArgOperandUse(index);
-        if (!llvm::computeKnownBits(use, module.getDataLayout()).isConstant())
+        llvm::SmallPtrSet<llvm::Value *, 16> seen;
+        if (!hasConstants(use, seen))
           continue;
-        llvm::IRBuilder<> builder(call);
-        // A lane's number is less than 32. As assembly, since LLVM knows it.
-        auto *zero = llvm::InlineAsm::get(
-            llvm::FunctionType::get(builder.getInt32Ty(), /*isVarArg=*/false),
-            "{ .reg .b32 lane; mov.u32 lane, %laneid; shr.u32 $0, lane, 5; }",
-            "=r", /*hasSideEffects=*/false);
-        use.set(builder.CreateOr(use, builder.CreateCall(zero)));
+        if (!zero) {
+          llvm::IRBuilder<> builder(&*function.getEntryBlock().begin());
+          zero = emitHiddenZero(builder);
+        }
+        use.set(llvm::IRBuilder<>(call).CreateOr(use, zero));
       }
     }
+  }
 }
 
 void mlir::tessera::avoidPtxasDefects(llvm::Module &module) {

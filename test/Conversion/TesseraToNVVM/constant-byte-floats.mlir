@@ -4,7 +4,7 @@
 // RUN: gpu-runner %s --target=cpu:emulate=sm_90a --arg=int:1 --arg=int:2 --arg=int:3 --verify | FileCheck %s --check-prefix=EXEC
 // EXEC: verified (max abs err 0, max rel err 0, checked 14784, exact)
 
-// CHECK:      mov.u32 lane, %laneid; shr.u32 [[ZERO:%r[0-9]+]], lane, 5;
+// CHECK:      mov.u32 a, %laneid; add.u32 b, a, 1; mul.lo.u32 a, a, b; and.b32 [[ZERO:%r[0-9]+]], a, 1;
 // CHECK:      mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32
 // CHECK-SAME: {%r{{[0-9]+}}, %r{{[0-9]+}}, [[ZERO]], [[ZERO]]}, {%r{{[0-9]+}}, [[ZERO]]}
 

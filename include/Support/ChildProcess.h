@@ -44,6 +44,8 @@ public:
   /// Kills the process and its descendants; returns its wait status. Absent if
   /// none runs.
   std::optional<int> kill();
+  /// Kills the process and its descendants without waiting for their end.
+  void beginKill();
 
 private:
   pid_t pid = -1;

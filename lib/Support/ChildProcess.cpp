@@ -97,12 +97,18 @@ std::optional<int> ChildProcess::poll() {
   return status;
 }
 
-std::optional<int> ChildProcess::kill() {
+void ChildProcess::beginKill() {
   if (pid <= 0)
-    return std::nullopt;
+    return;
   // The group exists once the child has made it.
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);
+}
+
+std::optional<int> ChildProcess::kill() {
+  if (pid <= 0)
+    return std::nullopt;
+  beginKill();
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
     ;

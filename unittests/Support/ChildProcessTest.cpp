@@ -71,6 +71,16 @@ TEST(ChildProcessTest, PassesFiles) {
   close(second[0]);
 }
 
+TEST(ChildProcessTest, BeginsToKillWithoutWaiting) {
+  ChildProcess process;
+  ASSERT_EQ(process.start("sleep", {"sleep", "1000"}, {}), 0);
+  process.beginKill();
+  EXPECT_TRUE(process.isRunning()) << "it has been reaped";
+  EXPECT_EQ(describeStatus(waitFor(process)), "signal 9 (Killed)");
+  process.beginKill();
+  EXPECT_EQ(process.kill(), std::nullopt);
+}
+
 TEST(ChildProcessTest, KillsDescendants) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

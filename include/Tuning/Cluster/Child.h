@@ -50,6 +50,7 @@ public:
   /// (Segmentation fault)", with its last words. `isGone`: the channel has
   /// ended, so that it is dying by itself.
   std::string end(bool isGone) override;
+  void beginEnd() override { process.beginKill(); }
 
 private:
   explicit Child(std::unique_ptr<::tessera::runtime::NamelessFile> log)

@@ -25,6 +25,8 @@ public:
   /// Ends it now, and returns how it ended, as far as that is known. `isGone`:
   /// its channel has ended, so that it is dying by itself.
   virtual std::string end(bool isGone) = 0;
+  /// Lets it end now, without waiting for it: `end` or the destructor does.
+  virtual void beginEnd() {}
   /// How it ended, once its host has reported it; only for other hosts.
   virtual std::optional<std::string> getEnd() const { return std::nullopt; }
 };

@@ -79,6 +79,9 @@ public:
   /// `candidateLimit`: seconds that a candidate may run.
   WorkerPool(StartWorker start, double candidateLimit)
       : startWorker(std::move(start)), candidateLimit(candidateLimit) {}
+  /// Ends all workers at once: a driver takes long to end a process that has a
+  /// device open.
+  ~WorkerPool();
 
   std::list<Compiler> compilers;
   std::list<Measurer> measurers;

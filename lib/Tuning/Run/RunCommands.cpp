@@ -232,6 +232,8 @@ RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
   os << "records: run " << *run << " in " << options.db << "\n";
   if (options.json)
     printObject(std::move(root), console.output);
+  // Before the workers end.
+  console.output.flush();
   if (!isGood)
     return RunEnd::Failed;
   if (!tuner.hasMeasured()) {
@@ -310,6 +312,8 @@ RunEnd tessera::tuning::replayRecords(const RunOptions &options,
   os << "records: run " << *run << " in " << options.db << "\n";
   if (options.json)
     printObject(std::move(root), console.output);
+  // Before the workers end.
+  console.output.flush();
   if (!isGood)
     return RunEnd::Failed;
   bool isLost = llvm::any_of(tuner.getStates(), [](const TaskState &state) {

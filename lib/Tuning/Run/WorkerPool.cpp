@@ -10,6 +10,15 @@
 
 using namespace tessera::tuning;
 
+WorkerPool::~WorkerPool() {
+  auto beginEnd = [](WorkerSlot &slot) {
+    if (slot.child)
+      slot.child->beginEnd();
+  };
+  llvm::for_each(compilers, beginEnd);
+  llvm::for_each(measurers, beginEnd);
+}
+
 bool WorkerPool::start(Compiler &compiler, std::string &why) {
   compiler.known.clear();
   compiler.dying.reset();

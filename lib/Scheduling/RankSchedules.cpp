@@ -248,12 +248,13 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
   std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
   numRankedSchedules += ranked.size();
   unsigned checked = 0;
+  ScheduleChecker checker(op, chip);
   for (const RankedSchedule &one : ranked) {
     if (one.time * margin >= ofBase.time || checked++ == mostRankedChecks)
       break;
     ++numCheckedSchedules;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
-    if (!getScheduleProblems(op, schedule, chip).empty())
+    if (!checker.isLegal(schedule))
       continue;
     LDBG() << op.getLoc() << ": by the model, " << one.time
            << " ns: " << schedule << " rather than " << ofBase.time

@@ -216,6 +216,8 @@ def check_networks(options, exported, keys, folder):
 
     with open(os.path.join(options.output, "check.jsonl"), "w") as log:
         dropped = find_useless(uses, measure, is_late=is_late)
+        # Nor those of tasks that no network has.
+        dropped |= keys - set().union(*uses.values())
         left = {model: used - dropped for model, used in uses.items()}
         return dropped | find_slower(left, measure, is_late=is_late)
 

@@ -202,6 +202,9 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
   std::vector<ScheduleFields> schedules;
+  // Few have more.
+  constexpr size_t expected = 16384;
+  schedules.reserve(expected);
   auto add = [&](const ScheduleFields &fields) { schedules.push_back(fields); };
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);

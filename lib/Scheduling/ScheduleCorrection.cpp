@@ -8,11 +8,24 @@
 
 #include "TargetInfo/Chip.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <cmath>
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+/// The same as `std::log2`, faster for powers of two, which most sizes are.
+static double getLog2(double value) {
+  constexpr unsigned mantissa = std::numeric_limits<double>::digits - 1;
+  constexpr uint64_t bias = 1023, infinite = 2047;
+  uint64_t bits = llvm::bit_cast<uint64_t>(value), exponent = bits >> mantissa;
+  bool isPower = (bits & ((uint64_t(1) << mantissa) - 1)) == 0;
+  return isPower && exponent > 0 && exponent < infinite
+             ? double(int64_t(exponent) - int64_t(bias))
+             : std::log2(value);
+}
 
 namespace {
 /// Collects features in their order: the values with a stride, and maybe the
@@ -32,11 +45,9 @@ public:
       names[count] = name;
     ++count;
   }
-  void addLog(StringRef name, double value) { add(name, std::log2(value)); }
+  void addLog(StringRef name, double value) { add(name, getLog2(value)); }
   /// For a number that may be 0.
-  void addCount(StringRef name, double value) {
-    add(name, std::log2(1 + value));
-  }
+  void addCount(StringRef name, double value) { add(name, getLog2(1 + value)); }
 
 private:
   float *values;
@@ -288,6 +299,17 @@ mlir::tessera::getCorrections(const ScheduledMatmul &matmul,
                           : rates.corrections.drop_front(half);
 }
 
+/// The schedules of the next block: those of one tile have more features in
+/// common, so a tile begins a block unless the block would be short.
+static size_t countTogether(ArrayRef<ScheduleFields> schedules, size_t most) {
+  size_t count = std::min(most, schedules.size());
+  for (size_t at = count; count < schedules.size() && at > most / 2; --at)
+    if (schedules[at].workgroup != schedules[at - 1].workgroup ||
+        schedules[at].subgroup != schedules[at - 1].subgroup)
+      return at;
+  return count;
+}
+
 void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
                                       ArrayRef<ScheduleFields> schedules,
                                       const Chip &chip,
@@ -297,9 +319,9 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
   ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates);
   auto block = std::make_unique<FeatureBlock>(matmul);
   FeatureBlock::Sums sums;
-  for (size_t first = 0; first < schedules.size();
-       first += FeatureBlock::size) {
-    size_t count = std::min(FeatureBlock::size, schedules.size() - first);
+  size_t count = 0;
+  for (size_t first = 0; first < schedules.size(); first += count) {
+    count = countTogether(schedules.drop_front(first), FeatureBlock::size);
     for (size_t i = 0; i < count; ++i) {
       const ScheduleFields &fields = schedules[first + i];
       ScheduleWork work = describeWork(matmul, fields, chip);

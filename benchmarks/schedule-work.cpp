@@ -188,9 +188,12 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
 static void printTimes(std::map<std::string, Task> &tasks) {
   struct Total {
     double sum = 0, most = 0;
+    size_t numLong = 0;
     void add(double value) {
+      constexpr double longest = 20;
       sum += value;
       most = std::max(most, value);
+      numLong += value > longest;
     }
   };
   Total counts, ranking, choices;
@@ -218,9 +221,14 @@ static void printTimes(std::map<std::string, Task> &tasks) {
   for (auto [name, total] : {std::pair{"ranked schedules", counts},
                              {"ms to rank them", ranking},
                              {"ms of the choice with copies", choices}})
-    llvm::outs() << llvm::format("%-30s mean %9.2f, most %9.2f\n", name,
+    llvm::outs() << llvm::format("%-30s mean %9.2f, most %9.2f", name,
                                  total.sum / static_cast<double>(number),
-                                 total.most);
+                                 total.most)
+                 << (name == StringRef("ranked schedules")
+                         ? std::string()
+                         : ", above 20: " + std::to_string(total.numLong) +
+                               " of " + std::to_string(number))
+                 << "\n";
 }
 
 int main(int argc, char **argv) {

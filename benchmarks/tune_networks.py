@@ -12,10 +12,11 @@ Writes into the folder OUTPUT
     networks.md       the settled and the cold time of each network with these records, and with the
                       compiler's choices alone, in turns: the least of --rounds rounds each
     compare*.json     the output of gpu-runner
-    dropped.txt       with --check: the records that were dropped since a network is slower with them
+    check.jsonl       with --check: the settled time of each network with each set of records
+    dropped.txt       with --check: the records that were dropped since no network is faster with them
 
---check measures each network without the records, and with all but one where it is slower with them: kernels of a
-graph overlap, so the fastest kernels by themselves may not be the fastest together.
+--check measures each network without the records, with each of them alone, and with all that are left: the kernels
+of a graph overlap, so the fastest kernel by itself may not be the fastest one in its network.
 
 Databases of earlier runs (--with=FILE.jsonl.xz, several times) are merged with this one: their fastest
 schedules are tried first. --budget=0 measures nothing, and selects from these. --leave-out=FILE has keys
@@ -27,6 +28,7 @@ import json
 import lzma
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -106,9 +108,39 @@ def write_selected(exported, keys, path, left=(), numbered=False):
                 file.write(line + "\n")
 
 
-def find_slower(networks, measure, noise=0.005):
-    """The keys of records without which networks are faster. `networks` has the keys that each uses; `measure` takes
-    pairs of a network and the keys that are left out, and returns a time for each, or None."""
+def find_useless(networks, measure, noise=0.003, is_late=lambda: False):
+    """The keys of records that, alone, make no network faster, or one slower. `networks` has the keys that each uses;
+    `measure` takes pairs of a network and the keys that are left out, and returns a time for each, or None. Networks
+    that gain least from all of their records come first. When it is late, the records of the others are judged
+    together."""
+    every = {network: frozenset(keys) for network, keys in networks.items() if keys}
+    times = measure([(network, left) for network, keys in every.items() for left in (keys, frozenset())])
+    ratios = {network: after / before if before and after else math.inf
+              for network, before, after in zip(every, times[0::2], times[1::2])}
+    without = dict(zip(every, times[0::2]))
+    alone = {}
+    for network in sorted(every, key=lambda name: (-ratios[name], name)):
+        if is_late():
+            break
+        if not without[network]:
+            continue
+        keys = sorted(every[network])
+        again, *ofs = measure([(network, every[network])] + [(network, every[network] - {key}) for key in keys])
+        # The network is measured twice without records, which shows the noise.
+        least = min(took or math.inf for took in (without[network], again))
+        for key, took in zip(keys, ofs):
+            alone.setdefault(key, []).append(took / least if took else math.inf)
+    useless = set()
+    for key in set().union(*every.values()):
+        ofs = alone.get(key) or [ratios[network] for network, keys in every.items() if key in keys]
+        if max(ofs) > 1 + noise or min(ofs) >= 1 - noise:
+            useless.add(key)
+    return useless
+
+
+def find_slower(networks, measure, noise=0.005, is_late=lambda: False):
+    """The keys of records without which networks are faster together. Arguments as above. When it is late, all
+    records of a slower network are left out."""
     dropped, checked = set(), []
     for network, keys in networks.items():
         none, every = measure([(network, frozenset(keys)), (network, frozenset())])
@@ -116,21 +148,24 @@ def find_slower(networks, measure, noise=0.005):
             checked.append((network, none))
     for network, none in checked:
         keys = networks[network]
+        if is_late():
+            dropped |= keys
+            continue
         best, = measure([(network, frozenset(dropped & keys))])
         while best and best > none * (1 + noise) and keys - dropped:
             left = sorted(keys - dropped)
             times = measure([(network, frozenset((dropped & keys) | {key})) for key in left])
-            time, key = min((time or math.inf, key) for time, key in zip(times, left))
+            least, key = min((took or math.inf, key) for took, key in zip(times, left))
             # The last one is the compiler's choice for all.
-            if time > best * (1 - noise / 2):
+            if least > best * (1 - noise / 2):
                 break
             dropped.add(key)
-            best = time
+            best = least
     return dropped
 
 
 def check_networks(options, exported, keys, folder):
-    """find_slower with gpu-runner."""
+    """find_useless and find_slower with gpu-runner."""
     runner = os.path.join(options.bin, "gpu-runner")
     environment = {**os.environ, "TESSERA_CACHE_DIR": os.path.join(folder, "cache")}
     databases = {}
@@ -152,22 +187,39 @@ def check_networks(options, exported, keys, folder):
     def measure(variants):
         lines = [[model, f"--target={options.target}", "--arg=random", f"--schedule-db={make(left)}"]
                  for model, left in variants]
+        order = random.Random(len(lines)).sample(range(len(lines)), len(lines))
         with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) * 3 // 4)) as pool:
             list(pool.map(lambda line: subprocess.run([runner, *line, "--repeat=1"], env=environment,
                                                       capture_output=True, check=False), lines))
         with open(os.path.join(folder, "batch"), "w") as file:
-            file.writelines(" ".join([*line, "--bench=400", "--json"]) + "\n" for line in lines)
+            file.writelines(" ".join([*lines[at], f"--bench={options.check_runs}", "--json"]) + "\n" for at in order)
         done = subprocess.run([runner, f"--batch={file.name}"], env=environment, text=True, capture_output=True, check=False)
         times = [None] * len(lines)
         parts = re.split(r"=== line (\d+): exit status \d+\n?", done.stdout)
         for text, which in zip(parts[0::2], parts[1::2]):
             try:
-                times[int(which) - 1] = json.loads(text)["bench"]["settled"]["ms"]
+                times[order[int(which) - 1]] = json.loads(text)["bench"]["settled"]["ms"]
             except (ValueError, KeyError):
                 continue
+        for (model, left), took in zip(variants, times):
+            log.write(json.dumps({"network": model, "records": sorted(uses[model] - left), "ms": took}) + "\n")
+        log.flush()
         return times
 
-    return find_slower({model: list_keys(model) for model in options.models}, measure)
+    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) * 3 // 4)) as pool:
+        make(frozenset(), True)
+        uses = dict(zip(options.models, pool.map(list_keys, options.models)))
+    end = time.monotonic() + options.check_seconds if options.check_seconds else math.inf
+
+    def is_late():
+        return time.monotonic() > end
+
+    with open(os.path.join(options.output, "check.jsonl"), "w") as log:
+        dropped = find_useless(uses, measure, is_late=is_late)
+        # Nor those of tasks that no network has.
+        dropped |= keys - set().union(*uses.values())
+        left = {model: used - dropped for model, used in uses.items()}
+        return dropped | find_slower(left, measure, is_late=is_late)
 
 
 def list_runs(options, database, extra, variants=VARIANTS):
@@ -251,7 +303,9 @@ def main():
     parser.add_argument("--source", default="docs/benchmarks/h200-network-tuning.md", help="what the records name as their origin")
     parser.add_argument("--with", dest="earlier", action="append", default=[], metavar="FILE")
     parser.add_argument("--leave-out", metavar="FILE")
-    parser.add_argument("--check", action="store_true", help="drops records with which a whole network is slower")
+    parser.add_argument("--check", action="store_true", help="keeps only records with which whole networks are faster")
+    parser.add_argument("--check-runs", type=int, default=400, help="runs of each measurement of a network (400)")
+    parser.add_argument("--check-seconds", type=int, help="after so many seconds, records are judged together")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison (3); 0: there is none")
     parser.add_argument("--seconds", type=int, default=300, help="seconds of the rounds at most (300)")
     parser.add_argument("--bin", default="build/dev/bin", help="the folder of gpu-tune and gpu-runner (build/dev/bin)")
@@ -292,7 +346,7 @@ def main():
                 file.write(records)
             with open(os.path.join(options.output, "dropped.txt"), "w") as file:
                 file.writelines(key + "\n" for key in sorted(dropped))
-            print(f"{len(dropped)} of them dropped, with which networks are slower", flush=True)
+            print(f"{len(dropped)} of them dropped, with which no network is faster", flush=True)
         if not options.rounds:
             return
         selected = os.path.join(folder, "selected.db")

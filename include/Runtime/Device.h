@@ -525,7 +525,8 @@ std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
 /// environment variable TESSERA_CPU_THREADS overrides the number. Where the
 /// code and the driver permit it, a CUDA device launches a kernel of a run
 /// before the kernel before it has ended, unless TESSERA_DEPENDENT_LAUNCH is
-/// `off`.
+/// `off`; with `unit`, both kernels must have at most one workgroup for each
+/// multiprocessor.
 Expected<std::unique_ptr<Device>> openDevice(const std::string &target,
                                              int ordinal = 0);
 

@@ -28,7 +28,9 @@ struct StagedTiles {
   int64_t outputBytes = 0;
 };
 
-/// The tiles that `schedule` stages for `op` in its matrix form, on `chip`.
+/// The tiles that a schedule stages for `op` in its matrix form, on `chip`.
+StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
+                           const ScheduleFields &fields, const Chip &chip);
 StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
                            ScheduleAttr schedule, const Chip &chip);
 

@@ -7,7 +7,10 @@
 #ifndef SCHEDULING_SCHEDULECHECK_H
 #define SCHEDULING_SCHEDULECHECK_H
 
+#include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "Scheduling/Schedule.h"
+
+#include "llvm/ADT/MapVector.h"
 
 #include <string>
 
@@ -57,6 +60,24 @@ struct RegisterEstimate {
 RegisterEstimate estimateRegisters(ContractOp op, ScheduleAttr schedule,
                                    const Chip &chip,
                                    const MatrixInstruction &row);
+
+/// Checks several schedules of one contraction, and derives what depends on the
+/// contraction alone once.
+class ScheduleChecker {
+public:
+  ScheduleChecker(ContractOp op, const Chip &chip)
+      : op(op), chip(chip), form(getMatrixForm(op)) {}
+  /// See `getScheduleProblems`.
+  SmallVector<ScheduleProblem> getProblems(ScheduleAttr schedule);
+  bool isLegal(ScheduleAttr schedule) { return getProblems(schedule).empty(); }
+
+private:
+  ContractOp op;
+  const Chip &chip;
+  MatrixForm form;
+  /// The permitted instructions, by their number of subgroups.
+  llvm::SmallMapVector<int64_t, SmallVector<const MatrixInstruction *>, 4> rows;
+};
 
 /// The constraints that `op` violates on `chip` with `schedule`. Empty if there
 /// are none.

@@ -633,9 +633,11 @@ def TesseraMergeKernels : Pass<"tessera-merge-kernels", "ModuleOp"> {
     Expects kernels in `gpu.module`s of their own, as `gpu-kernel-outlining`
     leaves them. Kernels that differ in their names and locations alone, and that
     one function launches, become the first one of them: layers of a network that
-    have the same sizes are compiled once. Kernels with different schedules,
-    purposes or other entries in the attributes of the module are kept, since
-    these are reported by the kernel's name. So are modules of several kernels.
+    have the same sizes are compiled once. Kernels with different schedules or
+    purposes in the attributes of the module are kept, since these are reported
+    by the kernel's name. So are modules of several kernels. The origins and
+    predictions of schedules are texts, which name a matmul or a record: the
+    kernel that is left has those of all.
     The ops of the kernel that is left have the locations of all, so that reports
     on matmuls name each line of the source.
 

@@ -424,6 +424,26 @@ Status DriverDevice::raiseDynamicLimit(const char *kernel,
   return Status::success();
 }
 
+Status DriverDevice::prepareShape(LoadedKernel &function,
+                                  const LaunchRequest &request) {
+  if (Status status =
+          raiseDynamicLimit(request.kernel, function, request.workgroupBytes);
+      !status.ok())
+    return status;
+  if (!function.waits || !overlapsResident() ||
+      __atomic_load_n(&function.residentWorkgroups, __ATOMIC_RELAXED) != 0)
+    return Status::success();
+  // Without an answer, as many as there are units may overlap.
+  int count = 0;
+  DriverResult result =
+      occupancy(&count, function.handle,
+                request.block[0] * request.block[1] * request.block[2],
+                request.workgroupBytes);
+  __atomic_store_n(&function.residentWorkgroups,
+                   result.failed() ? 1 : std::max(count, 1), __ATOMIC_RELAXED);
+  return Status::success();
+}
+
 Status DriverDevice::checkLaunch(const LaunchRequest &request,
                                  const LoadedKernel &function) {
   static const char axis[] = "xyz";
@@ -526,9 +546,7 @@ Status DriverDevice::launchFound(LoadedKernel &function,
     return Status::success();
   if (Status status = checkLaunch(request, function); !status.ok())
     return status;
-  if (Status status =
-          raiseDynamicLimit(request.kernel, function, request.workgroupBytes);
-      !status.ok())
+  if (Status status = prepareShape(function, request); !status.ok())
     return status;
   DriverResult result = queue ? launchIn(*queue, function.handle, request)
                               : queueLaunch(function.handle, request);
@@ -588,7 +606,7 @@ Status DriverDevice::prepareLaunch(LoadedKernel &kernel,
     return getFault();
   if (Status status = checkLaunch(request, kernel); !status.ok())
     return status;
-  return raiseDynamicLimit(request.kernel, kernel, request.workgroupBytes);
+  return prepareShape(kernel, request);
 }
 
 Expected<WorkGraph *> DriverDevice::makeGraph(const WorkList &work) {

@@ -16,6 +16,7 @@
 
 #include "Runtime/Device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -56,6 +57,9 @@ struct LoadedKernel {
   /// Its threads wait for the kernel before it ahead of any access to memory,
   /// so that the device may launch it before that kernel has ended.
   bool waits = false;
+  /// Workgroups of its first launch that a unit of the device holds at once; 0
+  /// before that. An atomic, like the number below.
+  int residentWorkgroups = 0;
   /// Concurrent launches since the last wait. An atomic type would keep kernels
   /// from being moved.
   uint64_t concurrentLaunches = 0;
@@ -64,14 +68,18 @@ struct LoadedKernel {
 /// Whether a kernel may begin before the one before it has ended. Both have to
 /// wait: the second one for the first one, and the first one for all earlier
 /// ones, which then have ended when the second one begins. Neither may have
-/// more workgroups than the device has `units`: an earlier one with more hides
-/// the latency of the launch by itself, and workgroups of a later one that
-/// begin early are not spread evenly.
+/// more workgroups than the device, which has `units`, holds at once: an
+/// earlier one with more hides the latency of the launch by itself, and
+/// workgroups of a later one that begin early are not spread evenly.
 inline bool mayOverlap(const LoadedKernel *previous, int64_t previousWorkgroups,
                        const LoadedKernel &kernel, int64_t workgroups,
                        int64_t units) {
+  auto isHeld = [&](const LoadedKernel &one, int64_t count) {
+    int ofUnit = __atomic_load_n(&one.residentWorkgroups, __ATOMIC_RELAXED);
+    return count <= units * std::max(ofUnit, 1);
+  };
   return previous && previous->waits && kernel.waits &&
-         previousWorkgroups <= units && workgroups <= units;
+         isHeld(*previous, previousWorkgroups) && isHeld(kernel, workgroups);
 }
 
 class DriverDevice : public Device {
@@ -154,6 +162,9 @@ protected:
   virtual DriverResult occupancy(int *workgroups, void *function,
                                  int64_t blockThreads,
                                  int64_t workgroupBytes) = 0;
+
+  /// Whether kernels of more workgroups than the device has units overlap.
+  virtual bool overlapsResident() const { return true; }
 
   // Queues of the caller's, for drivers that take them.
 
@@ -284,6 +295,9 @@ private:
   Expected<LoadedKernel *> find(const char *kernel, const char *imageName);
   Status raiseDynamicLimit(const char *kernel, LoadedKernel &function,
                            int64_t bytes);
+  /// Makes the driver accept the memory of a launch, and counts the kernel's
+  /// `residentWorkgroups`.
+  Status prepareShape(LoadedKernel &function, const LaunchRequest &request);
   Status checkLaunch(const LaunchRequest &request,
                      const LoadedKernel &function);
   Status launchFound(LoadedKernel &function, const LaunchRequest &request,

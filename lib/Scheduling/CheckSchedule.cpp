@@ -20,12 +20,13 @@ namespace {
 /// constraint.
 class Checker {
 public:
-  Checker(ContractOp op, ScheduleAttr schedule, const Chip &chip)
-      : op(op), form(getMatrixForm(op)), schedule(schedule), chip(chip),
+  Checker(ContractOp op, const MatrixForm &form,
+          ArrayRef<const MatrixInstruction *> rows, ScheduleAttr schedule,
+          const Chip &chip)
+      : op(op), form(form), schedule(schedule), chip(chip),
         tile{schedule.getSubgroup()[0] / schedule.getVthread()[0],
              schedule.getSubgroup()[1] / schedule.getVthread()[1]},
-        rows(getPermittedInstructions(op, form, chip,
-                                      schedule.getSubgroupsPerFragment())) {
+        rows(rows) {
     for (const MatrixInstruction *row : rows)
       if (!instruction && tile[0] % row->m == 0 && tile[1] % row->n == 0 &&
           schedule.getKFragment() % row->k == 0)
@@ -82,12 +83,12 @@ private:
   }
 
   ContractOp op;
-  MatrixForm form;
+  const MatrixForm &form;
   ScheduleAttr schedule;
   const Chip &chip;
   /// The tile of one fragment.
   std::array<int64_t, 2> tile;
-  SmallVector<const MatrixInstruction *> rows;
+  ArrayRef<const MatrixInstruction *> rows;
   /// The instruction that computes the fragments' matmul; null if there is
   /// none.
   const MatrixInstruction *instruction = nullptr;
@@ -628,9 +629,20 @@ void Checker::checkBatches() {
 }
 
 SmallVector<ScheduleProblem>
+ScheduleChecker::getProblems(ScheduleAttr schedule) {
+  int64_t group = schedule.getSubgroupsPerFragment();
+  auto found = rows.find(group);
+  if (found == rows.end())
+    found =
+        rows.insert({group, getPermittedInstructions(op, form, chip, group)})
+            .first;
+  return Checker(op, form, found->second, schedule, chip).run();
+}
+
+SmallVector<ScheduleProblem>
 mlir::tessera::getScheduleProblems(ContractOp op, ScheduleAttr schedule,
                                    const Chip &chip) {
-  return Checker(op, schedule, chip).run();
+  return ScheduleChecker(op, chip).getProblems(schedule);
 }
 
 LogicalResult mlir::tessera::checkSchedule(ContractOp op, ScheduleAttr schedule,

@@ -114,6 +114,7 @@ private:
   ContractOp op;
   const Chip &chip;
   const MatrixForm &form;
+  ScheduleChecker checker;
   Problem problem;
 };
 
@@ -122,7 +123,7 @@ private:
 GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                            const MatrixForm &form,
                            const std::array<int64_t, 3> &extents)
-    : op(op), chip(chip), form(form) {
+    : op(op), chip(chip), form(form), checker(op, chip) {
   // Dynamic extents are treated as large.
   constexpr int64_t large = 8192;
   auto known = [&](int64_t extent) {
@@ -329,14 +330,14 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   // With fewer than three slots, matmuls wait for copies.
   auto makeWith = [&](bool stageOutput, int64_t least,
                       int64_t outputTiles = 1) -> ScheduleAttr {
+    fields.stageOutput = stageOutput;
     for (int64_t stages = most; stages >= std::min(most, least); --stages) {
       fields.stages = stages;
-      fields.stageOutput = stageOutput;
+      StagedTiles tiles = getStagedTiles(op, form, fields, chip);
+      if (tiles.bytes + outputTiles * tiles.outputBytes > room)
+        continue;
       auto schedule = ScheduleAttr::get(op.getContext(), fields);
-      StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
-      if (tiles.bytes + outputTiles * tiles.outputBytes <= room)
-        return getScheduleProblems(op, schedule, chip).empty() ? schedule
-                                                               : ScheduleAttr();
+      return checker.isLegal(schedule) ? schedule : ScheduleAttr();
     }
     return {};
   };

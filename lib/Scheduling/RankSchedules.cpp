@@ -202,6 +202,9 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
   std::vector<ScheduleFields> schedules;
+  // Few have more.
+  constexpr size_t expected = 16384;
+  schedules.reserve(expected);
   auto add = [&](const ScheduleFields &fields) { schedules.push_back(fields); };
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
@@ -248,12 +251,13 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
   std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
   numRankedSchedules += ranked.size();
   unsigned checked = 0;
+  ScheduleChecker checker(op, chip);
   for (const RankedSchedule &one : ranked) {
     if (one.time * margin >= ofBase.time || checked++ == mostRankedChecks)
       break;
     ++numCheckedSchedules;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
-    if (!getScheduleProblems(op, schedule, chip).empty())
+    if (!checker.isLegal(schedule))
       continue;
     LDBG() << op.getLoc() << ": by the model, " << one.time
            << " ns: " << schedule << " rather than " << ofBase.time

@@ -8,10 +8,24 @@
 
 #include "TargetInfo/Chip.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+/// The same as `std::log2`, faster for powers of two, which most sizes are.
+static double getLog2(double value) {
+  constexpr unsigned mantissa = std::numeric_limits<double>::digits - 1;
+  constexpr uint64_t bias = 1023, infinite = 2047;
+  uint64_t bits = llvm::bit_cast<uint64_t>(value), exponent = bits >> mantissa;
+  bool isPower = (bits & ((uint64_t(1) << mantissa) - 1)) == 0;
+  return isPower && exponent > 0 && exponent < infinite
+             ? double(int64_t(exponent) - int64_t(bias))
+             : std::log2(value);
+}
 
 namespace {
 /// Collects features in their order: the values with a stride, and maybe the
@@ -21,9 +35,8 @@ public:
   explicit FeatureList(float *values, size_t stride = 1,
                        StringRef *names = nullptr)
       : values(values), stride(stride), names(names) {}
-  ~FeatureList() {
-    assert(count == numScheduleFeatures && "a feature is missing");
-  }
+
+  size_t size() const { return count; }
 
   void add(StringRef name, double value) {
     assert(count < numScheduleFeatures && "too many features");
@@ -32,11 +45,9 @@ public:
       names[count] = name;
     ++count;
   }
-  void addLog(StringRef name, double value) { add(name, std::log2(value)); }
+  void addLog(StringRef name, double value) { add(name, getLog2(value)); }
   /// For a number that may be 0.
-  void addCount(StringRef name, double value) {
-    add(name, std::log2(1 + value));
-  }
+  void addCount(StringRef name, double value) { add(name, getLog2(1 + value)); }
 
 private:
   float *values;
@@ -157,10 +168,13 @@ static void addEstimate(FeatureList &list, const ScheduleEstimate &estimate) {
   addShare("timeOfSums", estimate.sums);
 }
 
-static void addFeatures(FeatureList list, const ScheduledMatmul &matmul,
+/// The number of features of the matmul, which come first.
+static constexpr size_t numMatmulFeatures = 21;
+
+/// The features of a schedule, after those of the matmul.
+static void addSchedule(FeatureList &list, const ScheduledMatmul &matmul,
                         const ScheduleFields &fields, const ScheduleWork &work,
                         const ScheduleEstimate &estimate, const Chip &chip) {
-  addMatmul(list, matmul);
   addFields(list, matmul, fields);
   addWork(list, matmul, fields, work, chip);
   addEstimate(list, estimate);
@@ -172,8 +186,11 @@ ScheduleFeatures mlir::tessera::describeFeatures(
     const Chip &chip) {
   std::array<float, numScheduleFeatures> values;
   std::array<StringRef, numScheduleFeatures> names;
-  addFeatures(FeatureList(values.data(), 1, names.data()), matmul, fields, work,
-              estimate, chip);
+  FeatureList list(values.data(), 1, names.data());
+  addMatmul(list, matmul);
+  assert(list.size() == numMatmulFeatures && "a feature is missing");
+  addSchedule(list, matmul, fields, work, estimate, chip);
+  assert(list.size() == numScheduleFeatures && "a feature is missing");
   ScheduleFeatures features;
   for (auto [feature, name, value] : llvm::zip_equal(features, names, values))
     feature = {name, value};
@@ -183,38 +200,95 @@ ScheduleFeatures mlir::tessera::describeFeatures(
 namespace {
 /// The features of several schedules, those of one kind next to each other, so
 /// that vectors compare them with a threshold.
-struct FeatureBlock {
+class FeatureBlock {
+public:
   static constexpr size_t size = 64;
-  std::array<std::array<float, size>, numScheduleFeatures> values{};
   using Sums = std::array<int32_t, size>;
 
+  explicit FeatureBlock(const ScheduledMatmul &matmul);
   void set(size_t index, const ScheduledMatmul &matmul,
            const ScheduleFields &fields, const ScheduleWork &work,
            const ScheduleEstimate &estimate, const Chip &chip) {
-    addFeatures(FeatureList(&values[0][index], size), matmul, fields, work,
-                estimate, chip);
+    FeatureList list(&values[numMatmulFeatures][index], size);
+    addSchedule(list, matmul, fields, work, estimate, chip);
+    assert(list.size() == numScheduleFeatures - numMatmulFeatures &&
+           "a feature is missing");
   }
   /// The sums of the trees' leaves for the first `count` schedules.
-  void sumTrees(ArrayRef<CorrectionTree> trees, size_t count, Sums &sums) const;
+  void sumTrees(ArrayRef<CorrectionTree> trees, size_t count, Sums &sums);
+
+private:
+  /// The least and the greatest value of a feature; infinite if one of the
+  /// values is not a number.
+  using Range = std::array<float, 2>;
+  Range getRange(size_t feature, size_t count) const;
+
+  std::array<std::array<float, size>, numScheduleFeatures> values{};
+  std::array<Range, numScheduleFeatures> ranges{};
 };
 } // namespace
 
+FeatureBlock::FeatureBlock(const ScheduledMatmul &matmul) {
+  std::array<float, numScheduleFeatures> ofMatmul;
+  FeatureList list(ofMatmul.data());
+  addMatmul(list, matmul);
+  for (size_t feature = 0; feature < numMatmulFeatures; ++feature)
+    values[feature].fill(ofMatmul[feature]);
+}
+
+FeatureBlock::Range FeatureBlock::getRange(size_t feature, size_t count) const {
+  const float *column = values[feature].data();
+  Range range{column[0], column[0]};
+  bool isNumber = true;
+  for (size_t i = 0; i < count; ++i) {
+    range[0] = std::min(range[0], column[i]);
+    range[1] = std::max(range[1], column[i]);
+    isNumber &= column[i] == column[i];
+  }
+  constexpr float most = std::numeric_limits<float>::infinity();
+  return isNumber ? range : Range{-most, most};
+}
+
 void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, size_t count,
-                            Sums &sums) const {
+                            Sums &sums) {
+  for (size_t feature = 0; feature < numScheduleFeatures; ++feature)
+    ranges[feature] = getRange(feature, count);
   // Whole vectors.
   count = llvm::alignTo(count, 8);
   sums.fill(0);
+  int32_t ofAll = 0;
   for (const CorrectionTree &tree : trees) {
-    Sums leaves{};
+    // Most schedules of a block have the same tile, and with it the same
+    // answers to many questions.
+    size_t common = 0;
+    std::array<size_t, CorrectionTree::depth> open;
+    size_t numOpen = 0;
     for (size_t level = 0; level < CorrectionTree::depth; ++level) {
+      auto [least, most] = ranges[tree.features[level]];
+      size_t bit = CorrectionTree::depth - 1 - level;
+      if (least > tree.thresholds[level])
+        common |= size_t(1) << bit;
+      else if (most > tree.thresholds[level])
+        open[numOpen++] = level;
+    }
+    if (numOpen == 0) {
+      ofAll += tree.leaves[common];
+      continue;
+    }
+    Sums leaves;
+    leaves.fill(static_cast<int32_t>(common));
+    for (size_t level : ArrayRef(open).take_front(numOpen)) {
       const float *column = values[tree.features[level]].data();
       float threshold = tree.thresholds[level];
+      int32_t bit = 1 << (CorrectionTree::depth - 1 - level);
       for (size_t i = 0; i < count; ++i)
-        leaves[i] = 2 * leaves[i] + (column[i] > threshold ? 1 : 0);
+        leaves[i] += column[i] > threshold ? bit : 0;
     }
     for (size_t i = 0; i < count; ++i)
       sums[i] += tree.leaves[static_cast<size_t>(leaves[i])];
   }
+  for (size_t i = 0; i < count; ++i)
+    sums[i] += ofAll;
 }
 
 ArrayRef<CorrectionTree>
@@ -225,6 +299,17 @@ mlir::tessera::getCorrections(const ScheduledMatmul &matmul,
                           : rates.corrections.drop_front(half);
 }
 
+/// The schedules of the next block: those of one tile have more features in
+/// common, so a tile begins a block unless the block would be short.
+static size_t countTogether(ArrayRef<ScheduleFields> schedules, size_t most) {
+  size_t count = std::min(most, schedules.size());
+  for (size_t at = count; count < schedules.size() && at > most / 2; --at)
+    if (schedules[at].workgroup != schedules[at - 1].workgroup ||
+        schedules[at].subgroup != schedules[at - 1].subgroup)
+      return at;
+  return count;
+}
+
 void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
                                       ArrayRef<ScheduleFields> schedules,
                                       const Chip &chip,
@@ -232,11 +317,11 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
   assert(times.size() == schedules.size() && "a time for each schedule");
   const ScheduleRates &rates = *chip.model.schedules;
   ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates);
-  auto block = std::make_unique<FeatureBlock>();
+  auto block = std::make_unique<FeatureBlock>(matmul);
   FeatureBlock::Sums sums;
-  for (size_t first = 0; first < schedules.size();
-       first += FeatureBlock::size) {
-    size_t count = std::min(FeatureBlock::size, schedules.size() - first);
+  size_t count = 0;
+  for (size_t first = 0; first < schedules.size(); first += count) {
+    count = countTogether(schedules.drop_front(first), FeatureBlock::size);
     for (size_t i = 0; i < count; ++i) {
       const ScheduleFields &fields = schedules[first + i];
       ScheduleWork work = describeWork(matmul, fields, chip);

@@ -14,39 +14,45 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
-                                          ScheduleAttr schedule,
+                                          const ScheduleFields &fields,
                                           const Chip &chip) {
-  int64_t bm = schedule.getWorkgroup()[0], bn = schedule.getWorkgroup()[1],
-          k = schedule.getK();
+  int64_t bm = fields.workgroup[0], bn = fields.workgroup[1], k = fields.k;
   StagedTiles tiles;
   tiles.a = isStoredTransposed(op, form, 0) ? std::array<int64_t, 2>{k, bm}
                                             : std::array<int64_t, 2>{bm, k};
   tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
                                             : std::array<int64_t, 2>{k, bn};
   // Those of all matrices, one below the other.
-  tiles.a[0] *= schedule.getBatches();
-  tiles.b[0] *= schedule.getBatches();
+  tiles.a[0] *= fields.batches;
+  tiles.b[0] *= fields.batches;
   int64_t aBits = getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
           bBits = getElementBits(getElementTypeOrSelf(op.getRhs().getType()));
-  int64_t padding = schedule.getSwizzle() ? 0 : 8 * chip.rowPaddingBytes;
+  int64_t padding = fields.swizzle ? 0 : 8 * chip.rowPaddingBytes;
   // Rows of elements that share bytes start at whole bytes.
   auto pad = [&](int64_t length, int64_t bits) {
     int64_t all = length + padding / bits;
-    return (bits < 8 && !schedule.getSwizzle() ? llvm::alignTo(all, 2) : all) -
-           length;
+    return (bits < 8 && !fields.swizzle ? llvm::alignTo(all, 2) : all) - length;
   };
   tiles.aPadding = pad(tiles.a[1], aBits);
   tiles.bPadding = pad(tiles.b[1], bBits);
-  tiles.bytes = schedule.getStages() *
+  tiles.bytes = fields.stages *
                 (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBits +
                  tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBits) /
                 8;
-  Type output = schedule.getSplitK() > 1
+  Type output = fields.splitK > 1
                     ? op.getAccumulatorType()
                     : getElementTypeOrSelf(op.getOutput().getType());
-  if (schedule.getStageOutput() || schedule.addsInCluster())
+  bool addsInCluster =
+      fields.splitK > 1 && fields.splitKReduction == SplitReduction::Cluster;
+  if (fields.stageOutput || addsInCluster)
     tiles.outputBytes = bm * bn * getElementBits(output) / 8;
   return tiles;
+}
+
+StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
+                                          ScheduleAttr schedule,
+                                          const Chip &chip) {
+  return getStagedTiles(op, form, schedule.getFields(), chip);
 }
 
 bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
@@ -61,9 +67,8 @@ bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
 }
 
 bool mlir::tessera::hasRowsOfMultiple(MemRefType type, int64_t bytes) {
-  int64_t offset;
   SmallVector<int64_t> strides;
-  if (failed(type.getStridesAndOffset(strides, offset)))
+  if (failed(getStrides(type, strides)))
     return false;
   int64_t bits = getElementBits(type.getElementType());
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
@@ -74,12 +79,10 @@ bool mlir::tessera::hasRowsOfMultiple(MemRefType type, int64_t bytes) {
 bool mlir::tessera::hasMisalignedRows(ContractOp op, unsigned side,
                                       int64_t bytes) {
   auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
-  int64_t offset;
   SmallVector<int64_t> strides;
   return type && !isPacked(type.getElementType()) &&
-         succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.size() > 1 && strides.back() == 1 &&
-         llvm::none_of(strides, ShapedType::isDynamic) &&
+         succeeded(getStrides(type, strides)) && strides.size() > 1 &&
+         strides.back() == 1 && llvm::none_of(strides, ShapedType::isDynamic) &&
          !hasRowsOfMultiple(op, side, bytes);
 }
 

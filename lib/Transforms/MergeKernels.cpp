@@ -18,6 +18,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -48,14 +49,22 @@ struct Candidate {
 
 } // namespace
 
-/// The dictionaries of the module whose keys are names of kernels.
+/// The dictionaries of the module whose keys are names of kernels, and whose
+/// values distinguish kernels.
 static ArrayRef<StringRef> getDictionaries() {
   static const StringRef names[] = {
       TesseraDialect::SchedulesAttrHelper::getNameStr(),
-      TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
-      TesseraDialect::SchedulePredictionsAttrHelper::getNameStr(),
       TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
       TesseraDialect::PackingsAttrHelper::getNameStr()};
+  return names;
+}
+
+/// Those whose values are texts that name the matmul of a kernel, or the record
+/// of its schedule. A merged kernel has the texts of all.
+static ArrayRef<StringRef> getDictionariesOfTexts() {
+  static const StringRef names[] = {
+      TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
+      TesseraDialect::SchedulePredictionsAttrHelper::getNameStr()};
   return names;
 }
 
@@ -138,7 +147,7 @@ struct MergeKernelsPass
     llvm::MapVector<gpu::GPUModuleOp, Candidate> candidates;
     collect(candidates);
     llvm::DenseMap<size_t, SmallVector<Candidate *>> byHash;
-    llvm::StringSet<> erased;
+    llvm::StringMap<StringAttr> erased;
     for (auto &[module, candidate] : candidates) {
       candidate.hash = hashCode(candidate);
       SmallVector<Candidate *> &known = byHash[candidate.hash];
@@ -205,7 +214,8 @@ private:
     }
   }
 
-  void merge(Candidate &kept, Candidate &merged, llvm::StringSet<> &erased) {
+  void merge(Candidate &kept, Candidate &merged,
+             llvm::StringMap<StringAttr> &erased) {
     LDBG() << merged.kernel.getLoc() << ": " << merged.kernel.getName()
            << " is equal to " << kept.kernel.getName();
     auto name =
@@ -214,29 +224,53 @@ private:
     for (gpu::LaunchFuncOp launch : merged.launches)
       launch.setKernelAttr(name);
     mergeAllLocations(kept.module, merged.module);
-    erased.insert(merged.kernel.getName());
+    erased[merged.kernel.getName()] = kept.kernel.getNameAttr();
     Operation *module = merged.module;
     module->erase();
     ++numMergedKernels;
   }
 
-  /// Removes the erased kernels from the attributes of the module.
-  void dropNames(const llvm::StringSet<> &erased) {
+  /// Removes the erased kernels, of which each has the name of the kernel that
+  /// it is equal to, from the attributes of the module.
+  void dropNames(const llvm::StringMap<StringAttr> &erased) {
     ModuleOp module = getOperation();
     // A kernel of this name may be in another module as well.
     llvm::StringSet<> left;
     module.walk([&](gpu::GPUFuncOp kernel) { left.insert(kernel.getName()); });
-    for (StringRef name : getDictionaries()) {
+    auto isErased = [&](StringRef name) {
+      return erased.contains(name) && !left.contains(name);
+    };
+    auto update = [&](StringRef name, bool isText) {
       auto dictionary = module->getAttrOfType<DictionaryAttr>(name);
       if (!dictionary)
-        continue;
-      SmallVector<NamedAttribute> kept;
+        return;
+      NamedAttrList kept;
       for (NamedAttribute entry : dictionary)
-        if (!erased.contains(entry.getName().getValue()) ||
-            left.contains(entry.getName().getValue()))
-          kept.push_back(entry);
-      module->setAttr(name, DictionaryAttr::get(&getContext(), kept));
-    }
+        if (!isErased(entry.getName().getValue()))
+          kept.append(entry);
+      for (NamedAttribute entry : dictionary)
+        if (isText && isErased(entry.getName().getValue()))
+          addText(kept, erased.lookup(entry.getName().getValue()),
+                  entry.getValue());
+      module->setAttr(name, kept.getDictionary(&getContext()));
+    };
+    for (StringRef name : getDictionaries())
+      update(name, /*isText=*/false);
+    for (StringRef name : getDictionariesOfTexts())
+      update(name, /*isText=*/true);
+  }
+
+  /// Adds a text to that of a kernel, unless it is a part of that.
+  static void addText(NamedAttrList &texts, StringAttr kernel,
+                      Attribute added) {
+    auto text = dyn_cast_or_null<StringAttr>(texts.get(kernel));
+    auto other = dyn_cast<StringAttr>(added);
+    if (text && other && !text.getValue().contains(other.getValue()))
+      texts.set(kernel, StringAttr::get(kernel.getContext(),
+                                        text.getValue() + "; equal kernel: " +
+                                            other.getValue()));
+    else if (!text)
+      texts.set(kernel, added);
   }
 };
 

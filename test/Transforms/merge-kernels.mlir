@@ -122,6 +122,63 @@ module attributes {gpu.container_module, tessera.packings = {packed = "copies it
 
 // -----
 
+// Origins and predictions of schedules do not distinguish kernels. The kernel that is left has all
+// texts, each once.
+
+#schedule = #tessera.window_schedule<points = 4, rows = 1, threads = 128>
+#other = #tessera.window_schedule<points = 2, rows = 1, threads = 128>
+
+// CHECK: module attributes {
+// CHECK-SAME: tessera.schedule_origins = {main_kernel = "record 1; equal kernel: record 2", main_kernel_3 = "record 3"}
+// CHECK-SAME: tessera.schedule_predictions = {main_kernel = "5 us"}
+// CHECK-SAME: tessera.schedules = {main_kernel = #tessera.window_schedule<points = 4{{[^>]*}}>, main_kernel_3 = #tessera.window_schedule<points = 2{{[^>]*}}>}
+module attributes {gpu.container_module,
+                   tessera.schedule_origins = {main_kernel = "record 1", main_kernel_1 = "record 2",
+                                               main_kernel_2 = "record 1", main_kernel_3 = "record 3"},
+                   tessera.schedule_predictions = {main_kernel_1 = "5 us"},
+                   tessera.schedules = {main_kernel = #schedule, main_kernel_1 = #schedule,
+                                        main_kernel_2 = #schedule, main_kernel_3 = #other}} {
+  // CHECK-LABEL: func.func @main(
+  // CHECK-COUNT-3: gpu.launch_func @main_kernel::@main_kernel
+  // CHECK: gpu.launch_func @main_kernel_3::@main_kernel_3
+  func.func @main() {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @main_kernel::@main_kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    gpu.launch_func @main_kernel_1::@main_kernel_1 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    gpu.launch_func @main_kernel_2::@main_kernel_2 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    gpu.launch_func @main_kernel_3::@main_kernel_3 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+  // CHECK: gpu.module @main_kernel
+  gpu.module @main_kernel {
+    gpu.func @main_kernel() kernel {
+      gpu.barrier
+      gpu.return
+    }
+  }
+  gpu.module @main_kernel_1 {
+    gpu.func @main_kernel_1() kernel {
+      gpu.barrier
+      gpu.return
+    }
+  }
+  gpu.module @main_kernel_2 {
+    gpu.func @main_kernel_2() kernel {
+      gpu.barrier
+      gpu.return
+    }
+  }
+  // CHECK: gpu.module @main_kernel_3
+  gpu.module @main_kernel_3 {
+    gpu.func @main_kernel_3() kernel {
+      gpu.barrier
+      gpu.return
+    }
+  }
+}
+
+// -----
+
 // A function that a kernel calls belongs to it, and is compared as well.
 
 module attributes {gpu.container_module} {

@@ -130,6 +130,7 @@ struct GraphState {
   std::set<FakeGraph *> graphs;
   std::set<FakeExec *> execs;
   std::vector<std::string> violations;
+  int ofUnit = 1;
   int direct = 0, graphLaunches = 0, updates = 0, made = 0;
   CUresult instantiateResult = CUDA_SUCCESS, updateResult = CUDA_SUCCESS,
            launchResult = CUDA_SUCCESS, dependencyResult = CUDA_SUCCESS;
@@ -322,6 +323,10 @@ CudaDriver makeGraphDriver() {
     std::lock_guard<std::mutex> lock(graphs->mutex);
     ++graphs->direct;
     graphs->executed[stream].push_back(std::move(step));
+    return CUresult(CUDA_SUCCESS);
+  };
+  driver.occupancy = [](int *workgroups, CUfunction, int, size_t) {
+    *workgroups = graphs->ofUnit;
     return CUresult(CUDA_SUCCESS);
   };
   driver.launchKernelEx = [](const CUlaunchConfig *config, CUfunction function,
@@ -999,6 +1004,26 @@ TEST_F(OverlapTest, KernelsOfManyWorkgroupsDoNotOverlap) {
     EXPECT_TRUE(status.ok()) << status.message();
   }
   std::vector<bool> expected = {false, true, false, false, true};
+  EXPECT_EQ(listOverlaps(take()), expected);
+  EXPECT_EQ(listOverlaps(launch(work)), expected);
+}
+
+TEST_F(OverlapTest, ResidentKernelsOverlap) {
+  graphState.ofUnit = 3;
+  WorkList work;
+  WorkSubmitter submitter(*device);
+  submitter.beginDirect(DirectReason::Asked, getCallers());
+  // That it has room for three is known after the first launch.
+  for (int64_t count : {1, 3, 3, 4, 3, 3}) {
+    LaunchRequest one = request(waits);
+    one.grid[0] = device->info().computeUnits;
+    one.grid[1] = count;
+    one.grid[2] = 1;
+    work.addLaunch(*waits, one, nullptr);
+    Status status = submitter.launch(*waits, one);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  std::vector<bool> expected = {false, true, true, false, false, true};
   EXPECT_EQ(listOverlaps(take()), expected);
   EXPECT_EQ(listOverlaps(launch(work)), expected);
 }

@@ -50,20 +50,21 @@ TEST(DependentLaunch, MarkInACubin) {
 TEST(DependentLaunch, Variable) {
   auto read = [](const char *text) {
     setenv("TESSERA_DEPENDENT_LAUNCH", text, 1);
-    Expected<bool> value = readDependentLaunchVariable();
+    Expected<DependentLaunch> value = readDependentLaunchVariable();
     unsetenv("TESSERA_DEPENDENT_LAUNCH");
     return value;
   };
-  EXPECT_TRUE(*readDependentLaunchVariable());
-  EXPECT_TRUE(*read("on"));
-  EXPECT_FALSE(*read("off"));
+  EXPECT_EQ(*readDependentLaunchVariable(), DependentLaunch::Resident);
+  EXPECT_EQ(*read("on"), DependentLaunch::Resident);
+  EXPECT_EQ(*read("unit"), DependentLaunch::OneForEachUnit);
+  EXPECT_EQ(*read("off"), DependentLaunch::None);
   for (const char *text : {"", "0", "Off", "off "}) {
-    Expected<bool> value = read(text);
+    Expected<DependentLaunch> value = read(text);
     ASSERT_FALSE(value.ok());
     EXPECT_EQ(value.status().code(), StatusCode::InvalidArgument);
     EXPECT_EQ(value.status().message(),
               std::string("invalid TESSERA_DEPENDENT_LAUNCH '") + text +
-                  "': expected 'on' or 'off'");
+                  "': expected 'on', 'unit' or 'off'");
   }
 }
 

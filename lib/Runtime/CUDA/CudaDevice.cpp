@@ -211,6 +211,9 @@ protected:
                            const LaunchRequest &request) override {
     return launchIn(stream, function, request);
   }
+  bool overlapsResident() const override {
+    return overlap == DependentLaunch::Resident;
+  }
   DriverResult occupancy(int *workgroups, void *function, int64_t blockThreads,
                          int64_t workgroupBytes) override {
     return {"cuOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -308,6 +311,7 @@ private:
   mutable std::mutex modulesMutex;
   /// Whether kernels are launched so at all.
   bool takesOverlap = false;
+  DependentLaunch overlap = DependentLaunch::None;
   CUdevice handle = 0;
   CUcontext context = nullptr;
   CUstream ownStream = nullptr;
@@ -363,13 +367,14 @@ Status CudaDevice::open() {
   if (CUresult result =
           driver.eventCreate(&orderEvent, CU_EVENT_DISABLE_TIMING))
     return fail("cuEventCreate", result);
-  Expected<bool> wantsOverlap = readDependentLaunchVariable();
-  if (!wantsOverlap.ok())
-    return wantsOverlap.status();
+  Expected<DependentLaunch> wantedOverlap = readDependentLaunchVariable();
+  if (!wantedOverlap.ok())
+    return wantedOverlap.status();
+  overlap = *wantedOverlap;
   // The driver with the second function also takes such launches into graphs
   // that callers capture.
-  takesOverlap =
-      *wantsOverlap && driver.launchKernelEx && driver.graphAddDependencies;
+  takesOverlap = overlap != DependentLaunch::None && driver.launchKernelEx &&
+                 driver.graphAddDependencies;
   deviceInfo.freeBytes = freeMemory();
   setLimits({attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
              attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),

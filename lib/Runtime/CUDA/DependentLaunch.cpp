@@ -30,13 +30,15 @@ bool tessera::runtime::hasWaitingKernels(std::string_view image) {
   return false;
 }
 
-Expected<bool> tessera::runtime::readDependentLaunchVariable() {
+Expected<DependentLaunch> tessera::runtime::readDependentLaunchVariable() {
   const char *text = std::getenv("TESSERA_DEPENDENT_LAUNCH");
   if (!text || std::string_view(text) == "on")
-    return true;
+    return DependentLaunch::Resident;
+  if (std::string_view(text) == "unit")
+    return DependentLaunch::OneForEachUnit;
   if (std::string_view(text) == "off")
-    return false;
+    return DependentLaunch::None;
   return Status(StatusCode::InvalidArgument,
                 std::string("invalid TESSERA_DEPENDENT_LAUNCH '") + text +
-                    "': expected 'on' or 'off'");
+                    "': expected 'on', 'unit' or 'off'");
 }

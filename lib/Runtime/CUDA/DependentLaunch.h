@@ -18,9 +18,19 @@ namespace tessera::runtime {
 /// `waitingKernelsMark`.
 bool hasWaitingKernels(std::string_view image);
 
-/// Reads the environment variable TESSERA_DEPENDENT_LAUNCH: true for `on`, and
-/// if it is not set; false for `off`. `InvalidArgument` for anything else.
-Expected<bool> readDependentLaunchVariable();
+/// Which kernels may begin before the kernel before them has ended.
+enum class DependentLaunch {
+  None,
+  /// Those of at most one workgroup for each unit of the device, after kernels
+  /// of as many.
+  OneForEachUnit,
+  /// Those whose workgroups the device holds at once, after such kernels.
+  Resident,
+};
+
+/// Reads the environment variable TESSERA_DEPENDENT_LAUNCH: `off`, `unit`, or
+/// `on`, which is the default. `InvalidArgument` for anything else.
+Expected<DependentLaunch> readDependentLaunchVariable();
 
 } // namespace tessera::runtime
 

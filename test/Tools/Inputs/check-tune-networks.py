@@ -23,6 +23,22 @@ def find():
     print("dropped", *sorted(tune_networks.find_slower({**keys, "broken": {"h"}}, measure)))
 
 
+def find_alone(late_after):
+    # "e" gains in one network and loses in another; "c" is measured only where all records are judged together.
+    effects = {"slow": {"a": 3, "b": -1, "d": 0, "e": -2}, "other": {"e": 1, "f": -4}, "last": {"c": -2, "g": -4}}
+    count = 0
+
+    def measure_alone(variants):
+        nonlocal count
+        count += 1
+        print(*[f"{network} without {','.join(sorted(left)) or 'none'}" for network, left in variants], sep="; ")
+        return [100 + sum(effect for key, effect in effects[network].items() if key not in left)
+                if network in effects else None for network, left in variants]
+
+    keys = {**{network: set(ofs) for network, ofs in effects.items()}, "broken": {"h"}, "none": set()}
+    print("useless", *sorted(tune_networks.find_useless(keys, measure_alone, is_late=lambda: count >= late_after)))
+
+
 def select():
     final = {"kind": "record", "final": True, "warm_median": 2, "median": 3, "low": 3, "high": 3}
     lines = [{"format": "tessera-tuning"}, {"kind": "task", "key": "a"}, {"kind": "task", "key": "b"},
@@ -37,4 +53,4 @@ def select():
                   repr(entry.get("schedule", "")), entry.get("median", ""), entry.get("warm_median", ""))
 
 
-{"find": find, "select": select}[sys.argv[1]]()
+{"find": find, "alone": lambda: find_alone(9), "late": lambda: find_alone(2), "select": select}[sys.argv[1]]()

@@ -59,6 +59,10 @@ int64_t getLinearExtent(ContractOp op, ArrayRef<unsigned> dims);
 /// it lacks, `ShapedType::kDynamic` if unknown.
 std::array<int64_t, 3> getStaticExtents(ContractOp op, const MatrixForm &form);
 
+/// The strides of a memref, as `MemRefType::getStridesAndOffset` returns them,
+/// but without affine expressions where the layout is the identity.
+LogicalResult getStrides(MemRefType type, SmallVectorImpl<int64_t> &strides);
+
 /// Whether lhs (0), rhs (1), the output (2) or an extra (3 and on) of `op` is
 /// column-major in memory: its rows run fastest.
 bool isStoredTransposed(ContractOp op, const MatrixForm &form,

@@ -162,12 +162,13 @@ static std::optional<bool> isFasterPacked(ContractOp op, ContractOp packed,
   constexpr unsigned mostChecks = 100;
   std::array<std::optional<double>, 2> times;
   std::array<unsigned, 2> checks{0, 0};
+  ScheduleChecker plain(op, chip), copied(packed, chip);
   for (const RankedSchedule &one : rankSchedules(op, packed, chip)) {
     bool isGroup = one.fields.subgroupsPerFragment > 1;
     if (times[isGroup] || ++checks[isGroup] > mostChecks)
       continue;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
-    if (getScheduleProblems(isGroup ? packed : op, schedule, chip).empty())
+    if ((isGroup ? copied : plain).isLegal(schedule))
       times[isGroup] = one.time;
     if (times[0] && times[1])
       break;

@@ -11,6 +11,24 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
+LogicalResult mlir::tessera::getStrides(MemRefType type,
+                                        SmallVectorImpl<int64_t> &strides) {
+  int64_t offset;
+  if (!type.getLayout().isIdentity())
+    return type.getStridesAndOffset(strides, offset);
+  // The same, faster: schedules ask for it thousands of times.
+  bool isEmpty = llvm::is_contained(type.getShape(), 0);
+  strides.assign(static_cast<size_t>(type.getRank()), isEmpty ? 0 : 1);
+  for (size_t dim = strides.size(); dim-- > 1;) {
+    int64_t size = type.getDimSize(static_cast<unsigned>(dim));
+    bool isKnown =
+        ShapedType::isStatic(strides[dim]) && ShapedType::isStatic(size);
+    strides[dim - 1] =
+        isKnown ? strides[dim] * size : int64_t(ShapedType::kDynamic);
+  }
+  return success();
+}
+
 static Value getOperand(ContractOp op, unsigned operand) {
   return op.getMappedOperands()[operand];
 }
@@ -22,8 +40,7 @@ static bool isDense(ShapedType type, unsigned position) {
   if (!memref || memref.getLayout().isIdentity())
     return true;
   SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(memref.getStridesAndOffset(strides, offset)))
+  if (failed(getStrides(memref, strides)))
     return false;
   int64_t size = memref.getDimSize(position + 1),
           stride = strides[position + 1];
@@ -190,8 +207,7 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
   // A view may let another dimension than the last run fastest.
   auto type = dyn_cast<MemRefType>(getOperand(op, operand).getType());
   SmallVector<int64_t> strides;
-  int64_t offset;
-  if (type && succeeded(type.getStridesAndOffset(strides, offset)) &&
+  if (type && succeeded(getStrides(type, strides)) &&
       (strides[*rowAt] == 1) != (strides[*colAt] == 1))
     return strides[*rowAt] == 1;
   return *rowAt > *colAt;

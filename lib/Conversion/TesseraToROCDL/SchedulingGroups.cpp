@@ -18,6 +18,10 @@
 // many matmuls, which are those of large tiles, have several matmuls between
 // two reads: registers could not hold all fragments of a step.
 //
+// Operands of 8-bit floats with K = 128 take so many registers that each is
+// read shortly before its first use. The matmuls are then in blocks, and the
+// groups follow from the reads that each matmul needs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "AmdTarget.h"

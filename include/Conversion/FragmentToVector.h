@@ -80,6 +80,9 @@ struct LdsCopy {
   /// This thread's id in its workgroup, and the number of elements of one load.
   Value thread;
   int64_t width;
+  /// The number of loads of a thread. Those of a subgroup write adjacent chunks
+  /// of `loads` times `width` elements for each lane, load by load.
+  int64_t loads;
 
   /// The indices in the source of row and column `position` of the tile.
   SmallVector<Value> emitSourceIndices(OpBuilder &builder, Location loc,
@@ -209,12 +212,13 @@ public:
                              ValueRange sourceIndices, Value target,
                              ValueRange targetIndices, int64_t width,
                              Value count) const;
-  /// Emits one load of each thread of a `LdsCopy`, to its element `first`
-  /// (index) plus `width` times the thread id. It reads at row and column
-  /// `position` of the tile. Returns false if the target has no such load.
+  /// Emits load `number` of each thread of a `LdsCopy`. Its element (index) is
+  /// `begin`, plus that of the subgroup and of the load, plus `width` times the
+  /// lane. It reads `rows` below row and column `position` of the tile.
+  /// Returns false if the target has no such load.
   virtual bool emitLdsLoad(OpBuilder &builder, Location loc,
                            const LdsCopy &copy, std::array<Value, 2> position,
-                           Value first) const;
+                           int64_t rows, Value begin, int64_t number) const;
 
   /// Commits the group of asynchronous copies that one async_copy issued.
   virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;

@@ -940,10 +940,11 @@ def ScopeLdsLoads : Pass<"tessera-scope-lds-loads", "gpu::GPUModuleOp"> {
   let summary = "Mark LDS accesses as not aliasing with loads to LDS in flight";
   let description = [{
     Expects kernels in the LLVM dialect. If a kernel has loads directly to LDS
-    (`rocdl.load.to.lds`), these get an alias scope, and the kernel's other
-    accesses to LDS are marked as not aliasing with it: a program reads the data
-    of a copy only after a wait and a barrier. Without these scopes, LLVM waits
-    for the copies of the next step before the first read of this one.
+    (`rocdl.load.to.lds`, `rocdl.raw.ptr.buffer.load.lds`), these get an alias
+    scope, and the kernel's other accesses to LDS are marked as not aliasing
+    with it: a program reads the data of a copy only after a wait and a barrier.
+    Without these scopes, LLVM waits for the copies of the next step before the
+    first read of this one.
 
     Before
 

@@ -226,6 +226,9 @@ bool ScheduleBuilder::suitsLargeTiling(const LargeTiling &large) {
           extents[1] % large.workgroup[1] == 0);
 }
 
+/// The most bytes that a lane reads from workgroup memory at once.
+static constexpr int64_t widestRead = 16;
+
 void ScheduleBuilder::useLargeTiling(const LargeTiling &large) {
   if (!suitsLargeTiling(large))
     return;
@@ -249,11 +252,17 @@ void ScheduleBuilder::useLargeTiling(const LargeTiling &large) {
       fields.k % row->k == 0) {
     instruction = row;
     fields.kFragment = row->k;
-    fields.vthread = {large.subgroup[0] / large.fragment[0],
-                      large.subgroup[1] / large.fragment[1]};
+    // Where each operand of an instruction is two reads of a lane, square tiles
+    // read less for each. Loads straight to workgroup memory hold no registers.
+    if (row->m * row->k * operandBits / 8 > chip.subgroupSize * widestRead &&
+        chooseStepBytes() != defaults->kBytes)
+      fields.subgroup[0] = fields.subgroup[1] =
+          std::max(large.subgroup[0], large.subgroup[1]);
+    fields.vthread = {fields.subgroup[0] / large.fragment[0],
+                      fields.subgroup[1] / large.fragment[1]};
   }
   fields.swizzle = prefersSwizzle();
-  if (hasClass(large.subgroup, fields.kFragment) &&
+  if (hasClass(fields.subgroup, fields.kFragment) &&
       getStagedTiles(op, form, make(), chip).bytes <= chip.workgroupMemoryBytes)
     return;
   fields = before;

@@ -101,9 +101,10 @@ func.func @f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c
   return
 }
 
-// Reads transpose bytes on gfx950, so that loads write LDS directly: steps of 128 bytes, and large tiles.
+// Reads transpose bytes on gfx950, so that loads write LDS directly: steps of 128 bytes, and large tiles. An operand
+// of the instruction is two reads of 16 bytes, for which the tile of a subgroup is square.
 // CHECK-LABEL: func @large_f8(
-// GFX950:  schedule <workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 128, stages = 2, vthread = [8, 4], swizzle = true, raster = 8>
+// GFX950:  schedule <workgroup = [256, 256], subgroup = [128, 128], k = 128, kFragment = 128, stages = 2, vthread = [8, 8], swizzle = true, raster = 8>
 func.func @large_f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c: memref<4096x4096xf32>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<4096x4096xf8E4M3FN>, memref<4096x4096xf8E4M3FN>) init(%zero : f32) outs(%c : memref<4096x4096xf32>)

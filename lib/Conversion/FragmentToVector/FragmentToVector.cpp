@@ -258,7 +258,8 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
   return false;
 }
 bool FragmentTarget::emitLdsLoad(OpBuilder &, Location, const LdsCopy &,
-                                 std::array<Value, 2>, Value) const {
+                                 std::array<Value, 2>, int64_t, Value,
+                                 int64_t) const {
   return false;
 }
 void FragmentTarget::populateOpaque(TypeConverter &,

@@ -179,6 +179,25 @@ static std::array<Value, 2> emitSourcePosition(OpBuilder &builder, Location loc,
           math.add(panel, emitSwizzledColumn(builder, loc, type, row, kept))};
 }
 
+/// The number of rows in the source between the elements of two loads of a
+/// thread, `elements` apart in a dense tile of `type`, of which a subgroup
+/// copies `all`; if it is the same for all threads and loads.
+static std::optional<int64_t> findLoadRows(MemRefType type, bool isSwizzled,
+                                           int64_t elements, int64_t all) {
+  int64_t rows = type.getDimSize(type.getRank() - 2),
+          cols = type.getShape().back(), line = cols, period = 1;
+  if (isSwizzled) {
+    int64_t bits = getElementBits(type.getElementType()),
+            panelBytes = getSwizzlePanelBytes(cols * bits / 8);
+    line = panelBytes * 8 / bits;
+    period = 128 / panelBytes * getSwizzlePhases(type);
+  }
+  // The lines of a subgroup must be in one panel.
+  if (elements % (line * period) || (line < cols && rows % (all / line)))
+    return std::nullopt;
+  return elements / line;
+}
+
 bool mlir::tessera::emitLdsCopy(OpBuilder &builder, AsyncCopyOp op,
                                 const FragmentTarget &target) {
   Location loc = op.getLoc();
@@ -194,17 +213,25 @@ bool mlir::tessera::emitLdsCopy(OpBuilder &builder, AsyncCopyOp op,
       {llvm::to_vector<2>(llvm::seq(type.getRank()))});
   copy.thread = emitLinearThread(builder, op);
   copy.width = *getDirectWidth(op);
-  Value begin = emitLinearIndex(builder, loc, op.getTarget(),
-                                op.getTargetIndices()),
-        ofThread = math.mul(copy.thread, copy.width);
-  int64_t atOnce = *getCopyThreads(op) * copy.width,
-          size = copy.shape[0] * copy.shape[1];
-  for (int64_t first = 0; first < size; first += atOnce)
-    if (!target.emitLdsLoad(builder, loc, copy,
-                            emitSourcePosition(builder, loc, type,
-                                               op.getSwizzled(),
-                                               math.add(ofThread, first)),
-                            math.add(begin, first)))
+  int64_t lanes = target.chip.subgroupSize;
+  copy.loads =
+      copy.shape[0] * copy.shape[1] / (copy.width * *getCopyThreads(op));
+  Value begin =
+      emitLinearIndex(builder, loc, op.getTarget(), op.getTargetIndices());
+  int64_t ofLoad = lanes * copy.width, ofSubgroup = copy.loads * ofLoad;
+  Value ofThread = math.add(
+      math.mul(math.div(copy.thread, math.constant(lanes)), ofSubgroup),
+      math.mul(math.rem(copy.thread, math.constant(lanes)), copy.width));
+  std::optional<int64_t> distance =
+      findLoadRows(type, op.getSwizzled(), ofLoad, ofSubgroup);
+  std::array<Value, 2> position;
+  for (int64_t load = 0; load < copy.loads; ++load) {
+    if (load == 0 || !distance)
+      position = emitSourcePosition(builder, loc, type, op.getSwizzled(),
+                                    math.add(ofThread, load * ofLoad));
+    if (!target.emitLdsLoad(builder, loc, copy, position,
+                            load * distance.value_or(0), begin, load))
       return false;
+  }
   return true;
 }

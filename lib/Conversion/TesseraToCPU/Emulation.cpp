@@ -393,10 +393,16 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
 
 bool EmulatedTarget::emitLdsLoad(OpBuilder &builder, Location loc,
                                  const LdsCopy &copy,
-                                 std::array<Value, 2> position,
-                                 Value first) const {
+                                 std::array<Value, 2> position, int64_t rows,
+                                 Value begin, int64_t number) const {
   IndexMath math(builder, loc);
-  Value to = math.add(math.mul(copy.thread, copy.width), first);
+  Value lanes = math.constant(chip.subgroupSize);
+  int64_t ofLoad = chip.subgroupSize * copy.width;
+  Value to = math.add(
+      math.add(math.mul(math.div(copy.thread, lanes), copy.loads * ofLoad),
+               math.mul(math.rem(copy.thread, lanes), copy.width)),
+      math.add(begin, number * ofLoad));
+  position[0] = math.add(position[0], rows);
   Type element = cast<MemRefType>(copy.to.getType()).getElementType();
   Value bytes =
       emitInteger(builder, loc, copy.width * getElementBytes(element));

@@ -63,7 +63,8 @@ public:
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
   bool emitLdsLoad(OpBuilder &builder, Location loc, const LdsCopy &copy,
-                   std::array<Value, 2> position, Value first) const override;
+                   std::array<Value, 2> position, int64_t rows, Value begin,
+                   int64_t number) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> ldsLoads) const override;
 

@@ -27,7 +27,8 @@ public:
 
   /// LdsLoads.cpp
   bool emitLdsLoad(OpBuilder &builder, Location loc, const LdsCopy &copy,
-                   std::array<Value, 2> position, Value first) const override;
+                   std::array<Value, 2> position, int64_t rows, Value begin,
+                   int64_t number) const override;
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> ldsLoads) const override;
 
@@ -101,6 +102,11 @@ Value emitDot(OpBuilder &builder, Location loc, const MatrixInstruction &row,
 /// that wait for nothing else. Expects memory accesses as ops of other dialects
 /// than Tessera's.
 void relaxBarriers(Operation *kernel);
+
+/// Gives the loads to workgroup memory of `kernel` that read a buffer their
+/// constants as scalar and immediate offsets. Runs after `relaxBarriers`, which
+/// needs their memrefs.
+void lowerLdsLoads(Operation *kernel);
 
 /// Specifies the issue order of matmuls and LDS reads in each scheduling region
 /// of the kernel. For MFMA only: WMMA does not benefit.

@@ -18,6 +18,10 @@
 // many matmuls, which are those of large tiles, have several matmuls between
 // two reads: registers could not hold all fragments of a step.
 //
+// Operands of 8-bit floats with K = 128 take so many registers that each is
+// read shortly before its first use. The matmuls are then in blocks, and the
+// groups follow from the reads that each matmul needs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "AmdTarget.h"
@@ -42,6 +46,11 @@ static constexpr int64_t leastMatmuls = 4;
 /// The largest number of matmuls between which reads are issued as early as
 /// possible.
 static constexpr int64_t mostEarlyMatmuls = 32;
+
+/// Where reads are late: the number of matmuls between a read and the first one
+/// that uses it, which hide its latency, and the most reads between two
+/// matmuls.
+static constexpr int64_t readAhead = 8, mostReadsBetween = 1;
 
 /// Whether `op` ends a scheduling region.
 static bool endsRegion(Operation *op) {
@@ -69,29 +78,6 @@ static int64_t countHalfReads(Operation *op) {
   return bits <= 64 ? 1 : 2;
 }
 
-/// Specifies an order for `lastMatmul` and the ops before it, with the given
-/// numbers of matmuls and reads, if that is beneficial.
-static void orderRegion(Operation *lastMatmul, int64_t matmuls, int64_t reads) {
-  if (matmuls < leastMatmuls || reads == 0)
-    return;
-  OpBuilder builder(lastMatmul->getContext());
-  builder.setInsertionPointAfter(lastMatmul);
-  auto group = [&](int32_t kind, int64_t count) {
-    ROCDL::SchedGroupBarrier::create(builder, lastMatmul->getLoc(), kind,
-                                     static_cast<int32_t>(count),
-                                     /*groupId=*/0);
-  };
-  int64_t first = std::max({reads / 3, reads - matmuls * 3 / 4, int64_t(1)});
-  int64_t between =
-      matmuls > mostEarlyMatmuls ? std::max(matmuls / reads, int64_t(1)) : 1;
-  group(ldsReadKind, first);
-  for (int64_t read = first; read < reads; ++read) {
-    group(matrixKind, between);
-    group(ldsReadKind, 1);
-  }
-  group(matrixKind, matmuls);
-}
-
 static bool isMatmul(Operation &op) {
   return isa<amdgpu::MFMAOp, amdgpu::ScaledMFMAOp>(op);
 }
@@ -117,7 +103,7 @@ static bool needsLateReads(Operation &end) {
     }
   }
   return matmuls > 0 && registers > mostReadRegisters &&
-         registers > 2 * matmuls;
+         registers >= 2 * matmuls;
 }
 
 namespace {
@@ -217,26 +203,143 @@ static void sinkReads(Block &block) {
   }
 }
 
+/// The operands of a and of b of a block of matmuls. One of b is twice as many
+/// reads where they transpose.
+static constexpr int64_t blockRows = 4, blockColumns = 2;
+
+/// Reorders the matmuls of a region with late reads by blocks:
+///
+///   a 0 to 3, b 0 and 1;  a 0 to 3, b 2 and 3;  ...  b 6 and 7;
+///   a 4 to 7, b 6 and 7;  a 4 to 7, b 4 and 5;  ...
+///
+/// A whole row would need all of b before its last matmul. A block needs what
+/// it adds to the one before, which is read meanwhile. Its outer loop is over
+/// the operands that it adds.
+static void blockMatmuls(ArrayRef<Operation *> matmuls) {
+  struct Place {
+    int64_t blockRow, blockColumn, outer, inner;
+    Operation *op;
+  };
+  llvm::SmallMapVector<Value, int64_t, 16> rows, columns;
+  SmallVector<Place> places;
+  Operation *last = matmuls.back();
+  for (Operation *op : matmuls) {
+    auto matmul = dyn_cast<amdgpu::MFMAOp>(op);
+    // Sums stay in order.
+    if (!matmul || llvm::any_of(op->getUsers(), [&](Operation *user) {
+          return user->getBlock() == op->getBlock() &&
+                 (user == last || user->isBeforeInBlock(last));
+        }))
+      return;
+    auto number = [](auto &map, Value value) {
+      return map.insert({value, static_cast<int64_t>(map.size())})
+          .first->second;
+    };
+    int64_t row = number(rows, matmul.getSourceA()),
+            column = number(columns, matmul.getSourceB());
+    Place place{row / blockRows, column / blockColumns, row % blockRows,
+                column % blockColumns, op};
+    if (place.blockRow % 2)
+      place.blockColumn = -place.blockColumn;
+    else if (place.blockColumn)
+      std::swap(place.outer, place.inner);
+    places.push_back(place);
+  }
+  llvm::stable_sort(places, [](const Place &a, const Place &b) {
+    return std::tie(a.blockRow, a.blockColumn, a.outer, a.inner) <
+           std::tie(b.blockRow, b.blockColumn, b.outer, b.inner);
+  });
+  Operation *end = last->getNextNode();
+  for (const Place &place : places)
+    place.op->moveBefore(end);
+}
+
+namespace {
+/// The ops between two barriers.
+struct SchedulingRegion {
+  SmallVector<Operation *> matmuls;
+  /// Half reads before each matmul.
+  SmallVector<int64_t> readsBefore;
+  int64_t halfReads = 0;
+  bool isLate = false;
+};
+} // namespace
+
+static SmallVector<SchedulingRegion> findRegions(Block &block) {
+  SmallVector<SchedulingRegion> regions(1);
+  for (Operation &op : block) {
+    SchedulingRegion &region = regions.back();
+    if (endsRegion(&op)) {
+      region.isLate = op.getPrevNode() && needsLateReads(*op.getPrevNode());
+      regions.emplace_back();
+    } else if (isMatmul(op)) {
+      region.matmuls.push_back(&op);
+      region.readsBefore.push_back(region.halfReads);
+    } else {
+      region.halfReads += countHalfReads(&op);
+    }
+  }
+  regions.back().isLate = !block.empty() && needsLateReads(block.back());
+  return regions;
+}
+
+/// Specifies an order for the matmuls and reads of `region`, if that is
+/// beneficial.
+static void orderRegion(const SchedulingRegion &region) {
+  int64_t matmuls = static_cast<int64_t>(region.matmuls.size()),
+          reads = llvm::divideCeil(region.halfReads, 2);
+  if (matmuls < leastMatmuls || reads == 0 ||
+      !llvm::all_of(region.matmuls, llvm::IsaPred<amdgpu::MFMAOp>))
+    return;
+  Operation *last = region.matmuls.back();
+  OpBuilder builder(last->getContext());
+  builder.setInsertionPointAfter(last);
+  auto group = [&](int32_t kind, int64_t count) {
+    if (count > 0)
+      ROCDL::SchedGroupBarrier::create(builder, last->getLoc(), kind,
+                                       static_cast<int32_t>(count),
+                                       /*groupId=*/0);
+  };
+  if (!region.isLate) {
+    int64_t first = std::max({reads / 3, reads - matmuls * 3 / 4, int64_t(1)});
+    int64_t between =
+        matmuls > mostEarlyMatmuls ? std::max(matmuls / reads, int64_t(1)) : 1;
+    group(ldsReadKind, first);
+    for (int64_t read = first; read < reads; ++read) {
+      group(matrixKind, between);
+      group(ldsReadKind, 1);
+    }
+    group(matrixKind, matmuls);
+    return;
+  }
+  // As many reads before each matmul as those after it need, a few ahead.
+  SmallVector<int64_t> before(matmuls);
+  for (int64_t i = matmuls - 1, next = reads; i >= 0; --i) {
+    int64_t ahead = std::min(i + readAhead, matmuls - 1);
+    next =
+        std::max((region.readsBefore[ahead] + 1) / 2, next - mostReadsBetween);
+    before[i] = next;
+  }
+  group(ldsReadKind, before[0]);
+  int64_t pending = 0;
+  for (int64_t i = 0; i + 1 < matmuls; ++i) {
+    ++pending;
+    if (before[i + 1] == before[i])
+      continue;
+    group(matrixKind, pending);
+    group(ldsReadKind, before[i + 1] - before[i]);
+    pending = 0;
+  }
+  group(matrixKind, pending + 1);
+}
+
 void mlir::tessera::orderMatmuls(Operation *kernel) {
   kernel->walk([](Block *block) {
+    for (const SchedulingRegion &region : findRegions(*block))
+      if (region.isLate)
+        blockMatmuls(region.matmuls);
     sinkReads(*block);
-    Operation *lastMatmul = nullptr;
-    int64_t matmuls = 0, halfReads = 0;
-    auto finish = [&] {
-      orderRegion(lastMatmul, matmuls, llvm::divideCeil(halfReads, 2));
-      lastMatmul = nullptr;
-      matmuls = halfReads = 0;
-    };
-    for (Operation &op : *block) {
-      if (endsRegion(&op)) {
-        finish();
-      } else if (isa<amdgpu::MFMAOp>(op)) {
-        lastMatmul = &op;
-        ++matmuls;
-      } else {
-        halfReads += countHalfReads(&op);
-      }
-    }
-    finish();
+    for (const SchedulingRegion &region : findRegions(*block))
+      orderRegion(region);
   });
 }

@@ -32,6 +32,10 @@ STATISTIC(numScopedLoads, "Number of loads to LDS given an alias scope");
 using namespace mlir;
 using namespace mlir::tessera;
 
+static bool isLoadToLds(Operation *op) {
+  return isa<ROCDL::LoadToLDSOp, ROCDL::RawPtrBufferLoadLdsOp>(op);
+}
+
 /// Whether `op` is an access to workgroup memory by the lanes themselves.
 static bool isAccess(LLVM::AliasAnalysisOpInterface op) {
   auto isLds = [](Value pointer) {
@@ -39,8 +43,7 @@ static bool isAccess(LLVM::AliasAnalysisOpInterface op) {
     return type && type.getAddressSpace() ==
                        ROCDL::ROCDLDialect::kSharedMemoryAddressSpace;
   };
-  return !isa<ROCDL::LoadToLDSOp>(op.getOperation()) &&
-         llvm::any_of(op.getAccessedOperands(), isLds);
+  return !isLoadToLds(op) && llvm::any_of(op.getAccessedOperands(), isLds);
 }
 
 namespace {
@@ -50,8 +53,11 @@ struct ScopeLdsLoadsPass
   void runOnOperation() override {
     Builder builder(&getContext());
     getOperation()->walk([&](LLVM::LLVMFuncOp kernel) {
-      SmallVector<ROCDL::LoadToLDSOp> loads;
-      kernel.walk([&](ROCDL::LoadToLDSOp load) { loads.push_back(load); });
+      SmallVector<LLVM::AliasAnalysisOpInterface> loads;
+      kernel.walk([&](LLVM::AliasAnalysisOpInterface op) {
+        if (isLoadToLds(op))
+          loads.push_back(op);
+      });
       if (loads.empty())
         return;
       LDBG() << kernel.getName() << ": " << loads.size() << " loads to LDS";
@@ -60,8 +66,8 @@ struct ScopeLdsLoadsPass
           &getContext(), builder.getStringAttr("workgroup memory"));
       auto scope = builder.getArrayAttr(LLVM::AliasScopeAttr::get(
           domain, builder.getStringAttr("copies under way")));
-      for (ROCDL::LoadToLDSOp load : loads)
-        load.setAliasScopesAttr(scope);
+      for (LLVM::AliasAnalysisOpInterface load : loads)
+        load.setAliasScopes(scope);
       kernel.walk([&](LLVM::AliasAnalysisOpInterface op) {
         if (isAccess(op))
           op.setNoAliasScopes(scope);

@@ -155,6 +155,7 @@ struct ConvertTesseraToROCDLPass
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);
+      lowerLdsLoads(kernel);
       setWorkgroupSize(kernel, **found);
     }
     for (gpu::GPUFuncOp kernel : lean)

@@ -29,6 +29,11 @@ void mlir::tessera::setAmdSchedules(Chip &chip, const AmdChipRow &row) {
                           /*fragment=*/{16, 16},
                           /*leastBytes=*/4096};
   if (row.bit & Gfx950)
+    // MFMAs of 8-bit floats with K = 128 have 128x128: they need as many reads
+    // of LDS for each clock of the matrix unit as those of f16, in half as many
+    // instructions. ROCm's "Deep Dive Into 4-Wave Interleave FP8 GEMM" finds
+    // four waves of 128x128, which have all registers of a SIMD unit each,
+    // faster than eight.
     policy.largeTiling->subgroup = {128, 64};
   policy.preferSwizzle = true;
   policy.unrollStages = true;

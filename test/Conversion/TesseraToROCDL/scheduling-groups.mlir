@@ -66,7 +66,9 @@ gpu.module @products {
     gpu.return
   }
 
-  // The operands of 20 matmuls are 72 registers: each is read before its first use.
+  // The operands of 20 matmuls are 72 registers: each is read before its first use. The order of the matmuls is that of
+  // blocks of four operands of a and two of b, then of four and one for each operand of b that is read. The first
+  // 20 of 28 reads are those of the first eight matmuls and of the next one.
   // LATE-LABEL: gpu.func @wide(
   // LATE:         amdgpu.lds_barrier
   // LATE-COUNT-2: vector.load
@@ -78,7 +80,30 @@ gpu.module @products {
   // LATE-COUNT-4: amdgpu.transpose_load
   // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
   // LATE:         amdgpu.mfma 16x16x128
-  // LATE:         rocdl.sched.group.barrier
+  // LATE-COUNT-2: vector.load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE-COUNT-2: amdgpu.mfma 16x16x128
+  // LATE-COUNT-2: vector.load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE-COUNT-2: amdgpu.mfma 16x16x128
+  // LATE-COUNT-2: vector.load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE-COUNT-2: amdgpu.mfma 16x16x128
+  // LATE-NOT:     vector.load
+  // LATE-COUNT-4: amdgpu.transpose_load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE-COUNT-4: amdgpu.mfma 16x16x128
+  // LATE-COUNT-4: amdgpu.transpose_load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE-COUNT-4: amdgpu.mfma 16x16x128
+  // LATE-COUNT-4: amdgpu.transpose_load
+  // LATE-NOT:     {{amdgpu.transpose_load|vector.load}}
+  // LATE-COUNT-4: amdgpu.mfma 16x16x128
+  // LATE-NEXT:    rocdl.sched.group.barrier 256, 20, 0
+  // LATE-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // LATE-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // LATE-COUNT-7: rocdl.sched.group.barrier 256, 1, 0
+  // LATE-NEXT:    rocdl.sched.group.barrier 8, 12, 0
   gpu.func @wide(%a: memref<64x128xf8E4M3FN>, %b: memref<128x80xf8E4M3FN>, %c: memref<64x80xf32>)
       workgroup(%A: memref<64x128xf8E4M3FN, #shared>, %B: memref<128x80xf8E4M3FN, #shared>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {

@@ -18,6 +18,17 @@ gpu.module @loads {
     llvm.store %v, %g : vector<4xf16>, !llvm.ptr<1>
     llvm.return
   }
+  // CHECK-LABEL: llvm.func @buffers(
+  // CHECK:         rocdl.raw.ptr.buffer.load.lds {{.+}}alias_scopes = [#[[BUFFERS:.+]]]
+  // CHECK:         llvm.load {{.+}}noalias_scopes = [#[[BUFFERS]]]{{.*}} : !llvm.ptr<3>
+  llvm.func @buffers(%r: !llvm.ptr<8>, %l: !llvm.ptr<3>, %g: !llvm.ptr<1>, %o: i32) {
+    %c0 = llvm.mlir.constant(0 : i32) : i32
+    %c16 = llvm.mlir.constant(16 : i32) : i32
+    rocdl.raw.ptr.buffer.load.lds %r, %l, %c16, %o, %c0, %c0, %c0
+    %v = llvm.load %l : !llvm.ptr<3> -> vector<4xf16>
+    llvm.store %v, %g : vector<4xf16>, !llvm.ptr<1>
+    llvm.return
+  }
   // CHECK-LABEL: llvm.func @none(
   // CHECK-NOT:     scopes
   // CHECK:         llvm.return

@@ -10,6 +10,7 @@
 // RUN: gpu-runner %s -e bf16_partial --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e i8_long --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e f8_long --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
+// RUN: gpu-runner %s -e f8_eight --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e dies --target=cpu:emulate=gfx942 --verify --require-mma | FileCheck %s
 // RUN: gpu-runner %s -e dies --target=cpu:emulate=gfx950 --verify --require-mma | FileCheck %s
 // CHECK: {{^}}verified
@@ -22,8 +23,10 @@
                           vthread = [8, 4], swizzle = true, raster = 8>
 #s950i8 = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2,
                             vthread = [8, 4], swizzle = true, raster = 8>
-#s950f8 = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 128, stages = 2,
-                            vthread = [8, 4], swizzle = true, raster = 8>
+#s950f8 = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 128], k = 128, kFragment = 128, stages = 2,
+                            vthread = [8, 8], swizzle = true, raster = 8>
+#s950f8eight = #tessera.schedule<workgroup = [256, 256], subgroup = [128, 64], k = 128, kFragment = 128, stages = 2,
+                                 vthread = [8, 4], swizzle = true, raster = 8>
 #small = #tessera.schedule<workgroup = [32, 32], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1, raster = 8>
 
 func.func @f16(%a: tensor<256x96xf16>, %b: tensor<96x256xf16>) -> tensor<256x256xf32> {
@@ -49,6 +52,15 @@ func.func @f8_long(%a: tensor<256x384xf8E4M3FN>, %b: tensor<384x256xf8E4M3FN>) -
   %empty = tensor.empty() : tensor<256x256xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
   %c = linalg.matmul {tessera.schedule = #s950f8} ins(%a, %b : tensor<256x384xf8E4M3FN>, tensor<384x256xf8E4M3FN>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}
+
+func.func @f8_eight(%a: tensor<256x384xf8E4M3FN>, %b: tensor<384x256xf8E4M3FN>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul {tessera.schedule = #s950f8eight} ins(%a, %b : tensor<256x384xf8E4M3FN>, tensor<384x256xf8E4M3FN>)
       outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %c : tensor<256x256xf32>
 }

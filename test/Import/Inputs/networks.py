@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints a network as text for write-onnx.py: networks.py resnet50|densenet121|mobilenet_v2|efficientnet_b0|zfnet512
+"""Prints a network as text for write-onnx.py: networks.py resnet50|densenet121|mobilenet_v2|efficientnet_b0|zfnet512 [TYPE [BATCH]]
 
+TYPE is f32 or f16, by default f32, and BATCH by default 1.
 The layers are those of the papers, with the sizes of the published models; weights repeat a few
 numbers. Batch normalization follows each convolution as an operator of its own. zfnet512 ends with one
 layer after a mean, rather than with three.
@@ -9,13 +10,15 @@ layer after a mean, rather than with three.
 
 import sys
 
+TYPE, BATCH = (sys.argv[2:] + ["f32", "1"][len(sys.argv) - 2:])[:2] if len(sys.argv) > 1 else ("f32", "1")
+
 
 class Network:
     """Collects the lines of a model. Tensors are named in the order of their creation."""
 
     def __init__(self, name):
-        self.lines = ["opset 17", f"name {name}", "input image: f32[1, 3, 224, 224]",
-                      "tensor low: f32[] = [0]", "tensor high: f32[] = [6]"]
+        self.lines = ["opset 17", f"name {name}", f"input image: {TYPE}[{BATCH}, 3, 224, 224]",
+                      f"tensor low: {TYPE}[] = [0]", f"tensor high: {TYPE}[] = [6]"]
         self.count = 0
         self.channels = {"image": 3}
 
@@ -26,7 +29,7 @@ class Network:
 
     def weight(self, *sizes):
         self.count += 1
-        self.lines.append(f"tensor w{self.count}: f32[{', '.join(map(str, sizes))}] = seq")
+        self.lines.append(f"tensor w{self.count}: {TYPE}[{', '.join(map(str, sizes))}] = seq")
         return f"w{self.count}"
 
     def convolve(self, x, outputs, size=1, stride=1, groups=1, bias=False):
@@ -68,7 +71,7 @@ class Network:
         result = self.add(f"Gemm({flat}, {w}, {b}) {{transB=1}}")
         if softmax:
             result = self.add(f"Softmax({result}) {{axis=-1}}")
-        self.lines.append(f"output {result}: f32[1, 1000]")
+        self.lines.append(f"output {result}: {TYPE}[{BATCH}, 1000]")
         print("\n".join(self.lines))
 
 
@@ -148,6 +151,6 @@ def zfnet512():
     n.classify(n.pool("Max", x, 3, 2), softmax=True)
 
 
-if len(sys.argv) != 2 or sys.argv[1] not in ("resnet50", "densenet121", "mobilenet_v2", "efficientnet_b0", "zfnet512"):
+if len(sys.argv) not in (2, 3, 4) or sys.argv[1] not in ("resnet50", "densenet121", "mobilenet_v2", "efficientnet_b0", "zfnet512"):
     sys.exit(__doc__)
 globals()[sys.argv[1]]()

@@ -182,24 +182,35 @@ struct Chunk {
 };
 } // namespace
 
-/// Whether the fragment has one of the chip's maps by rows.
-static bool isByRows(const Chip &chip, FragmentType type) {
-  return llvm::any_of(getRowMaps(chip), [&](const MatrixInstruction &row) {
+static bool hasMapOf(ArrayRef<MatrixInstruction> maps, FragmentType type) {
+  return llvm::any_of(maps, [&](const MatrixInstruction &row) {
     return type.getInstruction() &&
            type.getInstruction().getValue() == row.name;
   });
 }
 
+/// Whether the fragment has one of the chip's maps by rows.
+static bool isByRows(const Chip &chip, FragmentType type) {
+  return hasMapOf(getRowMaps(chip), type);
+}
+
+/// Whether the fragment has one of the chip's maps for stores.
+static bool isForStores(const Chip &chip, FragmentType type) {
+  return hasMapOf(getStoreMaps(chip), type);
+}
+
 /// The tiles of both sides. Where lanes hold rows, all rows of `wideCols`
 /// columns, unless that is 0, in rows that are padded: neither the lanes'
 /// accesses to 16 bytes of their rows nor those of a matrix then meet in the
-/// same banks of workgroup memory.
+/// same banks of workgroup memory. So are the rows of a map for stores.
 static Chunk getChunk(const Chip &chip, ConvertOp op, Type passed,
                       int64_t wideCols) {
   FragmentType fromType = op.getSource().getType(),
                toType = op.getResult().getType();
   auto from = getTile(chip, fromType), to = getTile(chip, toType);
   int64_t rows = std::max(from[0], to[0]), cols = std::max(from[1], to[1]);
+  if (isForStores(chip, fromType) || isForStores(chip, toType))
+    return {rows, cols, cols + getStorePadding(getStorageBytes(passed))};
   bool fromRows = isByRows(chip, fromType);
   if (wideCols == 0 || !(fromRows || isByRows(chip, toType)))
     return {rows, cols, cols};
@@ -471,8 +482,9 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     if (!fromMatrix || !toMatrix) {
       layout = *getTileLayout(chip, fromMatrix ? to : from);
       position = layout.getLaneOffset(rewriter, loc, lane);
-      if (isByRows(chip, fromMatrix ? to : from))
-        width = layout.map.getContiguous(1);
+      FragmentType known = fromMatrix ? to : from;
+      if (isByRows(chip, known) || isForStores(chip, known))
+        width = std::min<int64_t>(layout.map.getContiguous(1), 16 / bytes);
     }
     auto vectorType = VectorType::get(width, passed);
     auto accessAlignment =

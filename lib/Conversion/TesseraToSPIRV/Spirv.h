@@ -149,6 +149,9 @@ bool convertsInPlace(const Chip &chip, ConvertOp op);
 /// addition to those available to schedules: an eighth of all
 /// (ReportedChip.cpp).
 int64_t getScratchBytes(const Chip &chip);
+/// The elements between the rows of scratch for a map for stores
+/// (TargetInfo/RowMaps.h), for elements of so many bytes.
+constexpr int64_t getStorePadding(int64_t bytes) { return bytes < 4 ? 8 : 4; }
 
 /// Erases the subgroup barriers of conversions through workgroup memory between
 /// accesses to different memory (RedundantBarriers.cpp). Expects fragments that

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The sums of an epilogue become vectors through workgroup memory, once: their
-// cast and their store, and the load of the other operand, are by lanes.
+// cast and their store, and the load of the other operand, are by lanes, of
+// eight elements of f16 each.
 //
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s
 
 // CHECK-LABEL: spirv.func @main_kernel
 // CHECK:       spirv.KHR.CooperativeMatrixMulAdd
 // CHECK-NOT:   CooperativeMatrixLoad {{.*}}MatrixAcc>
-// CHECK:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<f32, Workgroup>
+// CHECK:       spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
+// CHECK:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<vector<4xi32>, Workgroup>
 // CHECK:       spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
 // CHECK-NOT:   spirv.Store "Workgroup"
 // CHECK-NOT:   CooperativeMatrixLoad {{.*}}MatrixAcc>
+// CHECK:       spirv.Load "Workgroup" {{.*}} : vector<4xi32>
+// CHECK:       spirv.Load "Workgroup" {{.*}} : vector<4xi32>
 // CHECK-NOT:   CooperativeMatrixStore {{.*}}PhysicalStorageBuffer
-// CHECK:       spirv.Store "PhysicalStorageBuffer" %{{.*}} ["Aligned", 4] : i32
+// CHECK:       spirv.Store "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
 // CHECK-NOT:   CooperativeMatrixStore {{.*}}PhysicalStorageBuffer
 // CHECK-LABEL: spirv.EntryPoint
 

@@ -252,11 +252,14 @@ Separator::findStoreMap(ArrayRef<Value> fragments) const {
     return nullptr;
   int64_t subgroups = llvm::divideCeil(
       int64_t((*block)[0]) * (*block)[1] * (*block)[2], chip.subgroupSize);
-  int64_t available = chip.workgroupMemoryBytes + getScratchBytes(chip);
+  int64_t tiles = 0;
   for (BlockArgument memory : func.getWorkgroupAttributions()) {
     auto type = cast<MemRefType>(memory.getType());
-    available -= type.getNumElements() * getStorageBytes(type.getElementType());
+    tiles += type.getNumElements() * getStorageBytes(type.getElementType());
   }
+  // Scratch is where the tiles were, or has its own memory without tiles.
+  int64_t available =
+      tiles ? tiles : chip.workgroupMemoryBytes + getScratchBytes(chip);
   for (const MatrixInstruction &row : getStoreMaps(chip)) {
     int64_t bytes = 0;
     bool fits = llvm::all_of(fragments, [&](Value value) {

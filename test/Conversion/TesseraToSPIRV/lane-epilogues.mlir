@@ -6,10 +6,17 @@
 //
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s
 
+// The sums are where the tiles were, after a barrier: one variable, with the
+// bytes of the tiles.
+//
+// CHECK:       tessera.workgroup_bytes = [[#BYTES:]]
+// CHECK:       spirv.GlobalVariable @__workgroup0 : !spirv.ptr<!spirv.array<[[#div(BYTES,16)]] x vector<4xi32>>, Workgroup>
+// CHECK-NOT:   spirv.GlobalVariable {{.*}}Workgroup>
 // CHECK-LABEL: spirv.func @main_kernel
 // CHECK:       spirv.KHR.CooperativeMatrixMulAdd
 // CHECK-NOT:   CooperativeMatrixLoad {{.*}}MatrixAcc>
 // CHECK:       spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
+// CHECK:       spirv.ControlBarrier <Workgroup>
 // CHECK:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<vector<4xi32>, Workgroup>
 // CHECK:       spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
 // CHECK-NOT:   spirv.Store "Workgroup"

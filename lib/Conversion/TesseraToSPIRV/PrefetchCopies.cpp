@@ -125,8 +125,6 @@ private:
   /// Loads the data that step `step` stores.
   SmallVector<Value> load(OpBuilder &builder, Value step);
   SmallVector<Value> loadFirst(OpBuilder &builder);
-  /// The step `distance` after `step`, or `step` if there is none.
-  Value getLaterStep(OpBuilder &builder, Value step, int64_t distance);
 
   scf::ForOp loop;
   /// The barrier between copies and matmuls.
@@ -138,8 +136,6 @@ private:
   /// Ops that use `values` at the store.
   llvm::SetVector<Operation *> late;
   int64_t bits = 0;
-  /// The number of steps that loads are ahead.
-  int64_t depth = 1;
 };
 
 } // namespace
@@ -227,20 +223,6 @@ SmallVector<Value> Prefetcher::load(OpBuilder &builder, Value step) {
       values, [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
-Value Prefetcher::getLaterStep(OpBuilder &builder, Value step,
-                               int64_t distance) {
-  Location loc = loop.getLoc();
-  Value next = step;
-  for (int64_t i = 0; i < distance; ++i)
-    next = arith::AddIOp::create(builder, loc, next, loop.getStep());
-  Value more =
-      arith::CmpIOp::create(builder, loc,
-                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
-                                                  : arith::CmpIPredicate::slt,
-                            next, loop.getUpperBound());
-  return arith::SelectOp::create(builder, loc, more, next, step);
-}
-
 SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
   Location loc = loop.getLoc();
   // Another thread's earlier writes are visible only after a barrier. A loop
@@ -249,16 +231,9 @@ SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
   bool repeats = loop->getParentOfType<LoopLikeOpInterface>() != nullptr;
   if (writesGlobal(kernel, repeats ? nullptr : loop.getOperation()))
     gpu::BarrierOp::create(builder, loc);
-  auto loadSteps = [&](OpBuilder &inner) {
-    SmallVector<Value> all = load(inner, loop.getLowerBound());
-    for (int64_t i = 1; i < depth; ++i)
-      llvm::append_range(
-          all, load(inner, getLaterStep(inner, loop.getLowerBound(), i)));
-    return all;
-  };
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (trips && !trips->isZero())
-    return loadSteps(builder);
+    return load(builder, loop.getLowerBound());
   Value runs =
       arith::CmpIOp::create(builder, loc,
                             loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
@@ -267,14 +242,13 @@ SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
   auto branch = scf::IfOp::create(
       builder, loc, runs,
       [&](OpBuilder &nested, Location) {
-        scf::YieldOp::create(nested, loc, loadSteps(nested));
+        scf::YieldOp::create(nested, loc, load(nested, loop.getLowerBound()));
       },
       [&](OpBuilder &nested, Location) {
         SmallVector<Value> zeros;
-        for (int64_t i = 0; i < depth; ++i)
-          for (Value value : values)
-            zeros.push_back(arith::ConstantOp::create(
-                nested, loc, nested.getZeroAttr(value.getType())));
+        for (Value value : values)
+          zeros.push_back(arith::ConstantOp::create(
+              nested, loc, nested.getZeroAttr(value.getType())));
         scf::YieldOp::create(nested, loc, zeros);
       });
   return SmallVector<Value>(branch.getResults());
@@ -283,9 +257,6 @@ SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
 bool Prefetcher::run() {
   if (!match())
     return false;
-  if (const char *text = getenv("TESSERA_DEPTH"))
-    if (bits * atoi(text) <= 8 * maxBytesAhead)
-      depth = atoi(text);
   IRRewriter rewriter(loop);
   SmallVector<Value> before = loadFirst(rewriter);
   auto addNext = [&](OpBuilder &builder, Location loc,
@@ -293,10 +264,14 @@ bool Prefetcher::run() {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfter(last);
     Value step = loop.getInductionVar();
-    // The data of later steps moves up, and that of another one is loaded.
-    SmallVector<Value> carriedOn(carried.drop_front(values.size()));
-    llvm::append_range(carriedOn,
-                       load(builder, getLaterStep(builder, step, depth)));
+    Value next = arith::AddIOp::create(builder, loc, step, loop.getStep());
+    Value more =
+        arith::CmpIOp::create(builder, loc,
+                              loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::slt,
+                              next, loop.getUpperBound());
+    SmallVector<Value> loaded =
+        load(builder, arith::SelectOp::create(builder, loc, more, next, step));
     SmallVector<Operation *> users(late.begin(), late.end());
     users.append(stores.begin(), stores.end());
     for (Operation *user : users)
@@ -304,7 +279,7 @@ bool Prefetcher::run() {
         if (const auto *found = llvm::find(values, operand.get());
             found != values.end())
           operand.set(carried[found - values.begin()]);
-    return carriedOn;
+    return loaded;
   };
   FailureOr<LoopLikeOpInterface> made = loop.replaceWithAdditionalYields(
       rewriter, before, /*replaceInitOperandUsesInLoop=*/false, addNext);

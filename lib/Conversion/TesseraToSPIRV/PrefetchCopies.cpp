@@ -191,7 +191,7 @@ bool Prefetcher::addStored(Value value) {
 
 bool Prefetcher::match() {
   Operation *first = nullptr;
-  bool multiplies = false, isPlain = true;
+  bool multiplies = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     multiplies |= isa<spirv::KHRCooperativeMatrixMulAddOp>(op);
     if (isBarrier(&op)) {
@@ -203,14 +203,9 @@ bool Prefetcher::match() {
       if (store && getStorage(store.getPtr()) == spirv::StorageClass::Workgroup)
         stores.push_back(store);
       else if (!isRepeatable(&op))
-        isPlain = false;
+        return false;
     }
   }
-  if (last && !isPlain)
-    return false;
-  // With one barrier, a step stores another slot than the one that it reads.
-  if (first && !last && !stores.empty())
-    last = stores.back();
   if (!last || !multiplies || writesGlobal(loop))
     return false;
   for (spirv::StoreOp store : stores)

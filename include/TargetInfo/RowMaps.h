@@ -25,6 +25,18 @@ namespace mlir::tessera {
 ///     registers = {{0, 1}, {0, 2}}
 llvm::ArrayRef<MatrixInstruction> getRowMaps(const Chip &chip);
 
+/// Accumulator maps in which a lane holds eight adjacent elements of a row: for
+/// fragments that are converted from opaque instructions to be stored, with
+/// what an epilogue computes of them, in accesses of 16 bytes of f16. The one
+/// whose lanes access the longest part of a row is first. Like those of
+/// getRowMaps(), they are found by their names.
+///
+/// Example, 8 rows by 32 lanes: four lanes access 64 adjacent bytes of f16:
+///
+///     lanes     = {{0, 8}, {0, 16}, {1, 0}, {2, 0}, {4, 0}}
+///     registers = {{0, 1}, {0, 2}, {0, 4}}
+llvm::ArrayRef<MatrixInstruction> getStoreMaps(const Chip &chip);
+
 } // namespace mlir::tessera
 
 #endif // TARGETINFO_ROWMAPS_H

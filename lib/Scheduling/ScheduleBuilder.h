@@ -46,6 +46,7 @@ private:
 
   /// Selects the class of instructions, and the chip's tiling for it.
   void chooseClass();
+  const ScheduleDefaults *chooseByRounds();
   bool suitsSmallTiles();
   bool suitsShortSteps(int64_t workgroups) const;
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.

@@ -23,9 +23,11 @@ const MatrixInstruction *Chip::findInstruction(llvm::StringRef name) const {
   for (const MatrixInstruction &row : instructions)
     if (row.name == name)
       return &row;
-  for (const MatrixInstruction &row : getRowMaps(*this))
-    if (row.name == name)
-      return &row;
+  for (llvm::ArrayRef<MatrixInstruction> maps :
+       {getRowMaps(*this), getStoreMaps(*this)})
+    for (const MatrixInstruction &row : maps)
+      if (row.name == name)
+        return &row;
   return nullptr;
 }
 

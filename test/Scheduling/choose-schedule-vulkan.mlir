@@ -6,10 +6,12 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// The second tile of 128x256 would be half empty for 384 columns.
+// The second tile of 128x256 would be half empty for 384 columns. Tiles of
+// 128x128 take three rounds of 264, and those of 64x128, whose rounds are
+// shorter, three of 396.
 
 // CHECK-LABEL: func @half
-// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32,
+// CHECK:       schedule <workgroup = [64, 128], subgroup = [32, 64], k = 32,
 func.func @half(%a: memref<25088x512xf16>, %b: memref<512x384xf16>, %c: memref<25088x384xf16>) {
   tessera.contract ins(%a, %b : memref<25088x512xf16>, memref<512x384xf16>) outs(%c : memref<25088x384xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -20,10 +22,10 @@ func.func @half(%a: memref<25088x512xf16>, %b: memref<512x384xf16>, %c: memref<2
   return
 }
 
-// Few columns: smaller tiles, and longer steps.
+// One round of either.
 
 // CHECK-LABEL: func @narrow
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64,
+// CHECK:       schedule <workgroup = [64, 128], subgroup = [32, 64], k = 32,
 func.func @narrow(%a: memref<25088x512xf16>, %b: memref<512x128xf16>, %c: memref<25088x128xf16>) {
   tessera.contract ins(%a, %b : memref<25088x512xf16>, memref<512x128xf16>) outs(%c : memref<25088x128xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -61,8 +63,10 @@ func.func @short(%a: memref<256x640xf16>, %b: memref<640x512xf16>, %c: memref<25
   return
 }
 
+// Two rounds of each, of which those of 64x128 are the shortest.
+
 // CHECK-LABEL: func @wide
-// CHECK:       schedule <workgroup = [128, 256],
+// CHECK:       schedule <workgroup = [64, 128], subgroup = [32, 64],
 func.func @wide(%a: memref<25088x512xf16>, %b: memref<512x256xf16>, %c: memref<25088x256xf16>) {
   tessera.contract ins(%a, %b : memref<25088x512xf16>, memref<512x256xf16>) outs(%c : memref<25088x256xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -87,7 +91,36 @@ func.func @beyond(%a: memref<100352x24xf16>, %b: memref<24x144xf16>, %c: memref<
   return
 }
 
-// 392 small tiles fit on 132 SMs at once, with shorter steps; 784 do not.
+// 400 tiles of 64x128 would take two rounds, 208 of 128x128 take one.
+
+// CHECK-LABEL: func @round
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32,
+func.func @round(%a: memref<1568x1024xf16>, %b: memref<1024x2048xf16>, %c: memref<1568x2048xf16>) {
+  tessera.contract ins(%a, %b : memref<1568x1024xf16>, memref<1024x2048xf16>) outs(%c : memref<1568x2048xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Where the rounds are as many and K is long, the largest tiles read the least.
+
+// CHECK-LABEL: func @long
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 64], k = 32,
+func.func @long(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf16>) {
+  tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) outs(%c : memref<4096x4096xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// 392 small tiles fit on 132 SMs at once, with shorter steps. With twice the
+// rows, the tiles are larger.
 
 // CHECK-LABEL: func @once
 // CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32,
@@ -102,7 +135,7 @@ func.func @once(%a: memref<25088x1024xf16>, %b: memref<1024x64xf16>, %c: memref<
 }
 
 // CHECK-LABEL: func @twice
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64,
+// CHECK:       schedule <workgroup = [128, 64], subgroup = [64, 32], k = 32,
 func.func @twice(%a: memref<50176x1024xf16>, %b: memref<1024x64xf16>, %c: memref<50176x64xf16>) {
   tessera.contract ins(%a, %b : memref<50176x1024xf16>, memref<1024x64xf16>) outs(%c : memref<50176x64xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {

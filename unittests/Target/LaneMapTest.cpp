@@ -84,6 +84,29 @@ TEST(LaneMapTest, RowMaps) {
   EXPECT_TRUE(getRowMaps(*findChip("cuda", "sm_90a")).empty());
 }
 
+/// Those for stores have accesses of eight adjacent elements, and adjacent
+/// lanes those that follow in a row.
+TEST(LaneMapTest, StoreMaps) {
+  for (const Chip &chip : getAllChips())
+    for (const MatrixInstruction &row : getStoreMaps(chip)) {
+      SCOPED_TRACE(chip.name + " " + row.name);
+      EXPECT_EQ(chip.findInstruction(row.name)->name, row.name);
+      EXPECT_EQ(row.accMap.getNumLanes(), chip.subgroupSize);
+      EXPECT_EQ(row.accMap.getContiguous(1), 8);
+      EXPECT_EQ(row.m * row.n, 8 * chip.subgroupSize);
+      for (int64_t lane = 0; lane < chip.subgroupSize; ++lane)
+        for (int64_t reg = 0; reg < 8; ++reg)
+          EXPECT_EQ(row.accMap.at(lane, reg),
+                    std::make_pair((8 * lane + reg) / row.n,
+                                   (8 * lane + reg) % row.n));
+    }
+  EXPECT_EQ(getStoreMaps(*findChip("vulkan", "nvidia-hopper")).front().name,
+            "stores.m8n32");
+  EXPECT_EQ(getStoreMaps(*findChip("vulkan", "lavapipe")).front().name,
+            "stores.m8n8");
+  EXPECT_TRUE(getStoreMaps(*findChip("cuda", "sm_90a")).empty());
+}
+
 TEST(LaneMapTest, Empty) {
   LaneMap map;
   EXPECT_EQ(map.getNumLanes(), 1);

@@ -168,10 +168,60 @@ LogicalResult MemoryLowering::lowerVariables() {
     }
   });
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
-  for (Value root : roots) {
+  auto addVariable = [&](spirv::PointerType type) -> Value {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    std::string name;
+    do
+      name = ("__workgroup" + Twine(numVariables++)).str();
+    while (module.lookupSymbol(name));
+    auto variable = spirv::GlobalVariableOp::create(b, type, name);
+    b.setInsertionPointToStart(&entry);
+    return spirv::AddressOfOp::create(b, variable);
+  };
+  // One variable for all memories, if all are accessed by units of one size.
+  size_t numTiles = 0;
+  for (unsigned i = 0; i < kernel.getNumWorkgroupAttributions(); ++i)
+    numTiles += !kernel.getWorkgroupAttributionAttr(i, sharesTilesName);
+  constexpr int64_t sharedUnit = 16;
+  auto getBytes = [](Value root) {
+    auto type = cast<MemRefType>(root.getType());
+    return llvm::alignTo(type.getNumElements() *
+                             getStorageBytes(type.getElementType()),
+                         sharedUnit);
+  };
+  bool isShared =
+      numTiles < kernel.getNumWorkgroupAttributions() &&
+      roots.size() == kernel.getNumWorkgroupAttributions() &&
+      llvm::all_of(
+          roots,
+          [&](Value root) {
+            auto type = cast<MemRefType>(root.getType());
+            return isa<BlockArgument>(root) && type.hasStaticShape() &&
+                   !isPacked(type.getElementType()) &&
+                   getUnitBytes(root, type.getElementType()) == sharedUnit;
+          });
+  // Where the next tile is, and the next scratch.
+  std::array<int64_t, 2> ends{0, 0};
+  Value shared;
+  if (isShared) {
+    for (auto [i, root] : llvm::enumerate(roots))
+      ends[i >= numTiles] += getBytes(root);
+    workgroupBytes = std::max(ends[0], ends[1]);
+    b.setInsertionPointToStart(&entry);
+    shared = addVariable(spirv::PointerType::get(
+        spirv::ArrayType::get(getRawType(b.getContext(), sharedUnit),
+                              workgroupBytes / sharedUnit),
+        StorageClass::Workgroup));
+    ends = {0, 0};
+  }
+  for (auto [i, root] : llvm::enumerate(roots)) {
     auto type = cast<MemRefType>(root.getType());
     b.setLoc(root.getLoc());
-    b.setInsertionPointToStart(&entry);
+    if (shared)
+      b.setInsertionPointAfterValue(shared);
+    else
+      b.setInsertionPointToStart(&entry);
     if (!type.hasStaticShape() || !type.getLayout().isIdentity())
       return emitError(root.getLoc())
              << "memory allocated in a kernel must have a static shape and the "
@@ -200,16 +250,13 @@ LogicalResult MemoryLowering::lowerVariables() {
         spirv::ArrayType::get(memory.unit,
                               llvm::divideCeil(bytes, memory.unitBytes)),
         memory.storage);
-    if (memory.storage == StorageClass::Workgroup) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(module.getBody());
-      std::string name;
-      do
-        name = ("__workgroup" + Twine(numVariables++)).str();
-      while (module.lookupSymbol(name));
-      auto variable = spirv::GlobalVariableOp::create(b, pointerType, name);
-      b.setInsertionPointToStart(&entry);
-      memory.base = spirv::AddressOfOp::create(b, variable);
+    if (isShared) {
+      int64_t &end = ends[i >= numTiles];
+      memory.base = shared;
+      memory.offset = index(end / elementBytes);
+      end += getBytes(root);
+    } else if (memory.storage == StorageClass::Workgroup) {
+      memory.base = addVariable(pointerType);
       workgroupBytes += llvm::alignTo(bytes, memory.unitBytes);
     } else {
       memory.base =

@@ -10,6 +10,10 @@
 // through workgroup memory, so that casts and stores of such a fragment, and
 // loads for it, are by lanes too.
 //
+// The lanes' fragment of accumulators has a map for stores where these can be
+// wide: a lane holds eight adjacent elements, 16 bytes of f16, and four lanes
+// 64 bytes of a row (TargetInfo/RowMaps.h).
+//
 // Where rows are reduced, as in a softmax, lanes hold whole rows. Additions
 // and multiplications of matrices with a column that was computed so stay ones
 // of matrices: the column is broadcast to a matrix of its own, and the
@@ -151,6 +155,9 @@ private:
   /// The map by rows that fits all accumulators, if rows of some of them are
   /// reduced; else null.
   const MatrixInstruction *findRowMap(ArrayRef<Value> fragments) const;
+  /// The map for stores that fits all accumulators, if all of their stores
+  /// can use its wide accesses and scratch has room for it; else null.
+  const MatrixInstruction *findStoreMap(ArrayRef<Value> fragments) const;
   /// Collects the maps, and the broadcasts of columns for them, that stay ops
   /// of matrices.
   void collectWhole(ArrayRef<Operation *> operations);
@@ -212,10 +219,64 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
       return kernel.emitError()
              << "no single lane map of " << chip.name << " fits all fragments";
   }
+  const MatrixInstruction *&accumulators =
+      plain[static_cast<unsigned>(Role::Acc)];
   rowMap = findRowMap(fragments);
   if (rowMap)
-    plain[static_cast<unsigned>(Role::Acc)] = rowMap;
+    accumulators = rowMap;
+  else if (const MatrixInstruction *storeMap = findStoreMap(fragments))
+    accumulators = storeMap;
   return success();
+}
+
+/// Whether `type` consists of tiles of m rows and n columns, or is a row or a
+/// column of them.
+static bool hasTilesOf(FragmentType type, const MatrixInstruction &row) {
+  return (type.getRows() == 1 || type.getRows() % row.m == 0) &&
+         (type.getCols() == 1 || type.getCols() % row.n == 0);
+}
+
+const MatrixInstruction *
+Separator::findStoreMap(ArrayRef<Value> fragments) const {
+  constexpr int64_t accessBytes = 16;
+  gpu::GPUFuncOp func = kernel;
+  bool areAligned = true;
+  func.walk([&](StoreOp op) {
+    if (isMatrix(op.getValue()))
+      areAligned &=
+          !op.getAtomicAdd() && !op.getTranspose() &&
+          getKnownTileAlignment(op.getMemory(), op.getIndices()) >= accessBytes;
+  });
+  std::optional<ArrayRef<int32_t>> block = func.getKnownBlockSize();
+  if (!areAligned || !block)
+    return nullptr;
+  int64_t subgroups = llvm::divideCeil(
+      int64_t((*block)[0]) * (*block)[1] * (*block)[2], chip.subgroupSize);
+  int64_t tiles = 0;
+  for (BlockArgument memory : func.getWorkgroupAttributions()) {
+    auto type = cast<MemRefType>(memory.getType());
+    tiles += type.getNumElements() * getStorageBytes(type.getElementType());
+  }
+  // Scratch is where the tiles were, or has its own memory without tiles.
+  int64_t available =
+      tiles ? tiles : chip.workgroupMemoryBytes + getScratchBytes(chip);
+  for (const MatrixInstruction &row : getStoreMaps(chip)) {
+    int64_t bytes = 0;
+    bool fits = llvm::all_of(fragments, [&](Value value) {
+      auto type = cast<FragmentType>(value.getType());
+      if (type.getRole() != Role::Acc)
+        return true;
+      const MatrixInstruction &other =
+          *chip.findInstruction(type.getInstruction().getValue());
+      int64_t size = getStorageBytes(type.getElementType()),
+              columns = std::max(row.n, other.n) + getStorePadding(size);
+      bytes = std::max(bytes, std::max(row.m, other.m) * columns * size);
+      return hasTilesOf(type, row);
+    });
+    if (fits && bytes * subgroups <= available)
+      return &row;
+  }
+  return nullptr;
 }
 
 const MatrixInstruction *

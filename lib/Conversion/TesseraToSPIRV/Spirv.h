@@ -149,6 +149,13 @@ bool convertsInPlace(const Chip &chip, ConvertOp op);
 /// addition to those available to schedules: an eighth of all
 /// (ReportedChip.cpp).
 int64_t getScratchBytes(const Chip &chip);
+/// The attribute of workgroup memory that is accessed after all others, from a
+/// barrier on, and may be where these are.
+constexpr llvm::StringLiteral sharesTilesName = "shares_tiles";
+
+/// The elements between the rows of scratch for a map for stores
+/// (TargetInfo/RowMaps.h), for elements of so many bytes.
+constexpr int64_t getStorePadding(int64_t bytes) { return bytes < 4 ? 8 : 4; }
 
 /// Erases the subgroup barriers of conversions through workgroup memory between
 /// accesses to different memory (RedundantBarriers.cpp). Expects fragments that

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The sums of an epilogue become vectors through workgroup memory, once: their
-// cast and their store, and the load of the other operand, are by lanes.
+// cast and their store, and the load of the other operand, are by lanes, of
+// eight elements of f16 each.
 //
 // RUN: gpu-runner %s --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s
 
+// The sums are where the tiles were, after a barrier: one variable, with the
+// bytes of the tiles.
+//
+// CHECK:       tessera.workgroup_bytes = [[#BYTES:]]
+// CHECK:       spirv.GlobalVariable @__workgroup0 : !spirv.ptr<!spirv.array<[[#div(BYTES,16)]] x vector<4xi32>>, Workgroup>
+// CHECK-NOT:   spirv.GlobalVariable {{.*}}Workgroup>
 // CHECK-LABEL: spirv.func @main_kernel
 // CHECK:       spirv.KHR.CooperativeMatrixMulAdd
 // CHECK-NOT:   CooperativeMatrixLoad {{.*}}MatrixAcc>
-// CHECK:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<f32, Workgroup>
+// CHECK:       spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
+// CHECK:       spirv.ControlBarrier <Workgroup>
+// CHECK:       spirv.KHR.CooperativeMatrixStore {{.*}}!spirv.ptr<vector<4xi32>, Workgroup>
 // CHECK:       spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
 // CHECK-NOT:   spirv.Store "Workgroup"
 // CHECK-NOT:   CooperativeMatrixLoad {{.*}}MatrixAcc>
+// CHECK:       spirv.Load "Workgroup" {{.*}} : vector<4xi32>
+// CHECK:       spirv.Load "Workgroup" {{.*}} : vector<4xi32>
 // CHECK-NOT:   CooperativeMatrixStore {{.*}}PhysicalStorageBuffer
-// CHECK:       spirv.Store "PhysicalStorageBuffer" %{{.*}} ["Aligned", 4] : i32
+// CHECK:       spirv.Store "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
 // CHECK-NOT:   CooperativeMatrixStore {{.*}}PhysicalStorageBuffer
 // CHECK-LABEL: spirv.EntryPoint
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Target/NVIDIA/BulkCopies.h"
 #include "TargetInfo/Emulation.h"
@@ -116,7 +117,8 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
               acc = debugString(op.getAccumulatorType());
   int64_t longest = getLargestStep(op, form);
   // A producer makes lhs in registers.
-  bool aInMemory = op.getProducer(0).empty();
+  bool aInMemory =
+      op.getProducer(0).empty() && !loadsLhsToRegisters(op, form, chip, group);
   SmallVector<const MatrixInstruction *> rows;
   for (const MatrixInstruction &row : chip.instructions)
     if (row.repeated.empty() && row.aType == a && row.bType == b &&

@@ -21,6 +21,7 @@
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Dialect/Tessera/Utils/Window.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Target/NVIDIA/BulkCopies.h"
@@ -226,7 +227,8 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
   const MatrixInstruction *row = selectInstruction(
       chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
-      /*why=*/nullptr, tiling.group, /*aInMemory=*/true,
+      /*why=*/nullptr, tiling.group,
+      /*aInMemory=*/!loadsLhsToRegisters(op, form, chip, tiling.group),
       op.getUnsignedA() || op.getUnsignedB());
   if (!row || row->sumsApart(op.getPrecision()) != tiling.sumsApart ||
       !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
@@ -377,7 +379,8 @@ bool GroupTilings::loadsVectorsLate(const ScheduleDefaults &tiling,
   const MatrixInstruction *row = selectInstruction(
       chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1],
-      schedule.getK(), /*why=*/nullptr, tiling.group, /*aInMemory=*/true,
+      schedule.getK(), /*why=*/nullptr, tiling.group,
+      /*aInMemory=*/!loadsLhsToRegisters(op, form, chip, tiling.group),
       op.getUnsignedA() || op.getUnsignedB());
   if (!row)
     return false;

@@ -24,9 +24,12 @@ struct Chip;
 /// order in which instructions of `chip` read it there.
 bool hasMemoryOperandA(MmaOp op, const Chip &chip);
 
+/// Whether instructions of `group` subgroups for the types of `op` read an lhs
+/// with M along the rows from registers only.
+bool loadsColumnsToRegisters(ContractOp op, const Chip &chip, int64_t group);
+
 /// Whether `op`, computed by groups of `group` subgroups, has an lhs with M
 /// along the rows that the instructions of its types read from registers only.
-/// This requires a schedule of its own: the defaults copy such an lhs.
 bool loadsLhsToRegisters(ContractOp op, const MatrixForm &form,
                          const Chip &chip, int64_t group);
 

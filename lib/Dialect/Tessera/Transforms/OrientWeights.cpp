@@ -16,7 +16,9 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/FewColumnsSchedule.h"
+#include "Scheduling/Schedule.h"
 #include "Scheduling/WeightsSchedule.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,6 +33,8 @@ namespace mlir::tessera {
 #define DEBUG_TYPE "tessera-orient-weights"
 
 STATISTIC(numOrientedWeights, "Number of contractions with exchanged operands");
+STATISTIC(numOrientedOrders,
+          "Number of contractions exchanged for the order of an operand");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -60,9 +64,45 @@ static bool hasWeightsAsLhs(ContractOp op, const Chip &chip) {
                                    : bool(getWeightsSchedule(op, chip));
 }
 
+/// Whether rhs of `op` has N along the rows, in an order that instructions of
+/// several subgroups read as lhs only, while they read lhs as either.
+static bool hasOrderOfLhs(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  if (!op.getProducer(0).empty() || !op.getProducer(1).empty() ||
+      form.gather[0] || form.gather[1] || op.reducesRows() ||
+      isStoredTransposed(op, form, 0) || isStoredTransposed(op, form, 1))
+    return false;
+  return llvm::any_of(chip.policy.groupDefaults,
+                      [&](const ScheduleDefaults &tiling) {
+                        return loadsColumnsToRegisters(op, chip, tiling.group);
+                      });
+}
+
+/// Exchanges the operands of `op`, if rhs has an order that instructions of
+/// several subgroups read as lhs only, and if they then compute it by default.
+/// Otherwise rhs would be copied to another order before.
+static bool orientByOrder(ContractOp op, const Chip &chip) {
+  if (!hasOrderOfLhs(op, chip))
+    return false;
+  OpBuilder builder(op);
+  ContractOp exchanged = exchange(builder, op);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  if (getDefaultSchedule(exchanged, chip).getSubgroupsPerFragment() > 1) {
+    LDBG() << op.getLoc() << ": rhs with N along the rows becomes lhs";
+    ++numOrientedOrders;
+    op.erase();
+    return true;
+  }
+  op.getEpilogue().takeBody(exchanged.getEpilogue());
+  exchanged.erase();
+  return false;
+}
+
 /// Exchanges the operands of `op`, if it then has one of the schedules of
 /// weights as lhs.
 static void orient(ContractOp op, const Chip &chip) {
+  if (!op.getScheduleAttr() && orientByOrder(op, chip))
+    return;
   if (op.getScheduleAttr() || !op.getProducer(0).empty() ||
       (!op.getProducer(1).empty() && !getWeightsSchedule(op, chip)) ||
       hasWeightsAsLhs(op, chip))

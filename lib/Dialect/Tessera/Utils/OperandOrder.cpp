@@ -37,10 +37,16 @@ bool mlir::tessera::hasMemoryOperandA(MmaOp op, const Chip &chip) {
                          getFragmentGroup(op));
 }
 
+bool mlir::tessera::loadsColumnsToRegisters(ContractOp op, const Chip &chip,
+                                            int64_t group) {
+  return needsRegisters(chip, op.getFactorType(0), op.getFactorType(1),
+                        op.getAccumulatorType(), group) &&
+         op.getPrecision() == Precision::Tf32;
+}
+
 bool mlir::tessera::loadsLhsToRegisters(ContractOp op, const MatrixForm &form,
                                         const Chip &chip, int64_t group) {
-  return group > 1 && op.getScheduleAttr() && !form.gather[0] &&
+  return group > 1 && op.getProducer(0).empty() && !form.gather[0] &&
          isStoredTransposed(op, form, 0) &&
-         needsRegisters(chip, op.getFactorType(0), op.getFactorType(1),
-                        op.getAccumulatorType(), group);
+         loadsColumnsToRegisters(op, chip, group);
 }

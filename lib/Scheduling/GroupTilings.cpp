@@ -203,7 +203,8 @@ bool GroupTilings::permitsUnevenColumns(const ScheduleDefaults &tiling,
   int64_t columns = problem.extents[1];
   return problem.loadFactors[0] == 1 && problem.loadFactors[1] == 1 &&
          columns * problem.outputBytes % chip.accessBytes == 0 &&
-         columns >= tiling.workgroup[1] && problem.operandBytes >= 2 &&
+         columns >= tiling.workgroup[1] &&
+         (problem.operandBytes >= 2 || tiling.sumsApart) &&
          problem.extents[2] > fewSteps * k;
 }
 
@@ -564,7 +565,11 @@ void GroupTilings::forEachOf(ScheduleDefaults tiling,
           visit(schedule);
       };
       add(SplitReduction::Ordered, {1, 1});
-      if (tiles * parts > chip.processors &&
+      // Where K is a few steps, only a persistent workgroup loads its next tile
+      // while it stores one.
+      bool isShort =
+          problem.extents[2] <= fewSteps * parts * getStep(tiling);
+      if (tiles * parts > chip.processors && !isShort &&
           tiling.workgroup[0] * tiling.workgroup[1] <= mostOfPair)
         add(SplitReduction::Ordered, {1, 1}, /*inPairs=*/true);
       if (parts == 1) {

@@ -68,7 +68,12 @@ static bool hasWeightsAsLhs(ContractOp op, const Chip &chip) {
 /// several subgroups read as lhs only, while they read lhs as either.
 static bool hasOrderOfLhs(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
-  if (!op.getProducer(0).empty() || !op.getProducer(1).empty() ||
+  // Rows that become columns of an instruction. With fewer, parts of K by
+  // single subgroups were faster.
+  constexpr int64_t leastRows = 64;
+  int64_t rows = getStaticExtents(op, form)[0];
+  if ((ShapedType::isStatic(rows) && rows < leastRows) ||
+      !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
       form.gather[0] || form.gather[1] || op.reducesRows() ||
       isStoredTransposed(op, form, 0) || isStoredTransposed(op, form, 1))
     return false;

@@ -594,7 +594,7 @@ void Checker::checkSharedTiles() {
     else if (!getSharedBox(shape, bits, parts))
       why = "its tile of " + name + ", " + std::to_string(shape[0]) + "x" +
             std::to_string(shape[1]) + ", cannot be split into " +
-            std::to_string(parts) + " equal parts of whole swizzle patterns";
+            std::to_string(parts) + " equal parts";
   }
   if (!why.empty())
     report("schedule_c22", "cluster = " + formatPair(cluster) + ", but " + why,

@@ -11,6 +11,7 @@
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/DieOrder.h"
 #include "Scheduling/FewColumnsSchedule.h"
+#include "Scheduling/OneWaveSchedule.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/ThreadCopiesSchedule.h"
@@ -369,9 +370,9 @@ static ScheduleAttr divideLongTile(ContractOp op, const Chip &chip,
   return getScheduleProblems(op, divided, chip).empty() ? divided : schedule;
 }
 
-/// Where each SM has at most one workgroup of bytes, whose steps each begin with
-/// a barrier, steps of two lines take less time than of one. Measured on an
-/// H200: 128x4096x4096 in i8, with N along the rows of rhs, takes 14.9 us by
+/// Where each SM has at most one workgroup of bytes, whose steps each begin
+/// with a barrier, steps of two lines take less time than of one. Measured on
+/// an H200: 128x4096x4096 in i8, with N along the rows of rhs, takes 14.9 us by
 /// 64x64 in steps of 128, and 13.0 in steps of 256.
 static ScheduleAttr lengthenStepOfBytes(ContractOp op, const Chip &chip,
                                         ScheduleAttr schedule) {
@@ -411,6 +412,14 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
     return schedule;
   ScheduleAttr schedule = improveSchedule(
       op, chip, getScheduleByRules(op, chip, prediction), prediction);
+  if (ScheduleAttr wave =
+          getOneWaveSchedule(op, chip, schedule, /*isExchanged=*/false)) {
+    LDBG() << op.getLoc() << ": one wave: " << wave << " rather than "
+           << schedule;
+    if (prediction)
+      prediction->clear();
+    return wave;
+  }
   return lengthenStepOfBytes(op, chip, divideLongTile(op, chip, schedule));
 }
 

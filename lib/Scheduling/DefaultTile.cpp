@@ -299,8 +299,8 @@ void ScheduleBuilder::widenScalarTile() {
        subgroup{2 * part[0], part[1]};
   if (usesMatrixUnit || !chip.model.schedules || operandBits != wordBits ||
       fields.workgroup != from || fields.subgroup != part || form.gather[0] ||
-      form.gather[1] || fields.stages < 2 || fields.k > longest ||
-      isHeld(0) || isHeld(1) || !hasClass(subgroup, fields.kFragment))
+      form.gather[1] || fields.stages < 2 || fields.k > longest || isHeld(0) ||
+      isHeld(1) || !hasClass(subgroup, fields.kFragment))
     return;
   std::optional<int64_t> few = countWorkgroups(wide),
                          many = countWorkgroups(from);

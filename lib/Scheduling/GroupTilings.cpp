@@ -567,8 +567,7 @@ void GroupTilings::forEachOf(ScheduleDefaults tiling,
       add(SplitReduction::Ordered, {1, 1});
       // Where K is a few steps, only a persistent workgroup loads its next tile
       // while it stores one.
-      bool isShort =
-          problem.extents[2] <= fewSteps * parts * getStep(tiling);
+      bool isShort = problem.extents[2] <= fewSteps * parts * getStep(tiling);
       if (tiles * parts > chip.processors && !isShort &&
           tiling.workgroup[0] * tiling.workgroup[1] <= mostOfPair)
         add(SplitReduction::Ordered, {1, 1}, /*inPairs=*/true);

@@ -53,8 +53,8 @@ static void setWarpgroupPolicy(SchedulePolicy &policy) {
                               /*unmaskedKeys=*/{208, 192},
                               /*unmaskedColumns=*/64};
   // Sums apart take as many registers again: at most 192 columns. Those of 144
-  // and more, and of 192 rows, relative to 128x128 as measured at 8192 cubed and
-  // 4096x2112x7168; the others for lack of measurements as above.
+  // and more, and of 192 rows, relative to 128x128 as measured at 8192 cubed
+  // and 4096x2112x7168; the others for lack of measurements as above.
   for (ScheduleDefaults tiling :
        std::vector<ScheduleDefaults>({{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
                                       {{128, 192}, {64, 192}, 128, 8, 4, 0.96},

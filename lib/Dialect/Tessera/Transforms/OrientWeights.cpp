@@ -18,6 +18,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/FewColumnsSchedule.h"
+#include "Scheduling/OneWaveSchedule.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/WeightsSchedule.h"
 
@@ -35,6 +36,8 @@ namespace mlir::tessera {
 STATISTIC(numOrientedWeights, "Number of contractions with exchanged operands");
 STATISTIC(numOrientedOrders,
           "Number of contractions exchanged for the order of an operand");
+STATISTIC(numOrientedWaves,
+          "Number of contractions exchanged for one wave of tiles");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -103,10 +106,47 @@ static bool orientByOrder(ContractOp op, const Chip &chip) {
   return false;
 }
 
+/// Exchanges the operands of `op`, if lhs has K along the rows and rhs has not,
+/// and if tiles of a number of columns that is not a power of two then fill the
+/// SMs. The schedule is set: it was compared with that of `op`.
+static bool orientForOneWave(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  if (!chip.model.schedules || form.gather[0] || form.gather[1] ||
+      op.reducesRows() || !op.getExtras().empty() ||
+      !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
+      isStoredTransposed(op, form, 0) || isStoredTransposed(op, form, 1))
+    return false;
+  // Most contractions have no such schedule, whatever their own is.
+  OpBuilder builder(op);
+  ContractOp exchanged = exchange(builder, op);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  auto restore = [&] {
+    op.getEpilogue().takeBody(exchanged.getEpilogue());
+    exchanged.erase();
+    return false;
+  };
+  if (!hasOneWaveForm(exchanged, chip))
+    return restore();
+  op.getEpilogue().takeBody(exchanged.getEpilogue());
+  ScheduleAttr own = getDefaultSchedule(op, chip);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  ScheduleAttr schedule =
+      getOneWaveSchedule(exchanged, chip, own, /*isExchanged=*/true);
+  if (!schedule)
+    return restore();
+  LDBG() << op.getLoc() << ": exchanged for one wave of tiles: " << schedule
+         << " rather than " << own;
+  exchanged.setScheduleAttr(schedule);
+  ++numOrientedWaves;
+  op.erase();
+  return true;
+}
+
 /// Exchanges the operands of `op`, if it then has one of the schedules of
 /// weights as lhs.
 static void orient(ContractOp op, const Chip &chip) {
-  if (!op.getScheduleAttr() && orientByOrder(op, chip))
+  if (!op.getScheduleAttr() &&
+      (orientByOrder(op, chip) || orientForOneWave(op, chip)))
     return;
   if (op.getScheduleAttr() || !op.getProducer(0).empty() ||
       (!op.getProducer(1).empty() && !getWeightsSchedule(op, chip)) ||

@@ -101,7 +101,7 @@ func.func @tf32_split(%a: tensor<128x8192xf32>, %b: tensor<128x8192xf32>, %c: te
 // An lhs with M along the rows, which lanes load to registers; the last step of
 // K is 8 of 32.
 func.func @tf32_columns(%a: tensor<200x304xf32>, %b: tensor<240x200xf32>, %c: tensor<304x240xf32>) -> tensor<304x240xf32> {
-  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<200x304xf32>, tensor<240x200xf32>) outs(%c : tensor<304x240xf32>) -> tensor<304x240xf32>
+  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<200x304xf32>, tensor<240x200xf32>) outs(%c : tensor<304x240xf32>) -> tensor<304x240xf32>
   return %r : tensor<304x240xf32>
 }
 

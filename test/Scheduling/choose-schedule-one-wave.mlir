@@ -1,0 +1,61 @@
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-choose-schedule | FileCheck %s
+
+// Tiles of which each SM has one: of 192 rows, 132 SMs have 72 of 9248 columns
+// each. The chip's tilings of powers of two have fewer tiles, with more rows
+// and columns.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func @columns
+// CHECK:         workgroup = [192, 72], subgroup = [64, 72], k = 64, stages = 6, swizzle = true, subgroupsPerFragment = 4, stageOutput = true>
+func.func @columns(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref<192x9248xf16>) {
+  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9248x768xf16>) outs(%c : memref<192x9248xf16>)
+      maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to f16
+    tessera.yield %0 : f16
+  }
+  return
+}
+
+// With N along the rows of rhs, columns are those of whole panels.
+// CHECK-LABEL: func @along_n
+// CHECK-NOT:     workgroup = [192, 72]
+func.func @along_n(%a: memref<192x768xf16>, %b: memref<768x9248xf16>, %c: memref<192x9248xf16>) {
+  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<768x9248xf16>) outs(%c : memref<192x9248xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to f16
+    tessera.yield %0 : f16
+  }
+  return
+}
+
+// Rows that begin within lines, a result of 32 bits, and one whose tiles are as
+// good: as before.
+// CHECK-LABEL: func @others
+// CHECK-NOT:     workgroup = [{{[0-9]+}}, 72]
+// CHECK:       return
+func.func @others(%a: memref<192x776xf16>, %b: memref<9248x776xf16>, %c: memref<192x9248xf16>, %d: memref<192x768xf16>, %e: memref<9248x768xf16>, %f: memref<192x9248xf32>, %g: memref<1024x1024xf16>, %h: memref<1024x1024xf16>) {
+  tessera.contract ins(%a, %b : memref<192x776xf16>, memref<9248x776xf16>) outs(%c : memref<192x9248xf16>)
+      maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to f16
+    tessera.yield %0 : f16
+  }
+  tessera.contract ins(%d, %e : memref<192x768xf16>, memref<9248x768xf16>) outs(%f : memref<192x9248xf32>)
+      maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%g, %h : memref<1024x1024xf16>, memref<1024x1024xf16>) outs(%h : memref<1024x1024xf16>)
+      maps [#mk, #nk, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to f16
+    tessera.yield %0 : f16
+  }
+  return
+}

@@ -36,26 +36,54 @@ static constexpr int64_t rowsOfGroup = 64, columnStep = 8,
 static constexpr int64_t waveElementBytes = 2;
 
 namespace {
+using Pair = std::array<int64_t, 2>;
+
 /// The matmul, as far as its loads depend on it.
 struct WaveLoads {
   int64_t m, n, k, matrices, processors;
+  /// Whether rows of lhs and of rhs begin within lines of memory.
+  std::array<bool, 2> splits;
 
-  /// The rows and columns that the busiest SM loads for the whole of K.
-  double count(std::array<int64_t, 2> tile, int64_t parts) const {
-    int64_t units = llvm::divideCeil(m, tile[0]) *
-                    llvm::divideCeil(n, tile[1]) * matrices * parts,
+  /// What the busiest SM loads for the whole of K, in rows or columns of whole
+  /// lines. Workgroups of a cluster request parts of those that begin within
+  /// lines, two lines for each, and all of them receive the parts.
+  double count(Pair tile, Pair cluster, int64_t parts) const {
+    // Fitted to 1000 cubed on an H200, by 64x128 to 128x80 in clusters of up to
+    // four.
+    constexpr double received = 0.84, requested = 1.56;
+    int64_t units = llvm::alignTo(llvm::divideCeil(m, tile[0]), cluster[0]) *
+                    llvm::alignTo(llvm::divideCeil(n, tile[1]), cluster[1]) *
+                    matrices * parts,
             rounds = llvm::divideCeil(units, processors);
-    return double(rounds) *
-           double(std::min(tile[0], m) + std::min(tile[1], n)) / double(parts);
+    double sum = 0;
+    for (unsigned side : {0, 1}) {
+      double loaded = double(std::min(tile[side], side ? n : m));
+      sum += splits[side]
+                 ? loaded * (received + requested / double(cluster[1 - side]))
+                 : loaded;
+    }
+    return double(rounds) * sum / double(parts);
   }
 };
 } // namespace
 
+/// The workgroups that an H200 has at once in clusters of so many: those of a
+/// cluster are in the same part of the chip (GPC), of 16 or 18 SMs. 128 in
+/// clusters of four took twice as long as 112.
+static int64_t countResident(int64_t processors, int64_t clustered) {
+  return clustered <= 2   ? processors
+         : clustered <= 4 ? processors * 10 / 11
+                          : processors * 28 / 33;
+}
+
 /// The fewest columns for which no SM has more than one tile; 0 if they exceed
 /// the most.
-static int64_t chooseWaveColumns(const WaveLoads &loads, int64_t rows) {
-  int64_t tiles = llvm::divideCeil(loads.m, rows) * loads.matrices,
-          most = loads.processors / tiles;
+static int64_t chooseWaveColumns(const WaveLoads &loads, int64_t rows,
+                                 Pair cluster) {
+  int64_t tiles = llvm::alignTo(llvm::divideCeil(loads.m, rows), cluster[0]) *
+                  loads.matrices,
+          most = countResident(loads.processors, cluster[0] * cluster[1]) /
+                 tiles / cluster[1] * cluster[1];
   if (most == 0)
     return 0;
   int64_t columns = llvm::alignTo(llvm::divideCeil(loads.n, most), columnStep);
@@ -65,12 +93,13 @@ static int64_t chooseWaveColumns(const WaveLoads &loads, int64_t rows) {
 /// The schedule with tiles of so many rows and columns, and as many stages as
 /// there is room for; null if it is not legal.
 static ScheduleAttr makeOneWave(ContractOp op, const MatrixForm &form,
-                                const Chip &chip, int64_t rows, int64_t columns,
+                                const Chip &chip, Pair tile, Pair cluster,
                                 const WaveLoads &loads) {
   constexpr int64_t line = 128, mostStages = 8, leastStages = 4;
   ScheduleFields fields;
-  fields.workgroup = {rows, columns};
-  fields.subgroup = {rowsOfGroup, columns};
+  fields.workgroup = tile;
+  fields.subgroup = {rowsOfGroup, tile[1]};
+  fields.cluster = cluster;
   fields.k = fields.kFragment = line / waveElementBytes;
   fields.swizzle = true;
   fields.subgroupsPerFragment = chip.policy.groupDefaults.front().group;
@@ -96,16 +125,14 @@ static ScheduleAttr makeOneWave(ContractOp op, const MatrixForm &form,
 bool mlir::tessera::hasOneWaveForm(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   auto [m, n, k] = getStaticExtents(op, form);
-  int64_t matrices = getLinearExtent(op, form.batch),
-          line = chip.model.lineBytes;
+  int64_t matrices = getLinearExtent(op, form.batch);
   Type lhs = getElementTypeOrSelf(op.getLhs().getType()),
        rhs = getElementTypeOrSelf(op.getRhs().getType()),
        output = getElementTypeOrSelf(op.getOutput().getType());
   auto isKnown = [](int64_t extent) {
     return ShapedType::isStatic(extent) && extent > 0;
   };
-  // Measured in 16 bits (docs/benchmarks/h200-schedules.md), with rows of
-  // whole lines, which need no clusters.
+  // Measured in 16 bits (docs/benchmarks/h200-schedules.md).
   constexpr int64_t leastK = 512;
   return chip.model.schedules && chip.bulkCopies &&
          !chip.policy.groupDefaults.empty() && !form.gather[0] &&
@@ -116,8 +143,8 @@ bool mlir::tessera::hasOneWaveForm(ContractOp op, const Chip &chip) {
          getElementBytes(lhs) == waveElementBytes &&
          getElementBytes(rhs) == waveElementBytes &&
          getElementBytes(output) <= waveElementBytes &&
-         isStoredTransposed(op, form, 1) && hasRowsOfMultiple(op, 0, line) &&
-         hasRowsOfMultiple(op, 1, line) &&
+         isStoredTransposed(op, form, 1) && hasAlignedRows(op, 0, chip) &&
+         hasAlignedRows(op, 1, chip) &&
          hasRowsOfMultiple(op, 2, chip.accessBytes);
 }
 
@@ -129,25 +156,38 @@ ScheduleAttr mlir::tessera::getOneWaveSchedule(ContractOp op, const Chip &chip,
     return {};
   MatrixForm form = getMatrixForm(op);
   auto [m, n, k] = getStaticExtents(op, form);
-  WaveLoads loads{m, n, k, getLinearExtent(op, form.batch), chip.processors};
-  std::array<int64_t, 2> tile{other.getWorkgroup()[0], other.getWorkgroup()[1]};
-  if (isExchanged)
+  WaveLoads loads{m,
+                  n,
+                  k,
+                  getLinearExtent(op, form.batch),
+                  chip.processors,
+                  {!hasRowsOfMultiple(op, 0, chip.model.lineBytes),
+                   !hasRowsOfMultiple(op, 1, chip.model.lineBytes)}};
+  Pair tile{other.getWorkgroup()[0], other.getWorkgroup()[1]},
+      ofOther{other.getClusterM(), other.getClusterN()};
+  if (isExchanged) {
     std::swap(tile[0], tile[1]);
+    std::swap(ofOther[0], ofOther[1]);
+  }
   // The sums of parts take as long as loads of this many rows.
   constexpr double sumsAsRows = 32, clear = 0.9;
-  double least = loads.count(tile, other.getSplitK()) +
+  double least = loads.count(tile, ofOther, other.getSplitK()) +
                  (other.getSplitK() > 1 ? sumsAsRows : 0);
   least *= clear;
+  SmallVector<Pair> clusters{{1, 1}};
+  if (loads.splits[0] || loads.splits[1])
+    clusters.append({{2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}, {2, 4}});
   ScheduleAttr best;
-  for (int64_t rows : {64, 128, 192, 256}) {
-    int64_t columns = chooseWaveColumns(loads, rows);
-    if (columns == 0 || loads.count({rows, columns}, 1) >= least)
-      continue;
-    if (ScheduleAttr schedule =
-            makeOneWave(op, form, chip, rows, columns, loads)) {
-      best = schedule;
-      least = loads.count({rows, columns}, 1);
+  for (int64_t rows : {64, 128, 192, 256})
+    for (Pair cluster : clusters) {
+      int64_t columns = chooseWaveColumns(loads, rows, cluster);
+      if (columns == 0 || loads.count({rows, columns}, cluster, 1) >= least)
+        continue;
+      if (ScheduleAttr schedule =
+              makeOneWave(op, form, chip, {rows, columns}, cluster, loads)) {
+        best = schedule;
+        least = loads.count({rows, columns}, cluster, 1);
+      }
     }
-  }
   return best;
 }

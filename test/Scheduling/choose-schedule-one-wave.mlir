@@ -10,7 +10,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func @columns
-// CHECK:         workgroup = [192, 72], subgroup = [64, 72], k = 64, stages = 6, swizzle = true, subgroupsPerFragment = 4, stageOutput = true>
+// CHECK:         workgroup = [192, 72], subgroup = [64, 72], k = 64, kFragment = 64, stages = 6, {{.*}}subgroupsPerFragment = 4, stageOutput = true>
 func.func @columns(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref<192x9248xf16>) {
   tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9248x768xf16>) outs(%c : memref<192x9248xf16>)
       maps [#mk, #nk, #mn] accumulate f32 {
@@ -34,24 +34,31 @@ func.func @along_n(%a: memref<192x768xf16>, %b: memref<768x9248xf16>, %c: memref
   return
 }
 
-// Rows that begin within lines, a result of 32 bits, and one whose tiles are as
-// good: as before.
-// CHECK-LABEL: func @others
-// CHECK-NOT:     workgroup = [{{[0-9]+}}, 72]
-// CHECK:       return
-func.func @others(%a: memref<192x776xf16>, %b: memref<9248x776xf16>, %c: memref<192x9248xf16>, %d: memref<192x768xf16>, %e: memref<9248x768xf16>, %f: memref<192x9248xf32>, %g: memref<1024x1024xf16>, %h: memref<1024x1024xf16>) {
-  tessera.contract ins(%a, %b : memref<192x776xf16>, memref<9248x776xf16>) outs(%c : memref<192x9248xf16>)
+// Rows that begin within lines: workgroups share tiles, of which as many as 14
+// clusters of eight hold are one wave.
+// CHECK-LABEL: func @within_lines
+// CHECK:         workgroup = [128, 72], subgroup = [64, 72], k = 64, kFragment = 64, stages = 8, {{.*}}stageOutput = true, cluster = [4, 2]>
+func.func @within_lines(%a: memref<1000x1000xf16>, %b: memref<1000x1000xf16>, %c: memref<1000x1000xf16>) {
+  tessera.contract ins(%a, %b : memref<1000x1000xf16>, memref<1000x1000xf16>) outs(%c : memref<1000x1000xf16>)
       maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     %0 = arith.truncf %acc : f32 to f16
     tessera.yield %0 : f16
   }
-  tessera.contract ins(%d, %e : memref<192x768xf16>, memref<9248x768xf16>) outs(%f : memref<192x9248xf32>)
+  return
+}
+
+// A result of 32 bits, and one whose tiles are as good: as before.
+// CHECK-LABEL: func @others
+// CHECK:         workgroup = [64, 256],
+// CHECK:         workgroup = [64, 128],
+func.func @others(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref<192x9248xf32>, %d: memref<1024x1024xf16>, %e: memref<1024x1024xf16>, %f: memref<1024x1024xf16>) {
+  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9248x768xf16>) outs(%c : memref<192x9248xf32>)
       maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
-  tessera.contract ins(%g, %h : memref<1024x1024xf16>, memref<1024x1024xf16>) outs(%h : memref<1024x1024xf16>)
+  tessera.contract ins(%d, %e : memref<1024x1024xf16>, memref<1024x1024xf16>) outs(%f : memref<1024x1024xf16>)
       maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     %0 = arith.truncf %acc : f32 to f16

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A matmul with few tiles takes as long as an SM needs to load the rows and the
-// columns of its tiles. The tilings of a chip have powers of two, of which as
-// many as there are SMs seldom cover the matrix: 9248x192 are 111 tiles of
-// 256x64, for 132 SMs, and 129 tiles of 72x192.
+// A matmul with few tiles takes as long as the rows and columns of an SM's
+// tiles need to pass through its workgroup memory. The tilings of a chip have
+// powers of two, of which as many as there are SMs seldom cover the matrix:
+// 9248x192 are 111 tiles of 256x64, for 132 SMs, and 129 tiles of 72x192.
 //
 // The columns of an instruction are any multiple of columnStep, if K is along
 // the rows of rhs. If it is so of lhs only, the operands are exchanged before
@@ -41,28 +41,51 @@ using Pair = std::array<int64_t, 2>;
 /// The matmul, as far as its loads depend on it.
 struct WaveLoads {
   int64_t m, n, k, matrices, processors;
-  /// Whether rows of lhs and of rhs begin within lines of memory.
+  /// Whether rows of lhs and of rhs begin within sectors of memory.
   std::array<bool, 2> splits;
 
-  /// What the busiest SM loads for the whole of K, in rows or columns of whole
-  /// lines. Workgroups of a cluster request parts of those that begin within
-  /// lines, two lines for each, and all of them receive the parts.
-  double count(Pair tile, Pair cluster, int64_t parts) const {
-    // Fitted to 1000 cubed on an H200, by 64x128 to 128x80 in clusters of up to
-    // four.
-    constexpr double received = 0.84, requested = 1.56;
+  /// The tiles that the busiest SM computes.
+  int64_t countRounds(Pair tile, Pair cluster, int64_t parts) const {
     int64_t units = llvm::alignTo(llvm::divideCeil(m, tile[0]), cluster[0]) *
                     llvm::alignTo(llvm::divideCeil(n, tile[1]), cluster[1]) *
-                    matrices * parts,
-            rounds = llvm::divideCeil(units, processors);
+                    matrices * parts;
+    return llvm::divideCeil(units, processors);
+  }
+  /// The rows that begin within sectors, which are requested twice, by each
+  /// workgroup of a cluster a part of them.
+  double countRequested(Pair tile, Pair cluster) const {
     double sum = 0;
-    for (unsigned side : {0, 1}) {
-      double loaded = double(std::min(tile[side], side ? n : m));
-      sum += splits[side]
-                 ? loaded * (received + requested / double(cluster[1 - side]))
-                 : loaded;
-    }
-    return double(rounds) * sum / double(parts);
+    for (unsigned side : {0, 1})
+      if (splits[side])
+        sum += double(std::min(tile[side], side ? n : m)) /
+               double(cluster[1 - side]);
+    return sum;
+  }
+  /// The rows and columns that the busiest SM loads.
+  double countLoaded(Pair tile, Pair cluster) const {
+    constexpr double requested = 1.5;
+    return double(std::min(tile[0], m) + std::min(tile[1], n)) +
+           requested * countRequested(tile, cluster);
+  }
+  /// What passes through the workgroup memory of the busiest SM for the whole
+  /// of K, in rows of a step: those that copies write, and those that the
+  /// instructions of 64 rows read. Fitted on an H200 to 4096x192x4096 by tiles
+  /// of 64x64 to 128x128, and to 1000 cubed in clusters of up to eight.
+  double count(Pair tile, Pair cluster, int64_t parts) const {
+    constexpr double requested = 4.3;
+    int64_t groups = llvm::divideCeil(tile[0], rowsOfGroup);
+    double sum = 2 * double(std::min(tile[0], m)) +
+                 double(std::min(tile[1], n)) * double(1 + groups) +
+                 requested * countRequested(tile, cluster);
+    return double(countRounds(tile, cluster, parts)) * sum / double(parts);
+  }
+  /// What adding up the sums of parts by another kernel takes, in the same
+  /// unit.
+  double countSums(int64_t parts) const {
+    constexpr double each = 16, sumBytes = 4;
+    return parts == 1 ? 0
+                      : each * double(parts * m * n * matrices) * sumBytes /
+                            double(processors * k * waveElementBytes);
   }
 };
 } // namespace
@@ -95,7 +118,7 @@ static int64_t chooseWaveColumns(const WaveLoads &loads, int64_t rows,
 static ScheduleAttr makeOneWave(ContractOp op, const MatrixForm &form,
                                 const Chip &chip, Pair tile, Pair cluster,
                                 const WaveLoads &loads) {
-  constexpr int64_t line = 128, mostStages = 8, leastStages = 4;
+  constexpr int64_t line = 128, mostStages = 12, leastStages = 4;
   ScheduleFields fields;
   fields.workgroup = tile;
   fields.subgroup = {rowsOfGroup, tile[1]};
@@ -136,8 +159,8 @@ bool mlir::tessera::hasOneWaveForm(ContractOp op, const Chip &chip) {
   constexpr int64_t leastK = 512;
   return chip.model.schedules && chip.bulkCopies &&
          !chip.policy.groupDefaults.empty() && !form.gather[0] &&
-         !form.gather[1] && !op.reducesRows() && op.getExtras().empty() &&
-         op.getProducer(0).empty() && op.getProducer(1).empty() &&
+         !form.gather[1] && !op.reducesRows() && op.getProducer(0).empty() &&
+         op.getProducer(1).empty() &&
          llvm::all_of(std::array{m, n, k, matrices}, isKnown) && k >= leastK &&
          !isPacked(lhs) && !isPacked(rhs) && !isPacked(output) &&
          getElementBytes(lhs) == waveElementBytes &&
@@ -156,37 +179,44 @@ ScheduleAttr mlir::tessera::getOneWaveSchedule(ContractOp op, const Chip &chip,
     return {};
   MatrixForm form = getMatrixForm(op);
   auto [m, n, k] = getStaticExtents(op, form);
-  WaveLoads loads{m,
-                  n,
-                  k,
-                  getLinearExtent(op, form.batch),
-                  chip.processors,
-                  {!hasRowsOfMultiple(op, 0, chip.model.lineBytes),
-                   !hasRowsOfMultiple(op, 1, chip.model.lineBytes)}};
-  Pair tile{other.getWorkgroup()[0], other.getWorkgroup()[1]},
-      ofOther{other.getClusterM(), other.getClusterN()};
+  constexpr int64_t sector = 32;
+  WaveLoads loads{
+      m,
+      n,
+      k,
+      getLinearExtent(op, form.batch),
+      chip.processors,
+      {!hasRowsOfMultiple(op, 0, sector), !hasRowsOfMultiple(op, 1, sector)}};
+  WaveLoads before = loads;
   if (isExchanged) {
-    std::swap(tile[0], tile[1]);
-    std::swap(ofOther[0], ofOther[1]);
+    std::swap(before.m, before.n);
+    std::swap(before.splits[0], before.splits[1]);
   }
-  // The sums of parts take as long as loads of this many rows.
-  constexpr double sumsAsRows = 32, clear = 0.9;
-  double least = loads.count(tile, ofOther, other.getSplitK()) +
-                 (other.getSplitK() > 1 ? sumsAsRows : 0);
-  least *= clear;
+  constexpr double clear = 0.9;
+  double most =
+      clear * (before.count({other.getWorkgroup()[0], other.getWorkgroup()[1]},
+                            {other.getClusterM(), other.getClusterN()},
+                            other.getSplitK()) +
+               before.countSums(other.getSplitK()));
   SmallVector<Pair> clusters{{1, 1}};
   if (loads.splits[0] || loads.splits[1])
     clusters.append({{2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}, {2, 4}});
+  // Of those that are clearly better, the one that loads least.
   ScheduleAttr best;
+  double least = 0;
   for (int64_t rows : {64, 128, 192, 256})
     for (Pair cluster : clusters) {
       int64_t columns = chooseWaveColumns(loads, rows, cluster);
-      if (columns == 0 || loads.count({rows, columns}, cluster, 1) >= least)
+      if (columns == 0)
+        continue;
+      Pair tile{rows, columns};
+      double loaded = loads.countLoaded(tile, cluster);
+      if ((best && loaded >= least) || loads.count(tile, cluster, 1) > most)
         continue;
       if (ScheduleAttr schedule =
-              makeOneWave(op, form, chip, {rows, columns}, cluster, loads)) {
+              makeOneWave(op, form, chip, tile, cluster, loads)) {
         best = schedule;
-        least = loads.count({rows, columns}, cluster, 1);
+        least = loaded;
       }
     }
   return best;

@@ -112,9 +112,9 @@ static bool orientByOrder(ContractOp op, const Chip &chip) {
 static bool orientForOneWave(ContractOp op, const Chip &chip) {
   MatrixForm form = getMatrixForm(op);
   if (!chip.model.schedules || form.gather[0] || form.gather[1] ||
-      op.reducesRows() || !op.getExtras().empty() ||
-      !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
-      isStoredTransposed(op, form, 0) || isStoredTransposed(op, form, 1))
+      op.reducesRows() || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() || isStoredTransposed(op, form, 0) ||
+      isStoredTransposed(op, form, 1))
     return false;
   // Most contractions have no such schedule, whatever their own is.
   OpBuilder builder(op);

@@ -1,8 +1,7 @@
 // RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-choose-schedule | FileCheck %s
 
-// Tiles of which each SM has one: of 192 rows, 132 SMs have 72 of 9248 columns
-// each. The chip's tilings of powers of two have fewer tiles, with more rows
-// and columns.
+// Tiles of which each SM has one: 129 of 64 rows and 216 columns, where the
+// chip's tilings of powers of two have 111 of 256 columns.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -10,7 +9,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func @columns
-// CHECK:         workgroup = [192, 72], subgroup = [64, 72], k = 64, kFragment = 64, stages = 6, {{.*}}subgroupsPerFragment = 4, stageOutput = true>
+// CHECK:         workgroup = [64, 216], subgroup = [64, 216], k = 64, kFragment = 64, stages = 5, {{.*}}subgroupsPerFragment = 4, stageOutput = true>
 func.func @columns(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref<192x9248xf16>) {
   tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9248x768xf16>) outs(%c : memref<192x9248xf16>)
       maps [#mk, #nk, #mn] accumulate f32 {
@@ -23,7 +22,7 @@ func.func @columns(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref
 
 // With N along the rows of rhs, columns are those of whole panels.
 // CHECK-LABEL: func @along_n
-// CHECK-NOT:     workgroup = [192, 72]
+// CHECK-NOT:     workgroup = [64, 216]
 func.func @along_n(%a: memref<192x768xf16>, %b: memref<768x9248xf16>, %c: memref<192x9248xf16>) {
   tessera.contract ins(%a, %b : memref<192x768xf16>, memref<768x9248xf16>) outs(%c : memref<192x9248xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {

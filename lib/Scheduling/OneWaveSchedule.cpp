@@ -67,9 +67,8 @@ struct WaveLoads {
     return double(std::min(tile[0], m) + std::min(tile[1], n)) +
            requested * countRequested(tile, cluster);
   }
-  /// What passes through the workgroup memory of the busiest SM for the whole
-  /// of K, in rows of a step: those that copies write, and those that the
-  /// instructions of 64 rows read. Fitted on an H200 to 4096x192x4096 by tiles
+  /// The rows that pass through the workgroup memory of the busiest SM for the
+  /// whole of K: copies write them, and instructions of 64 rows read them. Fitted on an H200 to 4096x192x4096 by tiles
   /// of 64x64 to 128x128, and to 1000 cubed in clusters of up to eight.
   double count(Pair tile, Pair cluster, int64_t parts) const {
     constexpr double requested = 4.3;
@@ -79,7 +78,7 @@ struct WaveLoads {
                  requested * countRequested(tile, cluster);
     return double(countRounds(tile, cluster, parts)) * sum / double(parts);
   }
-  /// What adding up the sums of parts by another kernel takes, in the same
+  /// The time in which another kernel adds up the sums of parts, in the same
   /// unit.
   double countSums(int64_t parts) const {
     constexpr double each = 16, sumBytes = 4;
@@ -201,7 +200,7 @@ ScheduleAttr mlir::tessera::getOneWaveSchedule(ContractOp op, const Chip &chip,
   SmallVector<Pair> clusters{{1, 1}};
   if (loads.splits[0] || loads.splits[1])
     clusters.append({{2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}, {2, 4}});
-  // Of those that are clearly better, the one that loads least.
+  // The tile that loads least, among those that are clearly better.
   ScheduleAttr best;
   double least = 0;
   for (int64_t rows : {64, 128, 192, 256})

@@ -286,9 +286,9 @@ static void addColumnPairs(Chip &chip) {
 /// Warpgroup Level Matrix Instructions: wgmma.mma_async"). a and b are read
 /// from workgroup memory, with 16-bit elements in row-major or column-major
 /// order. Instructions named `.rs` read a from registers, 16 rows in each
-/// subgroup: of 16-bit elements in the layout of m16n8k16, which is that of
-/// accumulators with two tiles of eight columns at a time, and of tf32 in that
-/// of m16n8k8. The latter also serve an a that is stored by columns, which the
+/// subgroup. 16-bit elements have the layout of m16n8k16, which is that of
+/// accumulators with two tiles of eight columns at a time, and tf32 has that of
+/// m16n8k8. The latter also serve an a that is stored by columns, which the
 /// instructions that read memory do not support.
 ///
 /// Those for tf32 read f32 and ignore the low 13 bits: operands are truncated,

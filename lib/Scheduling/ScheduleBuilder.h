@@ -70,6 +70,7 @@ private:
   /// Takes `large` if it suits the contraction, and no processor then computes
   /// more elements.
   void useLargeTiling(const LargeTiling &large);
+  void widenScalarTile();
   /// Makes steps longer where an operand has a producer, and so few workgroups
   /// have work that the latency of each step is exposed.
   void lengthenStep();

@@ -1,7 +1,8 @@
-// Panels of 64 bytes where one tile has all columns, and not where it takes several.
+// Panels of 64 bytes where one tile has all columns, and not where it takes several: there rows of
+// lhs are the columns of tiles, one for each SM, of any multiple of eight.
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=schedule | FileCheck %s
 // CHECK: // one_tile, {{.*}}workgroup = [64, 96], subgroup = [64, 96]
-// CHECK: // several_tiles, {{.*}}workgroup = [64, 128], subgroup = [64, 128]
+// CHECK: // several_tiles, {{.*}}workgroup = [64, 80], subgroup = [64, 80]
 
 func.func @one_tile(%a: tensor<5000x320xbf16>, %b: tensor<320x96xbf16>) -> tensor<5000x96xbf16> {
   %zero_init = arith.constant 0.0 : f32

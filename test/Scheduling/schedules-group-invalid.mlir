@@ -80,13 +80,13 @@ func.func @schedule_c19_order_b(%a: memref<64x64xi8>, %b: memref<64x64xi8>, %c: 
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-func.func @schedule_c19_order_a(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
-  // expected-error @+1 {{schedule_c19: wgmma.m64n64k8.f32.tf32 reads lhs from swizzled workgroup memory in row-major order, but it is column-major: subgroupsPerFragment = 1 supports either; the nearest legal schedule has kFragment = 16, subgroupsPerFragment = 1}}
-  tessera.contract ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
-      maps [#km, #nk, #mn] accumulate f32 precision tf32
+func.func @schedule_c19_order_a(%a: memref<64x64xi8>, %b: memref<64x64xi8>, %c: memref<64x64xi32>) {
+  // expected-error @+1 {{schedule_c19: wgmma.m64n64k32.i32.i8 reads lhs from swizzled workgroup memory in row-major order, but it is column-major: subgroupsPerFragment = 1 supports either; the nearest legal schedule has subgroupsPerFragment = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xi8>, memref<64x64xi8>) outs(%c : memref<64x64xi32>)
+      maps [#km, #nk, #mn] accumulate i32
       schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, stages = 2, swizzle = true, subgroupsPerFragment = 4> {
-  ^bb0(%acc: f32):
-    tessera.yield %acc : f32
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
   }
   return
 }

@@ -109,7 +109,7 @@ func.func @schedule_c22_unaligned(%a: memref<512x2047xf16>, %b: memref<2047x512x
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @schedule_c22_rows(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
-  // expected-error @+1 {{schedule_c22: cluster = [3, 1], but its tile of rhs, 64x128, cannot be split into 3 equal parts of whole swizzle patterns; the nearest legal schedule has cluster = [2, 1]}}
+  // expected-error @+1 {{schedule_c22: cluster = [3, 1], but its tile of rhs, 64x128, cannot be split into 3 equal parts; the nearest legal schedule has cluster = [2, 1]}}
   tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, subgroupsPerFragment = 4, cluster = [3, 1]> {

@@ -104,15 +104,18 @@ static std::string explain(CopyLike op, const Chip &chip) {
 std::optional<std::array<int64_t, 2>>
 mlir::tessera::getSharedBox(std::array<int64_t, 2> shape, int64_t bits,
                             int64_t parts) {
-  // Patterns are of eight rows.
-  int64_t columns = getSwizzlePanelBytes(shape[1] * bits / 8) * 8 / bits;
+  // TMA permutes the pieces of a row by the bits of its address, so that a part
+  // may begin within a pattern of eight rows, at a multiple of 128 bytes.
+  constexpr int64_t lineBytes = 128;
+  int64_t pitch = getSwizzlePanelBytes(shape[1] * bits / 8),
+          columns = pitch * 8 / bits;
   // Rows that cannot be swizzled.
   if (columns == 0)
     return std::nullopt;
   int64_t panels = shape[1] / columns;
   if (panels % parts == 0)
     return std::array{shape[0], columns};
-  if (shape[0] % (8 * parts) == 0)
+  if (shape[0] % parts == 0 && shape[0] / parts * pitch % lineBytes == 0)
     return std::array{shape[0] / parts, columns};
   return std::nullopt;
 }

@@ -286,8 +286,10 @@ static void addColumnPairs(Chip &chip) {
 /// Warpgroup Level Matrix Instructions: wgmma.mma_async"). a and b are read
 /// from workgroup memory, with 16-bit elements in row-major or column-major
 /// order. Instructions named `.rs` read a from registers, 16 rows in each
-/// subgroup, in the layout of m16n8k16, which is that of accumulators with two
-/// tiles of eight columns at a time.
+/// subgroup. 16-bit elements have the layout of m16n8k16, which is that of
+/// accumulators with two tiles of eight columns at a time, and tf32 has that of
+/// m16n8k8. The latter also serve an a that is stored by columns, which the
+/// instructions that read memory do not support.
 ///
 /// Those for tf32 read f32 and ignore the low 13 bits: operands are truncated,
 /// while for mma.sync they are rounded to nearest when they are loaded.
@@ -348,10 +350,15 @@ static void addWarpgroups(Chip &chip) {
       row.anyOrder = type.anyOrder;
       row.fewBits = type.fewBits;
       chip.instructions.push_back(row);
-      if (type.k != 16)
+      if (type.k != 16 && !type.tf32)
         continue;
       row.name += ".rs";
       row.aInMemory = false;
+      if (type.tf32)
+        row.aMap = LaneMap(
+            llvm::ArrayRef<Step>(
+                {{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}),
+            llvm::ArrayRef<Step>({{8, 0}, {0, 4}}));
       chip.instructions.push_back(std::move(row));
     }
 }

@@ -72,14 +72,14 @@ gpu.module @order_b {
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @order_a {
-  gpu.func @k(%a: memref<64x64xf32, #wg>, %b: memref<64x64xf32, #wg>, %c: memref<64x64xf32>) kernel attributes {tessera.group = 4 : i64} {
+  gpu.func @k(%a: memref<64x64xi8, #wg>, %b: memref<64x64xi8, #wg>, %c: memref<64x64xi32>) kernel attributes {tessera.group = 4 : i64} {
     %c0 = arith.constant 0 : index
-    %x = tessera.load %a[%c0, %c0] transpose in_bounds swizzled : memref<64x64xf32, #wg> -> !tessera.fragment<64x32xf32, a>
-    %y = tessera.load %b[%c0, %c0] transpose in_bounds swizzled : memref<64x64xf32, #wg> -> !tessera.fragment<32x64xf32, b>
-    %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
-    // expected-error @+1 {{wgmma.m64n64k8.f32.tf32 reads operand a from workgroup memory, but it is column-major}}
-    %r = tessera.mma %x, %y, %z precision tf32 : !tessera.fragment<64x32xf32, a>, !tessera.fragment<32x64xf32, b> -> !tessera.fragment<64x64xf32, acc>
-    tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
+    %x = tessera.load %a[%c0, %c0] transpose in_bounds swizzled : memref<64x64xi8, #wg> -> !tessera.fragment<64x32xi8, a>
+    %y = tessera.load %b[%c0, %c0] transpose in_bounds swizzled : memref<64x64xi8, #wg> -> !tessera.fragment<32x64xi8, b>
+    %z = tessera.load %c[%c0, %c0] : memref<64x64xi32> -> !tessera.fragment<64x64xi32, acc>
+    // expected-error @+1 {{wgmma.m64n64k32.i32.i8 reads operand a from workgroup memory, but it is column-major}}
+    %r = tessera.mma %x, %y, %z : !tessera.fragment<64x32xi8, a>, !tessera.fragment<32x64xi8, b> -> !tessera.fragment<64x64xi32, acc>
+    tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xi32, acc>, memref<64x64xi32>
     gpu.return
   }
 }

@@ -158,3 +158,40 @@ func.func @others(%a: memref<33x11008xbf16>, %b: memref<4x1024xbf16>, %w: memref
   }
   return
 }
+
+// An rhs with N along the rows, which wgmma reads as tf32 from registers only, as
+// lhs; and none of few rows, which are columns then.
+
+// CHECK-LABEL: func @order
+// CHECK-SAME:      %[[A:[a-z0-9]+]]: memref<1024x512xf32>, %[[B:[a-z0-9]+]]: memref<512x1024xf32>, %[[C:[a-z0-9]+]]: memref<16x512xf32>
+// CHECK:         tessera.contract ins(%[[B]], %[[A]] :
+// CHECK:         tessera.contract ins(%[[C]], %[[B]] :
+func.func @order(%a: memref<1024x512xf32>, %b: memref<512x1024xf32>, %c: memref<16x512xf32>, %d: memref<1024x1024xf32>, %e: memref<16x1024xf32>) {
+  tessera.contract ins(%a, %b : memref<1024x512xf32>, memref<512x1024xf32>) outs(%d : memref<1024x1024xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 precision tf32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%c, %b : memref<16x512xf32>, memref<512x1024xf32>) outs(%e : memref<16x1024xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 precision tf32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// Tiles of 72 rows of lhs, of which each SM has one, as columns.
+
+// CHECK-LABEL: func @one_wave
+// CHECK-SAME:      %[[A:[a-z0-9]+]]: memref<9248x768xf16>, %[[B:[a-z0-9]+]]: memref<768x192xf16>
+// CHECK:         tessera.contract ins(%[[B]], %[[A]] :
+// CHECK-SAME:      schedule <workgroup = [192, 72],
+func.func @one_wave(%a: memref<9248x768xf16>, %b: memref<768x192xf16>, %c: memref<9248x192xf16>) {
+  tessera.contract ins(%a, %b : memref<9248x768xf16>, memref<768x192xf16>) outs(%c : memref<9248x192xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %0 = arith.truncf %acc : f32 to f16
+    tessera.yield %0 : f16
+  }
+  return
+}

@@ -14,6 +14,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --allow-tf32 --entry=tf32_dynamic --explain --arg=random:1:333x200 --arg=random:2:77x200 | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --allow-tf32 --entry=tf32_epilogue --explain --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --allow-tf32 --entry=tf32_split --explain --arg=random:1 --arg=random:2 | FileCheck %s
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --allow-tf32 --entry=tf32_columns --explain --arg=random:1 --arg=random:2 | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=s8 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=s8_edges --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=s8_narrow --explain --arg=iota --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
@@ -35,6 +36,7 @@
 // CHECK: {{^}}verified
 
 #mk = affine_map<(m, n, k) -> (m, k)>
+#km = affine_map<(m, n, k) -> (k, m)>
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 #bmk = affine_map<(b, m, n, k) -> (b, m, k)>
@@ -94,6 +96,13 @@ func.func @tf32_epilogue(%a: tensor<256x256xf32>, %b: tensor<384x256xf32>, %bias
 func.func @tf32_split(%a: tensor<128x8192xf32>, %b: tensor<128x8192xf32>, %c: tensor<128x128xf32>) -> tensor<128x128xf32> {
   %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_tf32} ins(%a, %b : tensor<128x8192xf32>, tensor<128x8192xf32>) outs(%c : tensor<128x128xf32>) -> tensor<128x128xf32>
   return %r : tensor<128x128xf32>
+}
+
+// An lhs with M along the rows, which lanes load to registers; the last step of
+// K is 8 of 32.
+func.func @tf32_columns(%a: tensor<200x304xf32>, %b: tensor<240x200xf32>, %c: tensor<304x240xf32>) -> tensor<304x240xf32> {
+  %r = linalg.matmul indexing_maps = [#km, #nk, #mn] {tessera.allow_tf32, tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 4, swizzle = true, subgroupsPerFragment = 4>} ins(%a, %b : tensor<200x304xf32>, tensor<240x200xf32>) outs(%c : tensor<304x240xf32>) -> tensor<304x240xf32>
+  return %r : tensor<304x240xf32>
 }
 
 func.func @s8(%a: tensor<256x640xi8>, %b: tensor<512x640xi8>, %c: tensor<256x512xi32>) -> tensor<256x512xi32> {

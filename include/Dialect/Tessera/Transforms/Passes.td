@@ -165,12 +165,12 @@ def TesseraPackWeights : Pass<"tessera-pack-weights"> {
 }
 
 def TesseraOrientWeights : Pass<"tessera-orient-weights"> {
-  let summary = "Make weights lhs of matmuls of few rows";
+  let summary = "Make that operand lhs which instructions read as lhs";
   let description = [{
     Expects `tessera.contract` on memrefs. Exchanges lhs and rhs of contractions
-    without a schedule whose lhs has few rows, so that the weights are the rows
-    of instructions. The memory of the operands and of the output stays the
-    same. There are two kinds:
+    without a schedule. The memory of the operands and of the output stays the
+    same. Weights become lhs of matmuls of few rows, so that they are the rows of
+    instructions. There are two kinds:
 
     - Weights of at most 8 bits, for which the chip has instructions that widen
       them in registers, by at most 128 rows. With at most 8 rows, an
@@ -182,6 +182,19 @@ def TesseraOrientWeights : Pass<"tessera-orient-weights"> {
       most 32 rows, if the chip has instructions of several subgroups for them.
       These have 64 rows and few columns: less of workgroup memory is taken by rows of zeros,
       and more bytes of weights are on their way.
+
+    With at least 64 rows, two other kinds:
+
+    - An rhs with N along the rows becomes lhs if the instructions of several
+      subgroups for the types read lhs from registers, in either order, and rhs
+      from memory with K along the rows only (tf32 by wgmma). Otherwise it would
+      be copied to the other order before, or single subgroups would compute the
+      matmul.
+    - An rhs of 16 bits with N along the rows becomes lhs if lhs has K along the
+      rows and if tiles of just as many of its rows as give each SM one tile load
+      less than the default does: the columns of an instruction are any multiple
+      of eight, if K is along the rows of its rhs. The contraction gets that
+      schedule.
 
     Before
 

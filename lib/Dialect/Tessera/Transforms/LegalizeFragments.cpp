@@ -17,6 +17,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -294,7 +295,7 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   const MatrixInstruction *row = selectInstruction(
       chip, a.getElementType(), b.getElementType(), acc.getElementType(),
       op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &why,
-      getFragmentGroup(op), isSwizzledTile(op.getA()),
+      getFragmentGroup(op), hasMemoryOperandA(op, chip),
       op.getUnsignedA() || op.getUnsignedB());
   if (!row || (flags.requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()

@@ -16,7 +16,10 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/FewColumnsSchedule.h"
+#include "Scheduling/OneWaveSchedule.h"
+#include "Scheduling/Schedule.h"
 #include "Scheduling/WeightsSchedule.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,6 +34,10 @@ namespace mlir::tessera {
 #define DEBUG_TYPE "tessera-orient-weights"
 
 STATISTIC(numOrientedWeights, "Number of contractions with exchanged operands");
+STATISTIC(numOrientedOrders,
+          "Number of contractions exchanged for the order of an operand");
+STATISTIC(numOrientedWaves,
+          "Number of contractions exchanged for one wave of tiles");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -60,9 +67,87 @@ static bool hasWeightsAsLhs(ContractOp op, const Chip &chip) {
                                    : bool(getWeightsSchedule(op, chip));
 }
 
+/// Whether rhs of `op` has N along the rows, in an order that instructions of
+/// several subgroups read as lhs only, while they read lhs as either.
+static bool hasOrderOfLhs(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  // Rows that become columns of an instruction. With fewer, parts of K by
+  // single subgroups were faster.
+  constexpr int64_t leastRows = 64;
+  int64_t rows = getStaticExtents(op, form)[0];
+  if ((ShapedType::isStatic(rows) && rows < leastRows) ||
+      !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
+      form.gather[0] || form.gather[1] || op.reducesRows() ||
+      isStoredTransposed(op, form, 0) || isStoredTransposed(op, form, 1))
+    return false;
+  return llvm::any_of(chip.policy.groupDefaults,
+                      [&](const ScheduleDefaults &tiling) {
+                        return loadsColumnsToRegisters(op, chip, tiling.group);
+                      });
+}
+
+/// Exchanges the operands of `op`, if rhs has an order that instructions of
+/// several subgroups read as lhs only, and if they then compute it by default.
+/// Otherwise rhs would be copied to another order before.
+static bool orientByOrder(ContractOp op, const Chip &chip) {
+  if (!hasOrderOfLhs(op, chip))
+    return false;
+  OpBuilder builder(op);
+  ContractOp exchanged = exchange(builder, op);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  if (getDefaultSchedule(exchanged, chip).getSubgroupsPerFragment() > 1) {
+    LDBG() << op.getLoc() << ": rhs with N along the rows becomes lhs";
+    ++numOrientedOrders;
+    op.erase();
+    return true;
+  }
+  op.getEpilogue().takeBody(exchanged.getEpilogue());
+  exchanged.erase();
+  return false;
+}
+
+/// Exchanges the operands of `op`, if lhs has K along the rows and rhs has not,
+/// and if tiles of a number of columns that is not a power of two then fill the
+/// SMs. The schedule is set: it was compared with that of `op`.
+static bool orientForOneWave(ContractOp op, const Chip &chip) {
+  MatrixForm form = getMatrixForm(op);
+  if (!chip.model.schedules || form.gather[0] || form.gather[1] ||
+      op.reducesRows() || !op.getProducer(0).empty() ||
+      !op.getProducer(1).empty() || isStoredTransposed(op, form, 0) ||
+      isStoredTransposed(op, form, 1))
+    return false;
+  // Most contractions have no such schedule, whatever their own is.
+  OpBuilder builder(op);
+  ContractOp exchanged = exchange(builder, op);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  auto restore = [&] {
+    op.getEpilogue().takeBody(exchanged.getEpilogue());
+    exchanged.erase();
+    return false;
+  };
+  if (!hasOneWaveForm(exchanged, chip))
+    return restore();
+  op.getEpilogue().takeBody(exchanged.getEpilogue());
+  ScheduleAttr own = getDefaultSchedule(op, chip);
+  exchanged.getEpilogue().takeBody(op.getEpilogue());
+  ScheduleAttr schedule =
+      getOneWaveSchedule(exchanged, chip, own, /*isExchanged=*/true);
+  if (!schedule)
+    return restore();
+  LDBG() << op.getLoc() << ": exchanged for one wave of tiles: " << schedule
+         << " rather than " << own;
+  exchanged.setScheduleAttr(schedule);
+  ++numOrientedWaves;
+  op.erase();
+  return true;
+}
+
 /// Exchanges the operands of `op`, if it then has one of the schedules of
 /// weights as lhs.
 static void orient(ContractOp op, const Chip &chip) {
+  if (!op.getScheduleAttr() &&
+      (orientByOrder(op, chip) || orientForOneWave(op, chip)))
+    return;
   if (op.getScheduleAttr() || !op.getProducer(0).empty() ||
       (!op.getProducer(1).empty() && !getWeightsSchedule(op, chip)) ||
       hasWeightsAsLhs(op, chip))

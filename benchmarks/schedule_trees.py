@@ -137,7 +137,7 @@ def predict(trees, features):
         for feature, threshold in zip(tree.features, tree.thresholds):
             node = 2 * node + (features[:, feature] > np.float32(threshold))
         sums += np.array(tree.leaves)[node]
-    return sums * UNIT / (len(trees) / TREES)
+    return sums * UNIT / max(1, len(trees) // TREES)
 
 
 def read(path=TABLE):

@@ -240,7 +240,7 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
   const ScheduleRates &rates = *chip.model.schedules;
   ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates),
                            refinements;
-  if (isRefined)
+  if (isRefined && !corrections.empty())
     refinements = getRefinements(matmul, rates);
   double fits = 1;
   if (!refinements.empty())

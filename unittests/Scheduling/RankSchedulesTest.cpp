@@ -151,7 +151,7 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   auto estimate = [&](const ScheduleFields &fields) {
     return estimateSchedule(matmul, fields, chip).time;
   };
-  chip.model.schedules->corrections = {};
+  chip.model.schedules->corrections = chip.model.schedules->refinements = {};
   double ofGroup = estimate(group), ofSingle = estimate(single);
   ScheduleWork work = describeWork(matmul, group, chip);
   EXPECT_EQ(ofGroup, estimateTime(work, *chip.model.schedules).time);
@@ -174,6 +174,31 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   chip.model.schedules->corrections = trees;
   EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.2), 1e-9);
   EXPECT_NEAR(estimate(group) / ofGroup, std::exp(-0.4), 1e-9);
+  // The mean of three fits: 0.2, 0 and 0.5.
+  CorrectionTree none = {};
+  CorrectionTree more[] = {none, none, other, none};
+  chip.model.schedules->refinements = more;
+  EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.7 / 3), 1e-9);
+  double first = 0;
+  estimateSchedules(matmul, single, chip, first, /*isRefined=*/false);
+  EXPECT_NEAR(first / ofSingle, std::exp(0.2), 1e-9);
+}
+
+// All fits decide about the schedules that the first expects to be fast.
+TEST_F(RankSchedulesTest, MoreFitsOrderTheFastest) {
+  Chip chip = getChip();
+  ContractOp op = makeMatmul(777, 1555, 3111);
+  ScheduledMatmul matmul(op, chip);
+  std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
+  for (size_t i = 0; i < 100; ++i)
+    EXPECT_EQ(ranked[i].time,
+              estimateSchedule(matmul, ranked[i].fields, chip).time);
+  chip.model.schedules->refinements = {};
+  std::vector<RankedSchedule> first = rankSchedules(op, op, chip);
+  EXPECT_EQ(ranked.size(), first.size());
+  EXPECT_TRUE(llvm::any_of(llvm::seq(0, 100), [&](int i) {
+    return ranked[i].fields != first[i].fields;
+  }));
 }
 
 // Schedules are estimated in blocks, and each as by itself.
@@ -217,11 +242,15 @@ TEST_F(RankSchedulesTest, ScalesByTheMemoryOfADevice) {
 }
 
 TEST_F(RankSchedulesTest, TreesAskForKnownFeatures) {
-  llvm::ArrayRef<CorrectionTree> trees = getChip().model.schedules->corrections;
-  EXPECT_FALSE(trees.empty());
-  for (const CorrectionTree &tree : trees)
-    for (uint8_t feature : tree.features)
-      EXPECT_LT(feature, numScheduleFeatures);
+  const ScheduleRates &rates = *getChip().model.schedules;
+  // Whole fits, as many trees as the first one for plain matmuls has.
+  ASSERT_FALSE(rates.corrections.empty());
+  EXPECT_EQ(rates.refinements.size() % (rates.corrections.size() / 2), 0U);
+  for (llvm::ArrayRef<CorrectionTree> trees :
+       {rates.corrections, rates.refinements})
+    for (const CorrectionTree &tree : trees)
+      for (uint8_t feature : tree.features)
+        EXPECT_LT(feature, numScheduleFeatures);
 }
 
 TEST_F(RankSchedulesTest, FeaturesAreFinite) {

@@ -13,6 +13,7 @@
 #include "Scheduling/FewColumnsSchedule.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ScheduleCorrection.h"
 #include "Scheduling/ThreadCopiesSchedule.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Target/Intel/BlockLoads.h"
@@ -372,10 +373,31 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
   // Nor was it fitted to groups of subgroups whose threads copy rows.
   if (ScheduleAttr schedule = getThreadCopiesSchedule(op, chip))
     return schedule;
-  return divideLongTile(
-      op, chip,
-      improveSchedule(op, chip, getScheduleByRules(op, chip, prediction),
-                      prediction));
+  std::string byRules;
+  ScheduleAttr rules =
+      getScheduleByRules(op, chip, prediction ? &byRules : nullptr);
+  if (prediction)
+    *prediction = byRules;
+  ScheduleAttr improved = improveSchedule(op, chip, rules, prediction);
+  if (!improved)
+    return improved;
+  ScheduleAttr divided = divideLongTile(op, chip, improved);
+  if (divided != improved || improved == rules)
+    return divided;
+  // The model does not know the gain of divided tiles.
+  constexpr double gain = 54.6 / 50.0;
+  ScheduleAttr dividedRules = divideLongTile(op, chip, rules);
+  if (dividedRules == rules)
+    return improved;
+  ScheduledMatmul matmul(op, chip);
+  auto estimate = [&](ScheduleAttr schedule) {
+    return estimateSchedule(matmul, schedule.getFields(), chip).time;
+  };
+  if (estimate(improved) < estimate(rules) / gain)
+    return improved;
+  if (prediction)
+    *prediction = byRules;
+  return dividedRules;
 }
 
 bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {

@@ -205,7 +205,7 @@ static void refineFastest(const ScheduledMatmul &matmul,
                           ArrayRef<uint32_t> order, const Chip &chip,
                           MutableArrayRef<double> times) {
   constexpr double slowest = 1.25;
-  constexpr size_t most = 512;
+  constexpr size_t most = 128;
   if (order.empty() || getRefinements(matmul, *chip.model.schedules).empty())
     return;
   ArrayRef<uint32_t> fastest = order.take_front(most).take_while(

@@ -331,9 +331,8 @@ int main(int argc, char **argv) {
             llvm::raw_string_ostream(text) << schedule;
           os.attribute("byRules", texts[0]);
           os.attribute("choice", texts[1]);
-          os.attributeArray("candidates", [&] {
-            writeCandidates(os, *floats, task, *chip);
-          });
+          os.attributeArray("candidates",
+                            [&] { writeCandidates(os, *floats, task, *chip); });
         }
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)

@@ -79,8 +79,8 @@ struct ScheduleRates {
   /// for the estimate as it is.
   llvm::ArrayRef<CorrectionTree> corrections = {};
   /// More trees for plain matmuls, of whole fits with other random numbers: the
-  /// mean of all fits corrects an estimate. A ranking compares many schedules by
-  /// the first fit, and the fastest of them by all.
+  /// mean of all fits corrects an estimate. A ranking compares many schedules
+  /// by the first fit, and the fastest of them by all.
   llvm::ArrayRef<CorrectionTree> refinements = {};
 };
 

@@ -208,8 +208,10 @@ static void refineFastest(const ScheduledMatmul &matmul,
   constexpr size_t most = 128;
   if (order.empty() || getRefinements(matmul, *chip.model.schedules).empty())
     return;
-  ArrayRef<uint32_t> fastest = order.take_front(most).take_while(
-      [&](uint32_t index) { return times[index] <= slowest * times[order[0]]; });
+  ArrayRef<uint32_t> fastest =
+      order.take_front(most).take_while([&](uint32_t index) {
+        return times[index] <= slowest * times[order[0]];
+      });
   std::vector<ScheduleFields> fields;
   for (uint32_t index : fastest)
     fields.push_back(schedules[index]);

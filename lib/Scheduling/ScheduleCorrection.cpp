@@ -264,8 +264,7 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
     // Leaves are ten-thousandths of the logarithm.
     constexpr double unit = 1e-4;
     for (size_t i = 0; i < count; ++i)
-      times[first + i] *=
-          std::exp(unit * double(sums[i] + refined[i]) / fits);
+      times[first + i] *= std::exp(unit * double(sums[i] + refined[i]) / fits);
   }
 }
 

@@ -43,8 +43,7 @@ static double estimateThreadCopies(ContractOp op, const ScheduleFields &fields,
         pieceBytes,
         hasAlignedRows(op, side, chip) ? double(chip.accessBytes) : 0);
   }
-  return estimateTime(describeWork(matmul, fields, chip),
-                      *chip.model.schedules)
+  return estimateTime(describeWork(matmul, fields, chip), *chip.model.schedules)
       .time;
 }
 

@@ -211,9 +211,8 @@ TEST_F(RankSchedulesTest, MoreFitsOrderTheFastest) {
   EXPECT_NEAR(getTime(after, before.front().fields) / before.front().time,
               std::exp(0.1), 1e-9);
   EXPECT_EQ(getTime(after, before.back().fields), before.back().time);
-  EXPECT_TRUE(llvm::is_sorted(after, [](const auto &a, const auto &b) {
-    return a.time < b.time;
-  }));
+  EXPECT_TRUE(llvm::is_sorted(
+      after, [](const auto &a, const auto &b) { return a.time < b.time; }));
 }
 
 // Schedules are estimated in blocks, and each as by itself.

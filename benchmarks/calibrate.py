@@ -58,10 +58,14 @@ CHOSEN = {
 #: How many are drawn of each, and the types.
 DRAWN = {"half": (60, ("f16", "bf16")), "bytes": (36, ("i8", "f8E4M3FN")), "tf32": (20, ("f32",)),
          "double": (14, ("f64",)), "batched": (18, ("f16", "bf16", "i8", "f8E4M3FN")), "convolutions": (14, ("f16", "bf16"))}
+#: More that are drawn on request (--number): operands that do not fit into the L2 cache.
+LARGE = {"large": ("f16", "bf16", "i8", "f8E4M3FN"), "large-tf32": ("f32",)}
 BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i8": 1, "f8E4M3FN": 1}
 #: About a millisecond at most, and little memory.
 MOST_OPERATIONS = {"f64": 8e9, "f32": 4e10, "f16": 1.5e11, "bf16": 1.5e11, "i8": 1.5e11, "f8E4M3FN": 1.5e11}
 LEAST_OPERATIONS, MOST_BYTES = 2e7, 48 << 20
+#: Those of `LARGE` take about 150 us at most, beyond which the model does not choose.
+MOST_OPERATIONS_OF_LARGE, MOST_BYTES_OF_LARGE = 0.5, 256 << 20
 
 
 def draw_matmul(generator, kind, types):
@@ -80,6 +84,13 @@ def draw_batch(generator, kind, types):
     return draw(generator, 2, 300), *(draw(generator, 16, 512) for _ in range(3))
 
 
+def draw_large(generator, kind, types):
+    """Few rows with large weights in two of three shapes."""
+    if generator.randrange(3) == 2:
+        return 1, *(draw(generator, 256, 12000) for _ in range(3))
+    return 1, generator.choice((1, 4, 8, 16, 32, 48, 64, 100, 128, 256)), draw(generator, 700, 60000), draw(generator, 700, 20000)
+
+
 def draw_shape(generator, kind, types):
     type = generator.choice(types)
     layout = generator.choice(("NN", "NN", "NT", "TN", "TT"))
@@ -90,12 +101,16 @@ def draw_shape(generator, kind, types):
         count = batch * size * size * (channels + filters) + channels * filters * window * window
         text = f"conv:{batch}x{size}x{size}x{channels}x{filters}x{window}x{window}:{type}"
     else:
-        batch, m, n, k = (draw_batch if kind == "batched" else draw_matmul)(generator, kind, types)
+        drawing = draw_batch if kind == "batched" else draw_large if kind in LARGE else draw_matmul
+        batch, m, n, k = drawing(generator, kind, types)
         operations, count = 2 * batch * m * n * k, batch * (m * k + k * n)
         count += batch * m * n * (4 if type == "i8" else 2 if BYTES[type] == 1 else BYTES[type]) / BYTES[type]
         text = (f"batch:{batch}x" if kind == "batched" else "") + f"{m}x{n}x{k}:{type}"
         text += f":{layout}" if layout != "NN" else ""
-    fits = LEAST_OPERATIONS <= operations <= MOST_OPERATIONS[type] and count * BYTES[type] <= MOST_BYTES
+    most, least_bytes, most_bytes = MOST_OPERATIONS[type], 0, MOST_BYTES
+    if kind in LARGE:
+        most, least_bytes, most_bytes = most * MOST_OPERATIONS_OF_LARGE, MOST_BYTES, MOST_BYTES_OF_LARGE
+    fits = LEAST_OPERATIONS <= operations <= most and least_bytes <= count * BYTES[type] <= most_bytes
     return text if fits else None
 
 
@@ -109,7 +124,7 @@ def write_shapes(seed, folder, numbers):
         chosen = [] if numbers else CHOSEN[kind]
         texts = dict.fromkeys(chosen)
         while len(texts) < len(chosen) + int(count):
-            if text := draw_shape(generator, kind, DRAWN[kind][1]):
+            if text := draw_shape(generator, kind, LARGE.get(kind) or DRAWN[kind][1]):
                 texts[text] = None
         lines = list(texts)
         generator.shuffle(lines)
@@ -141,6 +156,7 @@ def pack(paths, database):
 
 #: The types of MatmulRate, in its order.
 RATES = ("f16, bf16", "i8", "f8", "tf32", "f64")
+BYTES_OF_RATES = (2, 1, 1, 4, 8)
 
 
 def get_kind(task):
@@ -159,6 +175,22 @@ def get_median(records):
     return 1e6 * times[len(times) // 2]
 
 
+def is_outdated(features, record):
+    """Whether the kernel of such a schedule has changed since it was measured. Subgroups load bytes that are stored with
+    N along the rows by ldmatrix since the 28th, two columns at a time, and rows of 8-byte elements and of an odd number
+    of panels of 64 bytes are swizzled in other ways."""
+    values, when = dict(zip(features, record["features"])), record["when"]
+    rate, sizes = int(values["rate"]), [round(2 ** values[name]) for name in ("workgroupM", "workgroupN")]
+    if when < "2026-11-28T15:40" and not values["isGroup"]:
+        if BYTES_OF_RATES[rate] == 1 and values["acrossRhs"] and round(2 ** values["subgroupN"]) % 16 == 0:
+            return True
+        if BYTES_OF_RATES[rate] == 8 and values["swizzle"]:
+            return True
+    rows = [size * BYTES_OF_RATES[rate] for size, side in zip(sizes, ("acrossLhs", "acrossRhs")) if values[side]]
+    return (when < "2026-11-29T00:56" and bool(values["swizzle"])
+            and any(row % 64 == 0 and row & (row - 1) for row in rows))
+
+
 def read_tasks(tool, databases):
     """The tasks of the databases with their measured records: each schedule once, with its median over the runs. `again`
     is its time in a final comparison, or None; `time` is without these, where there are others."""
@@ -171,7 +203,8 @@ def read_tasks(tool, databases):
     for task in sorted(tasks, key=lambda task: task["key"]):
         merged = {}
         for record in task["records"]:
-            if record["outcome"] in ("measured", "slow") and record["time"] > 0:
+            if (record["outcome"] in ("measured", "slow") and record["time"] > 0
+                    and not is_outdated(task["features"], record)):
                 merged.setdefault(record["schedule"], []).append(record)
         task["spilling"] = list({record["schedule"]: record for record in task["records"]
                                  if record["outcome"] == "spills"}.values())
@@ -336,7 +369,7 @@ SPILLING, SPILLING_WEIGHT = 1.5, 0.5
 
 
 def fit_trees(tasks, seeds):
-    """Trees for the records of tasks: those of all seeds, of which each has an equal share."""
+    """Trees for the records of tasks: those of all seeds, whose mean is the correction."""
     import numpy as np
     import schedule_trees
     records, weights = list_records(tasks), np.array(get_weights(tasks))
@@ -351,10 +384,7 @@ def fit_trees(tasks, seeds):
     weights = np.concatenate([weights[chosen], np.full(len(spilling), SPILLING_WEIGHT)])
     trees = []
     for seed in seeds:
-        options = schedule_trees.Options(seed=seed)
-        for tree in schedule_trees.fit(features, errors, weights, of_task, estimates, options):
-            tree.leaves = [round(leaf / len(seeds)) for leaf in tree.leaves]
-            trees.append(tree)
+        trees += schedule_trees.fit(features, errors, weights, of_task, estimates, schedule_trees.Options(seed=seed))
     return trees
 
 
@@ -403,16 +433,17 @@ def calibrate(arguments):
         if not arguments.trees:
             fit_rates(arguments.tool, DATABASES)
             build(arguments.tool)
-        tasks = read_tasks(arguments.tool, DATABASES)
+        tasks = read_tasks(arguments.tool, DATABASES[:1] if arguments.plain else DATABASES)
         print(f"{len(tasks)} tasks, {len(list_records(tasks))} schedules with times; by trees that were fitted without "
               "a part of the tasks, for these:\n")
         if arguments.folds:
             print_table(judge(tasks, estimate_apart(tasks, arguments.seeds, arguments.folds), margins))
-        plain, _ = schedule_trees.read()
-        trees = fit_trees(tasks, arguments.seeds)
+        plain, others = schedule_trees.read()
         if arguments.plain:
             plain = fit_trees([task for task in tasks if is_plain(task)], arguments.seeds)
-        schedule_trees.write((plain, trees))
+        else:
+            others = fit_trees(tasks, arguments.seeds[:1])
+        schedule_trees.write((plain, others))
         return
     tasks = read_tasks(arguments.tool, [arguments.database.resolve()])
     records = list_records(tasks)
@@ -437,8 +468,9 @@ def main():
         command.add_argument("--margin", type=float, help="instead of those of the rates")
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
     commands.choices["fit"].add_argument("--trees", action="store_true")
-    commands.choices["fit"].add_argument("--seeds", type=int, nargs="+", default=[1])
-    commands.choices["fit"].add_argument("--plain", action="store_true", help="fit the trees for plain matmuls, too")
+    commands.choices["fit"].add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3],
+                                         help="a fit for each; the trees for others have the first only")
+    commands.choices["fit"].add_argument("--plain", action="store_true", help="fit the trees for plain matmuls rather than those for others")
     commands.choices["fit"].add_argument("--folds", type=int, default=5, help="of the cross-validation; 0: none")
     for command in (packs, commands.choices["report"]):
         command.add_argument("--database", type=pathlib.Path, default=DATABASE)

@@ -6,11 +6,15 @@
 //
 //   schedule-work-benchmark EXPORT.jsonl... >OUT.json
 //   schedule-work-benchmark --times EXPORT.jsonl...
+//   schedule-work-benchmark --candidates=FEATURES EXPORT.jsonl... >OUT.json
 //
 // Reads what `gpu-tune export` wrote, and writes for each task to which the
 // compiler's model of schedules applies, and each of its records, what the
 // schedule does (`ScheduleWork`), its time and the model's estimate. With them
 // calibrate.py fits the model. With --times, prints how long the choice takes.
+// With --candidates, writes the legal schedules that the compiler compares for
+// each task, up to a multiple of the least estimated time, and their features
+// as floats to the file FEATURES.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +22,12 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Driver/Compiler.h"
 #include "Scheduling/RankSchedules.h"
+#include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/ScheduleCorrection.h"
 #include "Scheduling/TuningTask.h"
 #include "TargetInfo/DeviceSheet.h"
 #include "TargetInfo/Peaks.h"
+#include "Tuning/ScheduleSpace.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -173,6 +179,7 @@ static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
       {"isChoice", schedule == choice},
       {"schedule", text},
       {"outcome", getText(record, "outcome")},
+      {"when", getText(record, "when")},
       {"time", record.getNumber("median").value_or(0)},
       {"low", record.getNumber("low").value_or(0)},
       {"high", record.getNumber("high").value_or(0)},
@@ -231,12 +238,54 @@ static void printTimes(std::map<std::string, Task> &tasks) {
                  << "\n";
 }
 
+/// Writes the candidates of a task whose corrected estimate is at most
+/// `mostOfBest` times the least one.
+static void writeCandidates(json::OStream &os, llvm::raw_ostream &floats,
+                            Task &task, const Chip &chip) {
+  constexpr double mostOfBest = 2.5;
+  tuning::ScheduleSpace space(*task.module, chip,
+                              tuning::getDefaultValues(task.op, chip),
+                              /*isEnumerated=*/false);
+  auto packed =
+      space.getPackedOp() ? cast<ContractOp>(space.getPackedOp()) : task.op;
+  ScheduledMatmul matmul(task.op, chip);
+  std::vector<RankedSchedule> ranked = rankSchedules(task.op, packed, chip);
+  if (ranked.empty())
+    return;
+  double most = mostOfBest * ranked.front().time;
+  for (const RankedSchedule &one : ranked) {
+    if (one.time > most)
+      break;
+    auto schedule = ScheduleAttr::get(task.op.getContext(), one.fields);
+    bool isGroup = one.fields.subgroupsPerFragment > 1;
+    if (!getScheduleProblems(isGroup ? packed : task.op, schedule, chip)
+             .empty())
+      continue;
+    ScheduleWork work = describeWork(matmul, one.fields, chip);
+    ScheduleEstimate estimate = estimateTime(work, *chip.model.schedules);
+    for (const ScheduleFeature &feature :
+         describeFeatures(matmul, one.fields, work, estimate, chip)) {
+      auto value = static_cast<float>(feature.value);
+      floats.write(reinterpret_cast<const char *>(&value), sizeof(value));
+    }
+    std::string text;
+    llvm::raw_string_ostream(text) << schedule;
+    os.array([&] {
+      os.value(text);
+      os.value(estimate.time);
+      os.value(one.time);
+    });
+  }
+}
+
 int main(int argc, char **argv) {
   MLIRContext context;
   prepareContext(context);
   std::map<std::string, Task> tasks;
   bool isTimed = argc > 1 && StringRef(argv[1]) == "--times";
-  for (int i = isTimed ? 2 : 1; i < argc; ++i)
+  StringRef features = argc > 1 ? argv[1] : "";
+  bool hasFeatures = features.consume_front("--candidates=");
+  for (int i = isTimed || hasFeatures ? 2 : 1; i < argc; ++i)
     if (llvm::Error error = read(argv[i], context, tasks)) {
       llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
       return 1;
@@ -244,6 +293,15 @@ int main(int argc, char **argv) {
   if (isTimed) {
     printTimes(tasks);
     return 0;
+  }
+  std::unique_ptr<llvm::raw_fd_ostream> floats;
+  if (hasFeatures) {
+    std::error_code error;
+    floats = std::make_unique<llvm::raw_fd_ostream>(features, error);
+    if (error) {
+      llvm::errs() << "error: " << features << ": " << error.message() << "\n";
+      return 1;
+    }
   }
   json::OStream os(llvm::outs());
   os.array([&] {
@@ -274,6 +332,16 @@ int main(int argc, char **argv) {
             os.value(feature.name);
         });
         os.attribute("isChanged", choices.first != choices.second);
+        if (floats) {
+          std::array<std::string, 2> texts;
+          for (auto [text, schedule] : llvm::zip_equal(
+                   texts, std::array{choices.first, choices.second}))
+            llvm::raw_string_ostream(text) << schedule;
+          os.attribute("byRules", texts[0]);
+          os.attribute("choice", texts[1]);
+          os.attributeArray("candidates",
+                            [&] { writeCandidates(os, *floats, task, *chip); });
+        }
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)
             writeRecord(os, matmul, record, *chip,

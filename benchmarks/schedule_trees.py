@@ -15,6 +15,8 @@ TABLE = pathlib.Path(__file__).parent.parent / "lib/Target/NVIDIA/ScheduleCorrec
 DEPTH = 4
 #: Leaves are integers: ten-thousandths of the logarithm.
 UNIT = 1e-4
+#: The trees of a fit: `treesOfFit` of the table.
+TREES = 300
 
 
 @dataclasses.dataclass
@@ -26,7 +28,7 @@ class Tree:
 
 @dataclasses.dataclass
 class Options:
-    trees: int = 300
+    trees: int = TREES
     rate: float = 0.08
     #: The weight of a leaf of 0 that each leaf also has.
     prior: float = 5.0
@@ -35,7 +37,7 @@ class Options:
     features: float = 0.6
     thresholds: int = 31
     #: The weight of the order of schedules; and the difference of logarithms at which it is as good as certain.
-    order: float = 3.0
+    order: float = 6.0
     certain: float = 0.1
     seed: int = 1
 
@@ -127,7 +129,7 @@ def fit(features, errors, weights, tasks, estimates, options=Options()):
 
 
 def predict(trees, features):
-    """The logarithms by which estimates are corrected."""
+    """The logarithms by which estimates are corrected: the mean of the fits."""
     features = features.astype(np.float32)
     sums = np.zeros(len(features), int)
     for tree in trees:
@@ -135,21 +137,21 @@ def predict(trees, features):
         for feature, threshold in zip(tree.features, tree.thresholds):
             node = 2 * node + (features[:, feature] > np.float32(threshold))
         sums += np.array(tree.leaves)[node]
-    return sums * UNIT
+    return sums * UNIT / max(1, len(trees) // TREES)
 
 
 def read(path=TABLE):
-    """The trees for plain matmuls, and those for other contractions."""
+    """The trees for plain matmuls, those of the first fit first, and those for other contractions."""
     trees = []
     for row in re.findall(r"^ *\{\{\{(.*)\}\}\},", path.read_text(), re.MULTILINE):
         parts = [[float(number) for number in part.split(",")] for part in re.split(r"\}\}, *\{\{", row)]
         trees.append(Tree([int(number) for number in parts[0]], parts[1], [int(number) for number in parts[2]]))
-    return trees[:len(trees) // 2], trees[len(trees) // 2:]
+    return trees[:TREES] + trees[2 * TREES:], trees[TREES:2 * TREES]
 
 
 def write(trees, path=TABLE):
-    """Writes as many trees for plain matmuls as for others."""
-    trees = trees[0] + trees[1]
+    """Writes the trees of the first fit for plain matmuls, those for others, and those of more fits for plain ones."""
+    trees = trees[0][:TREES] + trees[1] + trees[0][TREES:]
     def spell(numbers):
         return "{{" + ", ".join(f"{number:.5g}" for number in numbers) + "}}"
     rows = "".join(f"    {{{spell(tree.features)}, {spell(tree.thresholds)}, {spell(tree.leaves)}}},\n" for tree in trees)

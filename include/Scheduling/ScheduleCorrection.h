@@ -40,6 +40,11 @@ ScheduleFeatures describeFeatures(const ScheduledMatmul &matmul,
 ArrayRef<CorrectionTree> getCorrections(const ScheduledMatmul &matmul,
                                         const ScheduleRates &rates);
 
+/// The trees of other fits whose mean with the former corrects the estimates of
+/// `matmul`; none if there is one fit.
+ArrayRef<CorrectionTree> getRefinements(const ScheduledMatmul &matmul,
+                                        const ScheduleRates &rates);
+
 /// The estimate by the chip's rates, corrected by its trees. The chip has rates
 /// of schedules.
 ScheduleEstimate estimateSchedule(const ScheduledMatmul &matmul,
@@ -48,10 +53,11 @@ ScheduleEstimate estimateSchedule(const ScheduledMatmul &matmul,
 
 /// The times of several schedules, equal to those of `estimateSchedule`. The
 /// trees' thresholds are compared with the features of many schedules at once,
-/// which takes a tenth of the time.
+/// which takes a tenth of the time. Those that are not refined are corrected by
+/// the first fit alone.
 void estimateSchedules(const ScheduledMatmul &matmul,
                        ArrayRef<ScheduleFields> schedules, const Chip &chip,
-                       MutableArrayRef<double> times);
+                       MutableArrayRef<double> times, bool isRefined = true);
 
 } // namespace mlir::tessera
 

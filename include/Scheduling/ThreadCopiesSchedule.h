@@ -15,7 +15,8 @@ namespace mlir::tessera {
 /// but for the asynchronous copies of threads, and if `chip` has instructions
 /// of several subgroups for it: a small matmul takes less time in this way than
 /// one with aligned copies of its operands and the kernel that makes these.
-/// Null otherwise.
+/// Null otherwise, or if the model of schedules expects another one to take
+/// less time.
 ScheduleAttr getThreadCopiesSchedule(ContractOp op, const Chip &chip);
 
 } // namespace mlir::tessera

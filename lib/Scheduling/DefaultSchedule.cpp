@@ -14,6 +14,7 @@
 #include "Scheduling/OneWaveSchedule.h"
 #include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ScheduleCorrection.h"
 #include "Scheduling/ThreadCopiesSchedule.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Target/Intel/BlockLoads.h"
@@ -468,6 +469,25 @@ static ScheduleAttr lengthenStepOfBytes(ContractOp op, const Chip &chip,
   return getScheduleProblems(op, longer, chip).empty() ? longer : schedule;
 }
 
+/// Divides the long tile of the schedule that the model chose, or, since the
+/// model does not know the gain of divided tiles, that of the rules.
+static ScheduleAttr divideChosenTile(ContractOp op, const Chip &chip,
+                                     ScheduleAttr improved,
+                                     ScheduleAttr rules) {
+  ScheduleAttr divided = divideLongTile(op, chip, improved);
+  if (divided != improved || improved == rules)
+    return divided;
+  ScheduleAttr dividedRules = divideLongTile(op, chip, rules);
+  if (dividedRules == rules)
+    return improved;
+  constexpr double gain = 54.6 / 50.0;
+  ScheduledMatmul matmul(op, chip);
+  auto estimate = [&](ScheduleAttr schedule) {
+    return estimateSchedule(matmul, schedule.getFields(), chip).time;
+  };
+  return estimate(improved) < estimate(rules) / gain ? improved : dividedRules;
+}
+
 ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
                                                std::string *prediction) {
   // The model was not fitted to tiles of few columns.
@@ -476,17 +496,26 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
   // Nor was it fitted to groups of subgroups whose threads copy rows.
   if (ScheduleAttr schedule = getThreadCopiesSchedule(op, chip))
     return schedule;
-  ScheduleAttr schedule = improveSchedule(
-      op, chip, getScheduleByRules(op, chip, prediction), prediction);
+  std::string byRules;
+  ScheduleAttr rules =
+      getScheduleByRules(op, chip, prediction ? &byRules : nullptr);
+  if (prediction)
+    *prediction = byRules;
+  ScheduleAttr improved = improveSchedule(op, chip, rules, prediction);
+  if (!improved)
+    return improved;
   if (ScheduleAttr wave =
-          getOneWaveSchedule(op, chip, schedule, /*isExchanged=*/false)) {
+          getOneWaveSchedule(op, chip, improved, /*isExchanged=*/false)) {
     LDBG() << op.getLoc() << ": one wave: " << wave << " rather than "
-           << schedule;
+           << improved;
     if (prediction)
       prediction->clear();
     return wave;
   }
-  return lengthenStepOfBytes(op, chip, divideLongTile(op, chip, schedule));
+  ScheduleAttr divided = divideChosenTile(op, chip, improved, rules);
+  if (prediction && divided == divideLongTile(op, chip, rules))
+    *prediction = byRules;
+  return lengthenStepOfBytes(op, chip, divided);
 }
 
 bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {

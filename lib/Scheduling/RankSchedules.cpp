@@ -198,6 +198,29 @@ void SubgroupSchedules::list(
         }
 }
 
+/// Estimates the schedules that the first fit expects to be among the fastest
+/// by all fits. `order` are all schedules by `times`.
+static void refineFastest(const ScheduledMatmul &matmul,
+                          ArrayRef<ScheduleFields> schedules,
+                          ArrayRef<uint32_t> order, const Chip &chip,
+                          MutableArrayRef<double> times) {
+  constexpr double slowest = 1.25;
+  constexpr size_t most = 128;
+  if (order.empty() || getRefinements(matmul, *chip.model.schedules).empty())
+    return;
+  ArrayRef<uint32_t> fastest =
+      order.take_front(most).take_while([&](uint32_t index) {
+        return times[index] <= slowest * times[order[0]];
+      });
+  std::vector<ScheduleFields> fields;
+  for (uint32_t index : fastest)
+    fields.push_back(schedules[index]);
+  std::vector<double> refined(fields.size());
+  estimateSchedules(matmul, fields, chip, refined);
+  for (auto [index, time] : llvm::zip_equal(fastest, refined))
+    times[index] = time;
+}
+
 std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
                                                          ContractOp packed,
                                                          const Chip &chip) {
@@ -217,11 +240,14 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
   forEachGroupSchedule(
       packed, chip, [&](ScheduleAttr schedule) { add(schedule.getFields()); });
   std::vector<double> times(schedules.size());
-  estimateSchedules(ScheduledMatmul(op, chip), schedules, chip, times);
+  ScheduledMatmul matmul(op, chip);
+  estimateSchedules(matmul, schedules, chip, times, /*isRefined=*/false);
   std::vector<uint32_t> order(schedules.size());
   std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(
-      order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
+  auto isFaster = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
+  llvm::stable_sort(order, isFaster);
+  refineFastest(matmul, schedules, order, chip, times);
+  llvm::stable_sort(order, isFaster);
   std::vector<RankedSchedule> ranked;
   ranked.reserve(order.size());
   for (uint32_t index : order)

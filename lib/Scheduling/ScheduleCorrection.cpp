@@ -310,15 +310,28 @@ static size_t countTogether(ArrayRef<ScheduleFields> schedules, size_t most) {
   return count;
 }
 
+ArrayRef<CorrectionTree>
+mlir::tessera::getRefinements(const ScheduledMatmul &matmul,
+                              const ScheduleRates &rates) {
+  return matmul.isPlain() ? rates.refinements : ArrayRef<CorrectionTree>();
+}
+
 void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
                                       ArrayRef<ScheduleFields> schedules,
                                       const Chip &chip,
-                                      MutableArrayRef<double> times) {
+                                      MutableArrayRef<double> times,
+                                      bool isRefined) {
   assert(times.size() == schedules.size() && "a time for each schedule");
   const ScheduleRates &rates = *chip.model.schedules;
-  ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates);
+  ArrayRef<CorrectionTree> corrections = getCorrections(matmul, rates),
+                           refinements;
+  if (isRefined && !corrections.empty())
+    refinements = getRefinements(matmul, rates);
+  double fits = 1;
+  if (!refinements.empty())
+    fits += double(refinements.size()) / double(corrections.size());
   auto block = std::make_unique<FeatureBlock>(matmul);
-  FeatureBlock::Sums sums;
+  FeatureBlock::Sums sums, refined{};
   size_t count = 0;
   for (size_t first = 0; first < schedules.size(); first += count) {
     count = countTogether(schedules.drop_front(first), FeatureBlock::size);
@@ -331,10 +344,12 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
         block->set(i, matmul, fields, work, estimate, chip);
     }
     block->sumTrees(corrections, count, sums);
+    if (!refinements.empty())
+      block->sumTrees(refinements, count, refined);
     // Leaves are ten-thousandths of the logarithm.
     constexpr double unit = 1e-4;
     for (size_t i = 0; i < count; ++i)
-      times[first + i] *= std::exp(unit * double(sums[i]));
+      times[first + i] *= std::exp(unit * double(sums[i] + refined[i]) / fits);
   }
 }
 

@@ -7,14 +7,18 @@
 // TMA reads rows that begin at multiples of 16 bytes. Operands with other rows
 // are copied to aligned ones (PackOperands.cpp), by a kernel that takes as long
 // as a small matmul. All threads can copy pieces of 8 bytes to the same
-// swizzled tiles instead, and need more instructions for it.
+// swizzled tiles instead, and need more instructions for it: a long K is faster
+// with aligned copies or by single subgroups. The model of schedules compares
+// them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Scheduling/ThreadCopiesSchedule.h"
 
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/ScheduleModel.h"
 #include "TargetInfo/Chip.h"
 
 #include "llvm/Support/DebugLog.h"
@@ -26,6 +30,44 @@ using namespace mlir::tessera;
 
 /// The narrowest pieces that threads copy.
 static constexpr int64_t pieceBytes = 8;
+
+/// The nanoseconds of a schedule of groups of subgroups whose threads copy
+/// pieces of the operands. The trees were not fitted to any.
+static double estimateThreadCopies(ContractOp op, const ScheduleFields &fields,
+                                   const Chip &chip) {
+  ScheduledMatmul matmul(op, chip);
+  matmul.copies = matmul.copiedBytes = matmul.transposedElements = 0;
+  for (unsigned side : {0, 1}) {
+    matmul.isCopied[side] = matmul.isBulk[side] = matmul.isHeld[side] = false;
+    matmul.accessBytes[side] = std::max<double>(
+        pieceBytes,
+        hasAlignedRows(op, side, chip) ? double(chip.accessBytes) : 0);
+  }
+  return estimateTime(describeWork(matmul, fields, chip), *chip.model.schedules)
+      .time;
+}
+
+/// Whether the model expects another schedule of `op` to take less time, with
+/// copies of the operands where it needs them.
+static bool isSlowerThanRanked(ContractOp op, const ScheduleFields &fields,
+                               const Chip &chip) {
+  if (!canRankSchedules(op, chip))
+    return false;
+  double time = estimateThreadCopies(op, fields, chip);
+  constexpr unsigned mostChecks = 100;
+  unsigned checks = 0;
+  for (const RankedSchedule &one : rankSchedules(op, op, chip)) {
+    if (one.time >= time || checks++ == mostChecks)
+      break;
+    auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
+    if (!getScheduleProblems(op, schedule, chip).empty())
+      continue;
+    LDBG() << op.getLoc() << ": copies by threads take " << time
+           << " ns by the model, and " << schedule << " takes " << one.time;
+    return true;
+  }
+  return false;
+}
 
 ScheduleAttr mlir::tessera::getThreadCopiesSchedule(ContractOp op,
                                                     const Chip &chip) {
@@ -85,7 +127,7 @@ ScheduleAttr mlir::tessera::getThreadCopiesSchedule(ContractOp op,
       SmallVector<ScheduleProblem> problems =
           getScheduleProblems(op, schedule, chip);
       if (problems.empty())
-        return schedule;
+        return isSlowerThanRanked(op, fields, chip) ? ScheduleAttr() : schedule;
       LDBG() << op.getLoc()
              << ": copies by threads: " << problems.front().message;
     }

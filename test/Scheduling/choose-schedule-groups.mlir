@@ -74,7 +74,7 @@ func.func @few_rows(%a: memref<64x16384xf16>, %b: memref<16384x2048xf16>, %c: me
 // No more stages than a workgroup's only tile has steps.
 
 // CHECK-LABEL: func @four_steps
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4, stageOutput = true> {{.*}}{
+// CHECK:       schedule <workgroup = [64, 16], subgroup = [64, 16], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, subgroupsPerFragment = 4, stageOutput = true> {{.*}}{
 func.func @four_steps(%a: memref<256x512xf16>, %b: memref<512x256xf16>, %c: memref<256x256xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<256x512xf16>, memref<512x256xf16>) init(%zero : f32) outs(%c : memref<256x256xf16>)

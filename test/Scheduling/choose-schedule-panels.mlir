@@ -4,13 +4,13 @@
 // CHECK: // one_tile, {{.*}}workgroup = [64, 96], subgroup = [64, 96]
 // CHECK: // several_tiles, {{.*}}workgroup = [64, 80], subgroup = [64, 80]
 
-func.func @one_tile(%a: tensor<5000x320xbf16>, %b: tensor<320x96xbf16>) -> tensor<5000x96xbf16> {
+func.func @one_tile(%a: tensor<8192x320xbf16>, %b: tensor<320x96xbf16>) -> tensor<8192x96xbf16> {
   %zero_init = arith.constant 0.0 : f32
-  %empty_init = tensor.empty() : tensor<5000x96xf32>
-  %init = linalg.fill ins(%zero_init : f32) outs(%empty_init : tensor<5000x96xf32>) -> tensor<5000x96xf32>
-  %product = linalg.matmul ins(%a, %b : tensor<5000x320xbf16>, tensor<320x96xbf16>) outs(%init : tensor<5000x96xf32>) -> tensor<5000x96xf32>
-  %result = arith.truncf %product : tensor<5000x96xf32> to tensor<5000x96xbf16>
-  return %result : tensor<5000x96xbf16>
+  %empty_init = tensor.empty() : tensor<8192x96xf32>
+  %init = linalg.fill ins(%zero_init : f32) outs(%empty_init : tensor<8192x96xf32>) -> tensor<8192x96xf32>
+  %product = linalg.matmul ins(%a, %b : tensor<8192x320xbf16>, tensor<320x96xbf16>) outs(%init : tensor<8192x96xf32>) -> tensor<8192x96xf32>
+  %result = arith.truncf %product : tensor<8192x96xf32> to tensor<8192x96xbf16>
+  return %result : tensor<8192x96xbf16>
 }
 
 func.func @several_tiles(%a: tensor<32x8x8x1280xf16>, %b: tensor<1x1x1280x320xf16>) -> tensor<32x8x8x320xf16> {

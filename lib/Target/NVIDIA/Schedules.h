@@ -19,6 +19,7 @@ ScheduleRates getWarpgroupRates();
 
 /// The trees that correct estimates by these rates.
 llvm::ArrayRef<CorrectionTree> getWarpgroupCorrections();
+llvm::ArrayRef<CorrectionTree> getWarpgroupRefinements();
 
 } // namespace mlir::tessera
 

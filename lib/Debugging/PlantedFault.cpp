@@ -6,6 +6,7 @@
 
 #include "Debugging/PlantedFault.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tessera::execution;
@@ -22,12 +23,23 @@ tessera::execution::findPlantedFault(llvm::StringRef name) {
   return std::nullopt;
 }
 
+/// The largest finite magnitude of an array's elements; 0 if there is none.
+static double getLargest(const HostArray &array) {
+  double largest = 0;
+  for (int64_t i = 0; i < array.size(); ++i)
+    if (double value = std::fabs(array.getDouble(i)); std::isfinite(value))
+      largest = std::max(largest, value);
+  return largest;
+}
+
 static std::string plantElement(HostArray &array) {
   int64_t position = array.size() / 2;
   double old = array.getDouble(position);
+  // Where terms cancel, as in gelu of a large negative number, the bound of the
+  // error is that of the terms.
+  double change = (old == 0 ? getLargest(array) : std::fabs(old)) + 1;
   if (tessera::runtime::isFloat(array.type))
-    array.setDouble(position,
-                    std::isfinite(old) ? old + std::fabs(old) + 1 : 0);
+    array.setDouble(position, std::isfinite(old) ? old + change : 0);
   else
     array.setInt(position, array.getInt(position) ^ 1);
   // Beyond the type's largest number, or where that is 1: i1, f8.

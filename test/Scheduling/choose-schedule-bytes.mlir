@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func @many
 // One workgroup for each SM has steps of two lines.
-// CHECK:         schedule <workgroup = [64, 64], subgroup = [32, 32], k = 256, kFragment = 32, stages = 4, vthread = [1, 1], swizzle = true>
+// CHECK:         schedule <workgroup = [64, 64], subgroup = [32, 32], k = 256, kFragment = 32, stages = 5, vthread = [1, 1], swizzle = true>
 func.func @many(%a: memref<128x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<128x4096xi32>) {
   tessera.contract ins(%a, %b : memref<128x4096xi8>, memref<4096x4096xi8>)
       outs(%c : memref<128x4096xi32>) maps [#mk, #kn, #mn] accumulate i32 {

@@ -10,8 +10,8 @@
 
 // CHECK-LABEL: func @columns
 // CHECK:         workgroup = [64, 216], subgroup = [64, 216], k = 64, kFragment = 64, stages = 5, {{.*}}subgroupsPerFragment = 4, stageOutput = true>
-func.func @columns(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref<192x9248xf16>) {
-  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9248x768xf16>) outs(%c : memref<192x9248xf16>)
+func.func @columns(%a: memref<192x768xf16>, %b: memref<9208x768xf16>, %c: memref<192x9208xf16>) {
+  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9208x768xf16>) outs(%c : memref<192x9208xf16>)
       maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     %0 = arith.truncf %acc : f32 to f16
@@ -23,8 +23,8 @@ func.func @columns(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref
 // With N along the rows of rhs, columns are those of whole panels.
 // CHECK-LABEL: func @along_n
 // CHECK-NOT:     workgroup = [64, 216]
-func.func @along_n(%a: memref<192x768xf16>, %b: memref<768x9248xf16>, %c: memref<192x9248xf16>) {
-  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<768x9248xf16>) outs(%c : memref<192x9248xf16>)
+func.func @along_n(%a: memref<192x768xf16>, %b: memref<768x9208xf16>, %c: memref<192x9208xf16>) {
+  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<768x9208xf16>) outs(%c : memref<192x9208xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     %0 = arith.truncf %acc : f32 to f16
@@ -51,8 +51,8 @@ func.func @within_lines(%a: memref<1000x1000xf16>, %b: memref<1000x1000xf16>, %c
 // CHECK-LABEL: func @others
 // CHECK:         workgroup = [64, 256],
 // CHECK:         workgroup = [64, 128],
-func.func @others(%a: memref<192x768xf16>, %b: memref<9248x768xf16>, %c: memref<192x9248xf32>, %d: memref<1024x1024xf16>, %e: memref<1024x1024xf16>, %f: memref<1024x1024xf16>) {
-  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9248x768xf16>) outs(%c : memref<192x9248xf32>)
+func.func @others(%a: memref<192x768xf16>, %b: memref<9208x768xf16>, %c: memref<192x9208xf32>, %d: memref<1024x1024xf16>, %e: memref<1024x1024xf16>, %f: memref<1024x1024xf16>) {
+  tessera.contract ins(%a, %b : memref<192x768xf16>, memref<9208x768xf16>) outs(%c : memref<192x9208xf32>)
       maps [#mk, #nk, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32

@@ -31,6 +31,14 @@ TEST(PlantedFaultTest, ChangesOneElement) {
   }
 }
 
+// A zero may be what is left of large terms.
+TEST(PlantedFaultTest, ChangesAZeroByTheLargestElement) {
+  HostArray array = makeRows(ElementType::F32);
+  array.setDouble(6, 0);
+  EXPECT_EQ(plant(PlantedFault::Element, array), "element 6");
+  EXPECT_EQ(array.getDouble(6), 13);
+}
+
 TEST(PlantedFaultTest, ClearsARow) {
   HostArray array = makeRows(ElementType::F16);
   EXPECT_EQ(plant(PlantedFault::ZeroRow, array), "row 2 is zero");

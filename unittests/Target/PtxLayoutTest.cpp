@@ -330,12 +330,18 @@ TEST(PtxLayoutTest, WarpgroupAccumulators) {
       EXPECT_TRUE(row.isInMemory(Role::B));
       bool hasRegisters = llvm::StringRef(row.name).ends_with(".rs");
       EXPECT_EQ(row.isInMemory(Role::A), !hasRegisters);
-      // Figure "WGMMA .m64nNk16 register fragment layout for matrix A".
+      // Figures "WGMMA .m64nNk16 register fragment layout for matrix A" and, of
+      // tf32, "WGMMA .m64nNk8 register fragment layout for matrix A".
+      bool isShort = row.k == 8;
+      if (hasRegisters)
+        EXPECT_EQ(row.aMap.getNumRegisters(), isShort ? 4 : 8);
       for (int64_t t = 0; hasRegisters && t < 128; ++t)
-        for (int64_t i = 0; i < 8; ++i) {
-          std::pair<int64_t, int64_t> position{16 * (t / 32) + t % 32 / 4 +
-                                                   8 * (i / 2 % 2),
+        for (int64_t i = 0; i < (isShort ? 4 : 8); ++i) {
+          int64_t first = 16 * (t / 32) + t % 32 / 4;
+          std::pair<int64_t, int64_t> position{first + 8 * (i / 2 % 2),
                                                t % 4 * 2 + i % 2 + 8 * (i / 4)};
+          if (isShort)
+            position = {first + 8 * (i % 2), t % 4 + 4 * (i / 2)};
           EXPECT_EQ(row.aMap.at(t, i), position);
         }
       ASSERT_EQ(row.accMap.getNumLanes(), 128);

@@ -14,7 +14,7 @@ class Module;
 namespace mlir::tessera {
 
 /// Rewrites optimized code that ptxas of CUDA 13.0, and the driver, compile
-/// wrongly. Each rewrite says what they do.
+/// wrongly: the comment of each rewrite has the defect.
 void avoidPtxasDefects(llvm::Module &module);
 
 } // namespace mlir::tessera

@@ -11,8 +11,8 @@
 
 namespace mlir::tessera {
 
-/// Whether `op` can have such a schedule: a plain matmul of known extents, with
-/// K along the rows of rhs.
+/// Whether `op` can have such a schedule: a plain matmul of known extents, not
+/// too large, with K along the rows of rhs.
 bool hasOneWaveForm(ContractOp op, const Chip &chip);
 
 /// The schedule of `op` whose tiles have just as many columns, in eights, that

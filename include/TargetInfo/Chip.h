@@ -112,6 +112,25 @@ struct ScheduleDefaults {
   bool sumsApart = false;
 };
 
+/// Tilings of which the default schedule takes the one whose workgroups take
+/// the least time by the number of rounds: as many workgroups as the device has
+/// at a time.
+struct RoundDefaults {
+  struct Tiling {
+    ScheduleDefaults defaults;
+    /// The workgroups that a processor has at a time.
+    int64_t resident;
+    /// The time of a round, relative to those of the others.
+    double time;
+  };
+  /// The processors of the device of which these are the numbers.
+  int64_t processors;
+  /// The last one has the smallest tile.
+  std::vector<Tiling> tilings;
+  /// The tiling for just its number of columns.
+  ScheduleDefaults fewColumns;
+};
+
 /// The parameters of the default schedule for attention by groups of subgroups,
 /// on chips with instructions for them. If this does not fit, the default
 /// schedule halves the keys or reduces the stages.
@@ -246,6 +265,9 @@ struct PerformanceModel {
   /// The largest number of workgroups in a cluster that does not leave an SM
   /// idle.
   int64_t clusterParts = 1;
+  /// The processors without a workgroup where clusters have three or four
+  /// workgroups, one on a processor, and where they have more.
+  std::array<int64_t, 2> clusterIdle = {0, 0};
   /// The cost of sharing tiles between workgroups, as a fraction of the whole
   /// time.
   double sharing = 0;
@@ -331,6 +353,9 @@ struct SchedulePolicy {
   /// operand is gathered, the matrix has no more columns than a tile of those,
   /// or there are fewer of their tiles than processors.
   std::optional<ScheduleDefaults> smallDefaults = std::nullopt;
+  /// The defaults with a matrix unit before all others where there are at least
+  /// two workgroups of the smallest tile for each processor.
+  std::optional<RoundDefaults> roundDefaults = std::nullopt;
   /// With a matrix unit, K of at least so many steps is divided among
   /// processors of which more than half would be idle. 0: as elsewhere, K of
   /// more steps among fewer.

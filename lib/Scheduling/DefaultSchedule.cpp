@@ -100,66 +100,48 @@ bool ScheduleBuilder::suitsSmallTiles() {
          (workgroups && *workgroups < chip.processors);
 }
 
-/// Where the matmul has enough tiles, those that take the least time by the
-/// number of rounds: as many workgroups as the SMs hold at a time. Workgroup
-/// memory limits these to one, two and three for each SM with 27, 19 and 14
-/// KiB. The numbers and the time of a round are those of an H200 through Vulkan
-/// (docs/benchmarks/h200-vulkan.md): 25088x128x512 takes 27.7 us in tiles of
-/// 64x64, 25.5 in 128x128 and 21.8 in 64x128, and 1568x2048x1024 53.4, 39.2
-/// and, in two rounds, 52.9.
 const ScheduleDefaults *ScheduleBuilder::chooseByRounds() {
-  struct TileOfRound {
-    ScheduleDefaults tile;
-    int64_t resident;
-    /// Relative to the others.
-    double time;
-  };
-  static const TileOfRound tiles[] = {
-      {{{128, 128}, {64, 64}, 64, 1}, 2, 1},
-      {{{128, 256}, {64, 64}, 64, 1}, 1, 1},
-      {{{64, 128}, {32, 64}, 64, 1}, 3, 0.82},
-  };
-  static const ScheduleDefaults fewColumns = {{128, 64}, {64, 32}, 64, 1};
-  constexpr int64_t processors = 132, stepBytes = 64, longBytes = 4096;
-  if (!chip.policy.smallDefaults || hasWholeRows ||
-      llvm::any_of(extents, ShapedType::isDynamic) ||
+  const std::optional<RoundDefaults> &rounds = chip.policy.roundDefaults;
+  constexpr int64_t longBytes = 4096;
+  if (!rounds || hasWholeRows || llvm::any_of(extents, ShapedType::isDynamic) ||
       getElementBytes(op.getAccumulatorType()) != 4 || operandBits < 8 ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
-      extents[2] * operandBits / 8 % stepBytes != 0)
+      extents[2] * operandBits / 8 % rounds->fewColumns.kBytes != 0)
     return nullptr;
-  bool isFew = extents[1] == fewColumns.workgroup[1];
-  if (!isFew && extents[1] % tiles[0].tile.workgroup[1] != 0)
+  const ScheduleDefaults &few = rounds->fewColumns,
+                         &smallest = rounds->tilings.back().defaults;
+  bool isFew = extents[1] == few.workgroup[1];
+  if (!isFew && extents[1] % smallest.workgroup[1] != 0)
     return nullptr;
-  // Fewer workgroups of the smallest tile suit other tiles.
-  std::optional<int64_t> smallest = countWorkgroups(
-      isFew ? fewColumns.workgroup : std::end(tiles)[-1].tile.workgroup);
-  if (!smallest || *smallest < 2 * processors)
+  std::optional<int64_t> most =
+      countWorkgroups((isFew ? few : smallest).workgroup);
+  if (!most || *most < 2 * rounds->processors)
     return nullptr;
-  auto hasInstruction = [&](const ScheduleDefaults &tile) {
-    const MatrixInstruction *row = select(tile.subgroup, longest);
+  auto hasInstruction = [&](const ScheduleDefaults &tiling) {
+    const MatrixInstruction *row = select(tiling.subgroup, longest);
     return row && row->matrixUnit;
   };
   if (isFew)
-    return hasInstruction(fewColumns) ? &fewColumns : nullptr;
+    return hasInstruction(few) ? &few : nullptr;
   bool isLong = extents[2] * operandBits / 8 >= longBytes;
-  const TileOfRound *best = nullptr;
+  const ScheduleDefaults *best = nullptr;
   double least = 0;
-  for (const TileOfRound &one : tiles) {
-    std::optional<int64_t> workgroups = countWorkgroups(one.tile.workgroup);
-    if (!workgroups || extents[1] % one.tile.workgroup[1] != 0 ||
-        !hasInstruction(one.tile))
+  for (const RoundDefaults::Tiling &one : rounds->tilings) {
+    const ScheduleDefaults &tiling = one.defaults;
+    std::optional<int64_t> workgroups = countWorkgroups(tiling.workgroup);
+    if (!workgroups || extents[1] % tiling.workgroup[1] != 0 ||
+        !hasInstruction(tiling))
       continue;
     double time =
-        one.time *
-        double(llvm::divideCeil(*workgroups, processors * one.resident));
+        one.time * double(llvm::divideCeil(*workgroups,
+                                           rounds->processors * one.resident));
     // With a long K the largest one of several reads the least.
-    bool isBetter = time < least || (time == least && isLong);
-    if (!best || isBetter) {
-      best = &one;
+    if (!best || time < least || (time == least && isLong)) {
+      best = &tiling;
       least = time;
     }
   }
-  return best ? &best->tile : nullptr;
+  return best;
 }
 
 void ScheduleBuilder::chooseClass() {

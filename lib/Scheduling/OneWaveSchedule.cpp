@@ -32,6 +32,8 @@ using namespace mlir::tessera;
 /// The rows of an instruction, the step of its columns, and the most columns.
 static constexpr int64_t rowsOfGroup = 64, columnStep = 8,
                          mostWaveColumns = 256;
+/// The rows of tiles.
+static constexpr std::array<int64_t, 4> waveRows{64, 128, 192, 256};
 /// The bytes of an element for which this was measured.
 static constexpr int64_t waveElementBytes = 2;
 
@@ -90,23 +92,22 @@ struct WaveLoads {
 };
 } // namespace
 
-/// The workgroups that an H200 has at once in clusters of so many: those of a
-/// cluster are in the same part of the chip (GPC), of 16 or 18 SMs. 128 in
-/// clusters of four took twice as long as 112.
-static int64_t countResident(int64_t processors, int64_t clustered) {
-  return clustered <= 2   ? processors
-         : clustered <= 4 ? processors * 10 / 11
-                          : processors * 28 / 33;
+/// The workgroups that the chip has at once in clusters of so many.
+static int64_t countResident(const Chip &chip, int64_t clustered) {
+  const std::array<int64_t, 2> &idle = chip.model.clusterIdle;
+  return chip.processors - (clustered <= 2   ? 0
+                            : clustered <= 4 ? idle[0]
+                                             : idle[1]);
 }
 
 /// The fewest columns for which no SM has more than one tile; 0 if they exceed
 /// the most.
-static int64_t chooseWaveColumns(const WaveLoads &loads, int64_t rows,
-                                 Pair cluster) {
+static int64_t chooseWaveColumns(const WaveLoads &loads, const Chip &chip,
+                                 int64_t rows, Pair cluster) {
   int64_t tiles = llvm::alignTo(llvm::divideCeil(loads.m, rows), cluster[0]) *
                   loads.matrices,
-          most = countResident(loads.processors, cluster[0] * cluster[1]) /
-                 tiles / cluster[1] * cluster[1];
+          most = countResident(chip, cluster[0] * cluster[1]) / tiles /
+                 cluster[1] * cluster[1];
   if (most == 0)
     return 0;
   int64_t columns = llvm::alignTo(llvm::divideCeil(loads.n, most), columnStep);
@@ -156,12 +157,14 @@ bool mlir::tessera::hasOneWaveForm(ContractOp op, const Chip &chip) {
     return ShapedType::isStatic(extent) && extent > 0;
   };
   // Measured in 16 bits (docs/benchmarks/h200-schedules.md).
-  constexpr int64_t leastK = 512;
+  constexpr int64_t leastK = 512, mostRows = waveRows.back();
   return chip.model.schedules && chip.bulkCopies &&
          !chip.policy.groupDefaults.empty() && !form.gather[0] &&
          !form.gather[1] && !op.reducesRows() && op.getProducer(0).empty() &&
          op.getProducer(1).empty() &&
          llvm::all_of(std::array{m, n, k, matrices}, isKnown) && k >= leastK &&
+         double(m) * double(n) * double(matrices) <=
+             double(mostRows * mostWaveColumns * chip.processors) &&
          !isPacked(lhs) && !isPacked(rhs) && !isPacked(output) &&
          getElementBytes(lhs) == waveElementBytes &&
          getElementBytes(rhs) == waveElementBytes &&
@@ -204,9 +207,9 @@ ScheduleAttr mlir::tessera::getOneWaveSchedule(ContractOp op, const Chip &chip,
   // The tile that loads least, among those that are clearly better.
   ScheduleAttr best;
   double least = 0;
-  for (int64_t rows : {64, 128, 192, 256})
+  for (int64_t rows : waveRows)
     for (Pair cluster : clusters) {
-      int64_t columns = chooseWaveColumns(loads, rows, cluster);
+      int64_t columns = chooseWaveColumns(loads, chip, rows, cluster);
       if (columns == 0)
         continue;
       Pair tile{rows, columns};

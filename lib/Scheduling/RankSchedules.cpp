@@ -199,15 +199,16 @@ void SubgroupSchedules::list(
 }
 
 /// Estimates the schedules that the first fit expects to be among the fastest
-/// by all fits. `order` are all schedules by `times`.
-static void refineFastest(const ScheduledMatmul &matmul,
+/// by all fits. `order` are all schedules by `times`. Returns whether there are
+/// several fits.
+static bool refineFastest(const ScheduledMatmul &matmul,
                           ArrayRef<ScheduleFields> schedules,
                           ArrayRef<uint32_t> order, const Chip &chip,
                           MutableArrayRef<double> times) {
   constexpr double slowest = 1.25;
   constexpr size_t most = 128;
   if (order.empty() || getRefinements(matmul, *chip.model.schedules).empty())
-    return;
+    return false;
   ArrayRef<uint32_t> fastest =
       order.take_front(most).take_while([&](uint32_t index) {
         return times[index] <= slowest * times[order[0]];
@@ -219,6 +220,7 @@ static void refineFastest(const ScheduledMatmul &matmul,
   estimateSchedules(matmul, fields, chip, refined);
   for (auto [index, time] : llvm::zip_equal(fastest, refined))
     times[index] = time;
+  return true;
 }
 
 std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
@@ -246,8 +248,8 @@ std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
   std::iota(order.begin(), order.end(), 0);
   auto isFaster = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
   llvm::stable_sort(order, isFaster);
-  refineFastest(matmul, schedules, order, chip, times);
-  llvm::stable_sort(order, isFaster);
+  if (refineFastest(matmul, schedules, order, chip, times))
+    llvm::stable_sort(order, isFaster);
   std::vector<RankedSchedule> ranked;
   ranked.reserve(order.size());
   for (uint32_t index : order)

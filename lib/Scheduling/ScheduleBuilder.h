@@ -46,6 +46,7 @@ private:
 
   /// Selects the class of instructions, and the chip's tiling for it.
   void chooseClass();
+  /// One of the chip's tilings by rounds; null if none suits.
   const ScheduleDefaults *chooseByRounds();
   bool suitsSmallTiles();
   bool suitsShortSteps(int64_t workgroups) const;

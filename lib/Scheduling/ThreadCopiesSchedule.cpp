@@ -56,11 +56,12 @@ static bool isSlowerThanRanked(ContractOp op, const ScheduleFields &fields,
   double time = estimateThreadCopies(op, fields, chip);
   constexpr unsigned mostChecks = 100;
   unsigned checks = 0;
+  ScheduleChecker checker(op, chip);
   for (const RankedSchedule &one : rankSchedules(op, op, chip)) {
     if (one.time >= time || checks++ == mostChecks)
       break;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
-    if (!getScheduleProblems(op, schedule, chip).empty())
+    if (!checker.isLegal(schedule))
       continue;
     LDBG() << op.getLoc() << ": copies by threads take " << time
            << " ns by the model, and " << schedule << " takes " << one.time;

@@ -19,6 +19,18 @@ static void setLargeModel(PerformanceModel &model) {
   model.savedByRuns = 9.0e-5;
 }
 
+/// Those of an H200 through Vulkan (docs/benchmarks/h200-vulkan.md). Workgroup
+/// memory limits workgroups to one, two and three for each SM with 27, 19 and
+/// 14 KiB. 25088x128x512 takes 27.7 us in tiles of 64x64, 25.5 in 128x128 and
+/// 21.8 in 64x128, and 1568x2048x1024 53.4, 39.2 and, in two rounds, 52.9.
+static RoundDefaults getLargeRounds() {
+  return {/*processors=*/132,
+          {{{{128, 128}, {64, 64}, 64, 1}, /*resident=*/2, /*time=*/1},
+           {{{128, 256}, {64, 64}, 64, 1}, /*resident=*/1, /*time=*/1},
+           {{{64, 128}, {32, 64}, 64, 1}, /*resident=*/3, /*time=*/0.82}},
+          /*fewColumns=*/{{128, 64}, {64, 32}, 64, 1}};
+}
+
 void mlir::tessera::setReportedSchedules(Chip &chip) {
   SchedulePolicy &policy = chip.policy;
   bool wide = chip.subgroupSize >= 32;
@@ -31,6 +43,7 @@ void mlir::tessera::setReportedSchedules(Chip &chip) {
     policy.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
     policy.largeWorkgroup = {128, 256};
     policy.smallDefaults = {{64, 64}, {32, 32}, 128, 1};
+    policy.roundDefaults = getLargeRounds();
     policy.dividedSteps = 12;
     setLargeModel(chip.model);
   } else {

@@ -39,9 +39,9 @@ bool mlir::tessera::hasMemoryOperandA(MmaOp op, const Chip &chip) {
 
 bool mlir::tessera::loadsColumnsToRegisters(ContractOp op, const Chip &chip,
                                             int64_t group) {
-  return needsRegisters(chip, op.getFactorType(0), op.getFactorType(1),
-                        op.getAccumulatorType(), group) &&
-         op.getPrecision() == Precision::Tf32;
+  return op.getPrecision() == Precision::Tf32 &&
+         needsRegisters(chip, op.getFactorType(0), op.getFactorType(1),
+                        op.getAccumulatorType(), group);
 }
 
 bool mlir::tessera::loadsLhsToRegisters(ContractOp op, const MatrixForm &form,

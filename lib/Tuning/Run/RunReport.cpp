@@ -75,13 +75,14 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   object["high_ms"] = winner.high;
   if (winner.warmMedian > 0)
     object["warm_ms"] = winner.warmMedian;
-  if (state.own && !winner.schedule.empty()) {
-    double ratio = state.own->median / winner.median;
-    os << "  the compiler's own choice: " << formatTime(*state.own)
-       << llvm::format(", %.3f times as long\n", ratio);
-  }
   if (state.own) {
-    double ratio = state.own->median / winner.median;
+    // By what selected the winner, so that none is below 1.
+    double ratio = tuning::getComparedTime(*state.own, state.isWarm) /
+                   tuning::getComparedTime(winner, state.isWarm);
+    if (!winner.schedule.empty())
+      os << "  the compiler's own choice: " << formatTime(*state.own)
+         << llvm::format(", %.3f times as long", ratio)
+         << (state.isWarm ? " in the geometric mean\n" : "\n");
     object["own_ms"] = state.own->median;
     if (state.own->warmMedian > 0)
       object["own_warm_ms"] = state.own->warmMedian;

@@ -159,12 +159,14 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
       state.own = record;
   }
   // All of them have both kinds of times, or none has.
-  bool isWarm = llvm::all_of(state.compared, [](const tuning::Record &record) {
-    return record.warmMedian > 0;
-  });
+  state.isWarm =
+      llvm::all_of(state.compared, [](const tuning::Record &record) {
+        return record.warmMedian > 0;
+      });
   for (const tuning::Record &record : state.compared)
-    if (!state.winner || tuning::getComparedTime(record, isWarm) <
-                             tuning::getComparedTime(*state.winner, isWarm))
+    if (!state.winner ||
+        tuning::getComparedTime(record, state.isWarm) <
+            tuning::getComparedTime(*state.winner, state.isWarm))
       state.winner = record;
   state.libraryError = answer.libraryError;
   if (answer.libraryTimes.empty())

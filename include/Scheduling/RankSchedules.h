@@ -19,6 +19,11 @@ struct RankedSchedule {
   double time = 0;
 };
 
+/// The schedules by single subgroups of which a default is the fastest. Of 1,992
+/// measured tasks, the default was among the 1,200 fastest by the rates alone
+/// (docs/benchmarks/compile-time.md).
+inline constexpr size_t mostComparedBySubgroups = 2048;
+
 /// Whether the model applies: matmuls and convolutions on a matrix unit with
 /// static extents, without reductions of rows, on a chip whose rates were
 /// fitted.
@@ -26,9 +31,12 @@ bool canRankSchedules(ContractOp op, const Chip &chip);
 
 /// The schedules of `op` that are worth comparing, the fastest by the model
 /// first. Not all of those by single subgroups are legal. `packed` is `op` with
-/// operands that groups of subgroups can read; it may be the same.
-std::vector<RankedSchedule> rankSchedules(ContractOp op, ContractOp packed,
-                                          const Chip &chip);
+/// operands that groups of subgroups can read; it may be the same. The chip's
+/// rates alone select the `mostBySubgroups` schedules by single subgroups to
+/// which the trees apply (`ScheduleRates::corrections`).
+std::vector<RankedSchedule>
+rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
+              size_t mostBySubgroups = mostComparedBySubgroups);
 
 /// The legal schedule of `op` that takes least time by the model, if that is
 /// less than for `base`, the choice by rules, by the margin that the chip has

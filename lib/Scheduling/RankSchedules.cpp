@@ -18,6 +18,7 @@
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Format.h"
 
+#include <algorithm>
 #include <numeric>
 
 #define DEBUG_TYPE "tessera-choose-schedule"
@@ -73,21 +74,23 @@ bool mlir::tessera::canRankSchedules(ContractOp op, const Chip &chip) {
 }
 
 namespace {
-/// Lists the schedules by single subgroups.
+/// Lists the schedules by single subgroups, with their work.
 class SubgroupSchedules {
 public:
+  using Visit =
+      llvm::function_ref<void(const ScheduleFields &, const ScheduleWork &)>;
+
   SubgroupSchedules(ContractOp op, const Chip &chip, ScheduleAttr base,
                     bool stagesOutput)
       : op(op), chip(chip), base(base.getFields()), stagesOutput(stagesOutput),
         matmul(op, chip) {}
 
-  void list(llvm::function_ref<void(const ScheduleFields &)> visit);
+  void list(Visit visit);
 
 private:
   /// Tiles along one dimension up to its extent.
   SmallVector<int64_t> getTiles(unsigned d) const;
-  void listSteps(ScheduleFields fields,
-                 llvm::function_ref<void(const ScheduleFields &)> visit) const;
+  void listSteps(ScheduleFields fields, Visit visit) const;
   int64_t countUnits(const ScheduleFields &fields) const;
   bool isHeld() const { return matmul.isHeld[0] || matmul.isHeld[1]; }
 
@@ -117,9 +120,7 @@ int64_t SubgroupSchedules::countUnits(const ScheduleFields &fields) const {
   return count;
 }
 
-void SubgroupSchedules::listSteps(
-    ScheduleFields fields,
-    llvm::function_ref<void(const ScheduleFields &)> visit) const {
+void SubgroupSchedules::listSteps(ScheduleFields fields, Visit visit) const {
   // The work of more workgroups than these is not worth dividing.
   constexpr int64_t mostRounds = 4;
   auto depth = static_cast<int64_t>(matmul.extents[2]);
@@ -168,14 +169,13 @@ void SubgroupSchedules::listSteps(
         ScheduleWork work = describeWork(matmul, fields, chip);
         if (work.accesses <= mostAccesses * work.threads &&
             work.heldAccesses <= mostHeldAccesses * work.threads)
-          visit(fields);
+          visit(fields, work);
       }
     }
   }
 }
 
-void SubgroupSchedules::list(
-    llvm::function_ref<void(const ScheduleFields &)> visit) {
+void SubgroupSchedules::list(Visit visit) {
   // Accumulators of a subgroup, and subgroups of a workgroup.
   const int64_t most = 64 * 64 * 4 / int64_t(matmul.sumBytes),
                 mostSubgroups = 8, fewElements = 32 * 32;
@@ -196,6 +196,26 @@ void SubgroupSchedules::list(
           fields.subgroup = {sm, sn};
           listSteps(fields, visit);
         }
+}
+
+/// Drops all but the `most` schedules with the least `times`. The others keep
+/// their order, in which those of one tile are neighbors.
+static void keepFastest(size_t most, ArrayRef<double> times,
+                        std::vector<ScheduleFields> &schedules) {
+  if (schedules.size() <= most)
+    return;
+  std::vector<uint32_t> order(schedules.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto isFaster = [&](uint32_t a, uint32_t b) {
+    return std::pair(times[a], a) < std::pair(times[b], b);
+  };
+  auto last = order.begin() + static_cast<ptrdiff_t>(most);
+  std::nth_element(order.begin(), last, order.end(), isFaster);
+  size_t count = 0;
+  for (uint32_t index = 0; index < schedules.size(); ++index)
+    if (isFaster(index, *last))
+      schedules[count++] = schedules[index];
+  schedules.resize(count);
 }
 
 /// Estimates the schedules that the first fit expects to be among the fastest
@@ -223,26 +243,33 @@ static bool refineFastest(const ScheduledMatmul &matmul,
   return true;
 }
 
-std::vector<RankedSchedule> mlir::tessera::rankSchedules(ContractOp op,
-                                                         ContractOp packed,
-                                                         const Chip &chip) {
+std::vector<RankedSchedule>
+mlir::tessera::rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
+                             size_t mostBySubgroups) {
   std::vector<ScheduleFields> schedules;
   // Few have more.
   constexpr size_t expected = 16384;
   schedules.reserve(expected);
-  auto add = [&](const ScheduleFields &fields) { schedules.push_back(fields); };
+  std::vector<double> byRates;
+  byRates.reserve(expected);
+  auto add = [&](const ScheduleFields &fields, const ScheduleWork &work) {
+    schedules.push_back(fields);
+    byRates.push_back(estimateTime(work, *chip.model.schedules).time);
+  };
+  ScheduledMatmul matmul(op, chip);
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
   if (ScheduleAttr base = builder.buildBySubgroups()) {
-    add(base.getFields());
+    add(base.getFields(), describeWork(matmul, base.getFields(), chip));
     // Several matrices in one workgroup are left as they are.
     if (base.getStages() > 0 && base.getBatches() == 1)
       SubgroupSchedules(op, chip, base, builder.wantsStagedOutput()).list(add);
   }
-  forEachGroupSchedule(
-      packed, chip, [&](ScheduleAttr schedule) { add(schedule.getFields()); });
+  keepFastest(mostBySubgroups, byRates, schedules);
+  forEachGroupSchedule(packed, chip, [&](ScheduleAttr schedule) {
+    schedules.push_back(schedule.getFields());
+  });
   std::vector<double> times(schedules.size());
-  ScheduledMatmul matmul(op, chip);
   estimateSchedules(matmul, schedules, chip, times, /*isRefined=*/false);
   std::vector<uint32_t> order(schedules.size());
   std::iota(order.begin(), order.end(), 0);

@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -84,6 +85,36 @@ TEST_F(RankSchedulesTest, ComparesALimitedNumberOfSchedules) {
     size_t count = rankSchedules(op, op, getChip()).size();
     EXPECT_GT(count, 100U);
     EXPECT_LT(count, 20000U);
+  }
+}
+
+// Trees are for the schedules by single subgroups that are fast by the rates
+// alone, and for all of groups.
+TEST_F(RankSchedulesTest, ComparesTheFastestByRates) {
+  const Chip &chip = getChip();
+  constexpr size_t most = 100;
+  for (ContractOp op : makeMatmuls()) {
+    ScheduledMatmul matmul(op, chip);
+    auto all = rankSchedules(op, op, chip, std::numeric_limits<size_t>::max());
+    std::vector<double> times;
+    for (const RankedSchedule &one : all)
+      if (one.fields.subgroupsPerFragment == 1)
+        times.push_back(estimateTime(describeWork(matmul, one.fields, chip),
+                                     *chip.model.schedules)
+                            .time);
+    ASSERT_GT(times.size(), most);
+    llvm::sort(times);
+    std::vector<double> kept;
+    auto few = rankSchedules(op, op, chip, most);
+    for (const RankedSchedule &one : few)
+      if (one.fields.subgroupsPerFragment == 1)
+        kept.push_back(estimateTime(describeWork(matmul, one.fields, chip),
+                                    *chip.model.schedules)
+                           .time);
+    llvm::sort(kept);
+    EXPECT_EQ(kept, std::vector(times.begin(), times.begin() + most));
+    EXPECT_EQ(few.size() - kept.size(), all.size() - times.size());
+    EXPECT_EQ(rankSchedules(op, op, chip).front().fields, all.front().fields);
   }
 }
 

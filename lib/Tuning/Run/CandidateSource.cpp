@@ -11,6 +11,7 @@
 #include "Scheduling/WindowTask.h"
 #include "Tuning/WindowSpace.h"
 
+#include <limits>
 #include <unordered_set>
 
 using namespace tessera::tuning;
@@ -211,7 +212,8 @@ void RankedSource::enumerate() {
                     ? op
                     : mlir::cast<compiler::ContractOp>(space.getPackedOp());
   matmul.emplace(op, space.getChip());
-  ranked = compiler::rankSchedules(op, packed, space.getChip());
+  ranked = compiler::rankSchedules(op, packed, space.getChip(),
+                                   std::numeric_limits<size_t>::max());
   for (compiler::ContractOp one : {op, packed})
     if (compiler::ScheduleAttr schedule =
             compiler::getScheduleByRules(one, space.getChip()))

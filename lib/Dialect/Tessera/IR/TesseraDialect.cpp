@@ -208,11 +208,15 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
   Type element = type.getElementType();
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 4 || bits > 128 ||
-      !llvm::isPowerOf2_32(bits) ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
-      strides[rank - 1] != 1 || strides[rank - 2] != type.getDimSize(rank - 1))
+      !llvm::isPowerOf2_32(bits))
     return 0;
-  int64_t bytes = strides[rank - 2] * bits / 8,
+  // Strides are derived from affine expressions.
+  int64_t length = type.getDimSize(rank - 1);
+  if (!type.getLayout().isIdentity() &&
+      (failed(type.getStridesAndOffset(strides, offset)) ||
+       strides[rank - 1] != 1 || strides[rank - 2] != length))
+    return 0;
+  int64_t bytes = length * bits / 8,
           panel = getSwizzlePanelBytes(bytes);
   // Panels are as high as the memory.
   if (panel < bytes && type.isDynamicDim(rank - 2))

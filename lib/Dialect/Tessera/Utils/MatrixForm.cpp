@@ -13,10 +13,15 @@ using namespace mlir::tessera;
 
 LogicalResult mlir::tessera::getStrides(MemRefType type,
                                         SmallVectorImpl<int64_t> &strides) {
+  // The same as MLIR's, without affine maps: schedules ask for it thousands of
+  // times.
+  if (auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout())) {
+    strides.assign(layout.getStrides().begin(), layout.getStrides().end());
+    return success();
+  }
   int64_t offset;
   if (!type.getLayout().isIdentity())
     return type.getStridesAndOffset(strides, offset);
-  // The same, faster: schedules ask for it thousands of times.
   bool isEmpty = llvm::is_contained(type.getShape(), 0);
   strides.assign(static_cast<size_t>(type.getRank()), isEmpty ? 0 : 1);
   for (size_t dim = strides.size(); dim-- > 1;) {
@@ -182,9 +187,13 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
   auto positionOf = [&](ArrayRef<unsigned> dims) -> std::optional<unsigned> {
     if (dims.empty())
       return std::nullopt;
-    for (auto [r, expr] : llvm::enumerate(map.getResults()))
-      if (expr.isFunctionOfDim(dims.back()))
+    for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+      // For a dimension, MLIR would make another expression to compare with.
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (dim ? dim.getPosition() == dims.back()
+              : expr.isFunctionOfDim(dims.back()))
         return r;
+    }
     return std::nullopt;
   };
   if (operand < 2 && form.gather[operand]) {

@@ -9,13 +9,18 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
+#include <algorithm>
+#include <utility>
+
 using namespace mlir::tessera;
 using llvm::StringRef;
 
 StringRef tuning::findNearest(StringRef name,
                               llvm::ArrayRef<StringRef> candidates) {
-  // A third of the letters may be wrong.
-  unsigned best = unsigned(name.size() + 2) / 3 + 1;
+  // A third of the letters may be wrong. Of equally near names, swapped letters
+  // are likelier than others that are missing: "cdua" is "cuda", not "cpu".
+  unsigned limit = unsigned(name.size() + 2) / 3;
+  std::pair<unsigned, size_t> best{limit + 1, 0};
   StringRef nearest;
   for (StringRef candidate : candidates) {
     // A difference in case has distance 0.
@@ -23,9 +28,11 @@ StringRef tuning::findNearest(StringRef name,
         name.equals_insensitive(candidate)
             ? 0
             : name.edit_distance(candidate, /*AllowReplacements=*/true,
-                                 /*MaxEditDistance=*/best);
-    if (distance < best) {
-      best = distance;
+                                 /*MaxEditDistance=*/best.first);
+    size_t length = std::max(name.size(), candidate.size()) -
+                    std::min(name.size(), candidate.size());
+    if (std::pair(distance, length) < best) {
+      best = {distance, length};
       nearest = candidate;
     }
   }

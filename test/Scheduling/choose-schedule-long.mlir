@@ -27,3 +27,16 @@ func.func @several(%a: memref<2048x2048xf64>, %b: memref<2048x2048xf64>, %c: mem
   }
   return
 }
+
+// The model expects another tile to take 11 us and that of the rules 20: more than their division gains, which it does
+// not know.
+// CHECK-LABEL: func @other
+// CHECK:         schedule <workgroup = [32, 32], subgroup = [16, 16], k = 64, kFragment = 16, stages = 5,
+func.func @other(%a: memref<128x8192xf64>, %b: memref<8192x64xf64>, %c: memref<128x64xf64>) {
+  tessera.contract ins(%a, %b : memref<128x8192xf64>, memref<8192x64xf64>)
+      outs(%c : memref<128x64xf64>) maps [#mk, #kn, #mn] accumulate f64 {
+  ^bb0(%acc: f64):
+    tessera.yield %acc : f64
+  }
+  return
+}

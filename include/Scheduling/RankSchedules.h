@@ -19,8 +19,8 @@ struct RankedSchedule {
   double time = 0;
 };
 
-/// The schedules by single subgroups of which a default is the fastest. Of 1,992
-/// measured tasks, the default was among the 1,200 fastest by the rates alone
+/// The schedules by single subgroups to which trees apply. By the rates alone,
+/// the default of each of 1,992 measured tasks was among the fastest 1,200
 /// (docs/benchmarks/compile-time.md).
 inline constexpr size_t mostComparedBySubgroups = 2048;
 

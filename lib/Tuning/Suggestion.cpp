@@ -17,8 +17,8 @@ using llvm::StringRef;
 
 StringRef tuning::findNearest(StringRef name,
                               llvm::ArrayRef<StringRef> candidates) {
-  // A third of the letters may be wrong. Of equally near names, swapped letters
-  // are likelier than others that are missing: "cdua" is "cuda", not "cpu".
+  // A third of the letters may be wrong. Swapped letters are likelier than
+  // missing ones: "cdua" is "cuda", not "cpu".
   unsigned limit = unsigned(name.size() + 2) / 3;
   std::pair<unsigned, size_t> best{limit + 1, 0};
   StringRef nearest;

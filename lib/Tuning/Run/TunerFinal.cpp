@@ -159,10 +159,9 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
       state.own = record;
   }
   // All of them have both kinds of times, or none has.
-  state.isWarm =
-      llvm::all_of(state.compared, [](const tuning::Record &record) {
-        return record.warmMedian > 0;
-      });
+  state.isWarm = llvm::all_of(state.compared, [](const tuning::Record &record) {
+    return record.warmMedian > 0;
+  });
   for (const tuning::Record &record : state.compared)
     if (!state.winner ||
         tuning::getComparedTime(record, state.isWarm) <

@@ -216,8 +216,7 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
       (failed(type.getStridesAndOffset(strides, offset)) ||
        strides[rank - 1] != 1 || strides[rank - 2] != length))
     return 0;
-  int64_t bytes = length * bits / 8,
-          panel = getSwizzlePanelBytes(bytes);
+  int64_t bytes = length * bits / 8, panel = getSwizzlePanelBytes(bytes);
   // Panels are as high as the memory.
   if (panel < bytes && type.isDynamicDim(rank - 2))
     return 0;

@@ -9,6 +9,8 @@
 #include "Tuning/Run/FinalComparison.h"
 #include "Tuning/Run/TimeSummary.h"
 
+#include <cmath>
+
 using namespace tessera::tuning;
 namespace json = llvm::json;
 
@@ -76,6 +78,31 @@ TEST(FinalComparisonTest, ParsesAnyAnswer) {
   FinalAnswer empty = parseFinalAnswer({}, 2);
   EXPECT_TRUE(empty.results.empty());
   EXPECT_FALSE(empty.hasClockMoved());
+}
+
+// The faster one with cold caches is slower with warm ones, and in the mean.
+TEST(FinalComparisonTest, ComparesWithColdAndWarmCaches) {
+  TaskState state;
+  auto add = [&](std::string schedule, double median, double warm) {
+    tuning::Record record;
+    record.schedule = std::move(schedule);
+    record.median = median;
+    record.warmMedian = warm;
+    state.compared.push_back(record);
+  };
+  add("", 4, 4);
+  add("other", 5, 2);
+  state.own = state.compared.front();
+  selectWinner(state);
+  ASSERT_TRUE(state.winner);
+  EXPECT_EQ(state.winner->schedule, "other");
+  EXPECT_NEAR(getOwnRatio(state), std::sqrt(16.0 / 10), 1e-12);
+  // One has no times with warm caches, so those of the others do not count.
+  add("cold", 4.5, 0);
+  state.winner.reset();
+  selectWinner(state);
+  EXPECT_EQ(state.winner->schedule, "");
+  EXPECT_EQ(getOwnRatio(state), 1);
 }
 
 TEST(TimeSummaryTest, HasMedianAndOrderStatistics) {

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The messages of the final comparison of a task: the request names the
-// compiler's own choice and the leaders, which a measure worker then runs in
-// turns with the vendor's library.
+// The messages of the final comparison of a task, and its winner: the request
+// names the compiler's own choice and the leaders, which a measure worker then
+// runs in turns with the vendor's library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +47,13 @@ Message makeFinalRequest(const TaskState &state, unsigned leaders,
 /// Parses the answer for a task with so many leaders. Results for others are
 /// dropped.
 FinalAnswer parseFinalAnswer(const llvm::json::Object &head, size_t leaders);
+
+/// Selects the winner of what was compared, by `getComparedTime`: with warm
+/// caches too if all have times with them.
+void selectWinner(TaskState &state);
+/// The time of the compiler's own choice by that of the winner, as
+/// `selectWinner` compares them: at least 1. Both were compared.
+double getOwnRatio(const TaskState &state);
 
 /// The numbers of a list.
 std::vector<double> getTimes(const llvm::json::Array *list);

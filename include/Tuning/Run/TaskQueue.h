@@ -70,8 +70,6 @@ struct TaskState {
   /// All of the final comparison; and by the schedule what earlier runs
   /// recorded.
   std::vector<tuning::Record> compared;
-  /// Whether they are compared with warm caches too; see `getComparedTime`.
-  bool isWarm = false;
   std::map<std::string, double> recorded;
 };
 

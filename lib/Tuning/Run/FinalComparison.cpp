@@ -22,6 +22,27 @@ std::vector<double> tessera::tuning::getTimes(const json::Array *list) {
   return times;
 }
 
+/// Whether candidates are compared with warm caches too.
+static bool isComparedWarm(const TaskState &state) {
+  return llvm::all_of(state.compared, [](const tuning::Record &record) {
+    return record.warmMedian > 0;
+  });
+}
+
+void tessera::tuning::selectWinner(TaskState &state) {
+  bool isWarm = isComparedWarm(state);
+  for (const tuning::Record &record : state.compared)
+    if (!state.winner || getComparedTime(record, isWarm) <
+                             getComparedTime(*state.winner, isWarm))
+      state.winner = record;
+}
+
+double tessera::tuning::getOwnRatio(const TaskState &state) {
+  bool isWarm = isComparedWarm(state);
+  return getComparedTime(*state.own, isWarm) /
+         getComparedTime(*state.winner, isWarm);
+}
+
 /// A matmul as a vendor's library takes it.
 static json::Object describe(const runtime::LibraryMatmul &matmul) {
   auto type = [](runtime::ElementType element) {

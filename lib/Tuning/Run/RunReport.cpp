@@ -6,6 +6,8 @@
 
 #include "Tuning/Run/RunReport.h"
 
+#include "Tuning/Run/FinalComparison.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -76,13 +78,11 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   if (winner.warmMedian > 0)
     object["warm_ms"] = winner.warmMedian;
   if (state.own) {
-    // By what selected the winner, so that none is below 1.
-    double ratio = tuning::getComparedTime(*state.own, state.isWarm) /
-                   tuning::getComparedTime(winner, state.isWarm);
+    double ratio = getOwnRatio(state);
     if (!winner.schedule.empty())
       os << "  the compiler's own choice: " << formatTime(*state.own)
          << llvm::format(", %.3f times as long", ratio)
-         << (state.isWarm ? " in the geometric mean\n" : "\n");
+         << (winner.warmMedian > 0 ? " in the geometric mean\n" : "\n");
     object["own_ms"] = state.own->median;
     if (state.own->warmMedian > 0)
       object["own_warm_ms"] = state.own->warmMedian;

@@ -158,15 +158,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
     if (!result.leader)
       state.own = record;
   }
-  // All of them have both kinds of times, or none has.
-  state.isWarm = llvm::all_of(state.compared, [](const tuning::Record &record) {
-    return record.warmMedian > 0;
-  });
-  for (const tuning::Record &record : state.compared)
-    if (!state.winner ||
-        tuning::getComparedTime(record, state.isWarm) <
-            tuning::getComparedTime(*state.winner, state.isWarm))
-      state.winner = record;
+  selectWinner(state);
   state.libraryError = answer.libraryError;
   if (answer.libraryTimes.empty())
     return;

@@ -92,6 +92,9 @@ struct Comparison {
   /// Elements that had to be equal, and those without an error bound.
   int64_t exactCount = 0;
   int64_t unboundedCount = 0;
+  /// Elements whose error bound permits every finite number of their type: only
+  /// a NaN or an infinity would be found.
+  int64_t permissiveCount = 0;
   /// Elements without an error bound that differ from the reference. Nothing is
   /// known about them: they may be right or wrong.
   int64_t unverifiedCount = 0;

@@ -36,10 +36,13 @@ static std::string plantElement(HostArray &array) {
   int64_t position = array.size() / 2;
   double old = array.getDouble(position);
   // Where terms cancel, as in gelu of a large negative number, the bound of the
-  // error is that of the terms.
-  double change = (old == 0 ? getLargest(array) : std::fabs(old)) + 1;
+  // error is that of the terms. If all elements are zero, it may permit every
+  // number.
+  double largest = getLargest(array),
+         change = (old == 0 ? largest : std::fabs(old)) + 1,
+         other = old == 0 && largest == 0 ? std::nan("") : old + change;
   if (tessera::runtime::isFloat(array.type))
-    array.setDouble(position, std::isfinite(old) ? old + change : 0);
+    array.setDouble(position, std::isfinite(old) ? other : 0);
   else
     array.setInt(position, array.getInt(position) ^ 1);
   // Beyond the type's largest number, or where that is 1: i1, f8.

@@ -90,6 +90,8 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     result.unboundedCount += isUnbounded;
     if (!isUnbounded)
       largestAllowed = std::max(largestAllowed, allowed);
+    result.permissiveCount += !isUnbounded && format.isFloat &&
+                              allowed >= format.largest + std::fabs(wanted);
     result.sumSquaredAllowed += isUnbounded ? unbounded : allowed * allowed;
     if (std::isfinite(wanted))
       result.sumSquaredExpected += wanted * wanted;
@@ -144,6 +146,13 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     result.worstPosition = delinearize(result.worstIndex, strides);
   result.tolerance =
       largestAllowed == 0 ? "exact" : "within " + formatShort(largestAllowed);
+  if (result.permissiveCount == 1)
+    result.tolerance += ": 1 element may be any number of its type";
+  else if (result.permissiveCount)
+    result.tolerance += (result.permissiveCount == result.count
+                             ? ": all"
+                             : ": " + std::to_string(result.permissiveCount)) +
+                        " elements may be any number of their type";
   if (result.unverifiedCount)
     result.tolerance +=
         ", not verified: " + std::to_string(result.unverifiedCount) +

@@ -159,6 +159,7 @@ static void merge(Comparison &total, const Comparison &part,
   total.nanCount += part.nanCount;
   total.exactCount += part.exactCount;
   total.unboundedCount += part.unboundedCount;
+  total.permissiveCount += part.permissiveCount;
   total.unverifiedCount += part.unverifiedCount;
   total.maxAbs = std::max(total.maxAbs, part.maxAbs);
   total.maxRel = std::max(total.maxRel, part.maxRel);

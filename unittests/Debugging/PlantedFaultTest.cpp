@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace tessera::execution;
 using tessera::runtime::ElementType;
 using tessera::runtime::HostArray;
@@ -37,6 +39,16 @@ TEST(PlantedFaultTest, ChangesAZeroByTheLargestElement) {
   array.setDouble(6, 0);
   EXPECT_EQ(plant(PlantedFault::Element, array), "element 6");
   EXPECT_EQ(array.getDouble(6), 13);
+}
+
+// Bounds of an error may permit every number where all are zero.
+TEST(PlantedFaultTest, ChangesOneOfZerosToNaN) {
+  HostArray zeros = HostArray::create(ElementType::F16, {4, 3}).take();
+  EXPECT_EQ(plant(PlantedFault::Element, zeros), "element 6");
+  EXPECT_TRUE(std::isnan(zeros.getDouble(6)));
+  HostArray integers = HostArray::create(ElementType::I32, {4, 3}).take();
+  EXPECT_EQ(plant(PlantedFault::Element, integers), "element 6");
+  EXPECT_EQ(integers.getDouble(6), 1);
 }
 
 TEST(PlantedFaultTest, ClearsARow) {

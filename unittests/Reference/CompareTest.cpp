@@ -320,4 +320,28 @@ TEST_F(CompareTest, ElementsWithoutABound) {
             "exact, not verified: 2 elements without an error bound");
 }
 
+// A bound of more than the type has is stated: only NaNs would be found.
+TEST_F(CompareTest, BoundsThatPermitEveryNumber) {
+  Array reference = Array::zeros(f16(), {2});
+  double *errors = reference.storage->ensureErrors();
+  errors[0] = 1e6;
+  errors[1] = 10;
+  Array got = reference;
+  Comparison one = compare(got, reference);
+  EXPECT_EQ(one.permissiveCount, 1);
+  EXPECT_NE(one.tolerance.find(": 1 element may be any number of its type"),
+            std::string::npos)
+      << one.tolerance;
+  errors[1] = 1e6;
+  Comparison all = compare(got, reference);
+  EXPECT_EQ(all.permissiveCount, 2);
+  EXPECT_NE(all.tolerance.find(": all elements may be any number"),
+            std::string::npos)
+      << all.tolerance;
+  errors[0] = errors[1] = 10000;
+  Comparison none = compare(got, reference);
+  EXPECT_EQ(none.permissiveCount, 0);
+  EXPECT_EQ(none.tolerance.find("any number"), std::string::npos);
+}
+
 } // namespace

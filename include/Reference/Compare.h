@@ -145,6 +145,8 @@ struct Comparison {
     return count ? sumAbs / static_cast<double>(count) : 0;
   }
 
+  /// "; 3 elements may be any number of their type"; empty if there is none.
+  std::string describePermissive() const;
   /// The norm of the differences, as a part of the reference's.
   double relativeNorm() const;
   /// Whether the error bounds together are smaller than the reference, so that

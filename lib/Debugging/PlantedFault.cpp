@@ -38,9 +38,8 @@ static std::string plantElement(HostArray &array) {
   // Where terms cancel, as in gelu of a large negative number, the bound of the
   // error is that of the terms. If all elements are zero, it may permit every
   // number.
-  double largest = getLargest(array),
-         change = (old == 0 ? largest : std::fabs(old)) + 1,
-         other = old == 0 && largest == 0 ? std::nan("") : old + change;
+  double scale = old == 0 ? getLargest(array) : std::fabs(old),
+         other = scale == 0 ? std::nan("") : old + scale + 1;
   if (tessera::runtime::isFloat(array.type))
     array.setDouble(position, std::isfinite(old) ? other : 0);
   else

@@ -41,7 +41,7 @@ static void print(const Twine &title, const Output &output,
      << " (max abs err " << llvm::format("%.3g", comparison.maxAbs)
      << ", max rel err " << llvm::format("%.3g", comparison.maxRel)
      << ", checked " << comparison.count - comparison.unverifiedCount << ", "
-     << comparison.tolerance << ")\n";
+     << comparison.tolerance << comparison.describePermissive() << ")\n";
   Sides sides{"computed", "in the reference", neverWritten};
   list.push_back(describeStatistics(comparison, output, sides));
   if (comparison.ok) {

@@ -146,13 +146,6 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     result.worstPosition = delinearize(result.worstIndex, strides);
   result.tolerance =
       largestAllowed == 0 ? "exact" : "within " + formatShort(largestAllowed);
-  if (result.permissiveCount == 1)
-    result.tolerance += ": 1 element may be any number of its type";
-  else if (result.permissiveCount)
-    result.tolerance += (result.permissiveCount == result.count
-                             ? ": all"
-                             : ": " + std::to_string(result.permissiveCount)) +
-                        " elements may be any number of their type";
   if (result.unverifiedCount)
     result.tolerance +=
         ", not verified: " + std::to_string(result.unverifiedCount) +
@@ -187,6 +180,16 @@ std::string WrongBlock::describe() const {
      << " (root mean square), and sums of few bits lose at most "
      << formatShort(allowed);
   return text;
+}
+
+std::string Comparison::describePermissive() const {
+  if (permissiveCount == 0)
+    return "";
+  if (permissiveCount == 1)
+    return "; 1 element may be any number of its type";
+  return "; " +
+         (permissiveCount == count ? "all" : std::to_string(permissiveCount)) +
+         " elements may be any number of their type";
 }
 
 double Comparison::relativeNorm() const {

@@ -138,6 +138,7 @@ llvm::json::Object tessera::execution::describeStatistics(
       {"as_before_the_run", comparison.unchangedCount},
       {"exact", comparison.exactCount},
       {"unbounded", comparison.unboundedCount},
+      {"permissive", comparison.permissiveCount},
       {"tolerance", comparison.tolerance}};
   if (comparison.blockCount)
     object["blocks"] = describeBlocks(comparison);

@@ -80,10 +80,10 @@ public:
   using Visit =
       llvm::function_ref<void(const ScheduleFields &, const ScheduleWork &)>;
 
-  SubgroupSchedules(ContractOp op, const Chip &chip, ScheduleAttr base,
-                    bool stagesOutput)
-      : op(op), chip(chip), base(base.getFields()), stagesOutput(stagesOutput),
-        matmul(op, chip) {}
+  SubgroupSchedules(const ScheduledMatmul &matmul, const Chip &chip,
+                    ScheduleAttr base, bool stagesOutput)
+      : matmul(matmul), chip(chip), base(base.getFields()),
+        stagesOutput(stagesOutput) {}
 
   void list(Visit visit);
 
@@ -94,11 +94,10 @@ private:
   int64_t countUnits(const ScheduleFields &fields) const;
   bool isHeld() const { return matmul.isHeld[0] || matmul.isHeld[1]; }
 
-  ContractOp op;
+  const ScheduledMatmul &matmul;
   const Chip &chip;
   ScheduleFields base;
   bool stagesOutput;
-  ScheduledMatmul matmul;
 };
 } // namespace
 
@@ -263,7 +262,8 @@ mlir::tessera::rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
     add(base.getFields(), describeWork(matmul, base.getFields(), chip));
     // Several matrices in one workgroup are left as they are.
     if (base.getStages() > 0 && base.getBatches() == 1)
-      SubgroupSchedules(op, chip, base, builder.wantsStagedOutput()).list(add);
+      SubgroupSchedules(matmul, chip, base, builder.wantsStagedOutput())
+          .list(add);
   }
   keepFastest(mostBySubgroups, byRates, schedules);
   forEachGroupSchedule(packed, chip, [&](ScheduleAttr schedule) {

@@ -19,8 +19,7 @@ StringRef tuning::findNearest(StringRef name,
                               llvm::ArrayRef<StringRef> candidates) {
   // A third of the letters may be wrong. Swapped letters are likelier than
   // missing ones: "cdua" is "cuda", not "cpu".
-  unsigned limit = unsigned(name.size() + 2) / 3;
-  std::pair<unsigned, size_t> best{limit + 1, 0};
+  std::pair<unsigned, size_t> best{unsigned(name.size() + 2) / 3 + 1, 0};
   StringRef nearest;
   for (StringRef candidate : candidates) {
     // A difference in case has distance 0.

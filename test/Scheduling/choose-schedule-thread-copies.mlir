@@ -50,6 +50,7 @@ func.func @narrow(%a: memref<1000x1004xf8E4M3FN>, %b: memref<1000x1004xf8E4M3FN>
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     subgroupsPerFragment
 // CHECK:         splitK =
+// CHECK-NOT:     subgroupsPerFragment
 // CHECK:         return
 func.func @long(%a: memref<448x2540xf16>, %b: memref<320x2540xf16>, %c: memref<448x320xf32>) {
   tessera.contract ins(%a, %b : memref<448x2540xf16>, memref<320x2540xf16>) outs(%c : memref<448x320xf32>)

@@ -48,8 +48,10 @@ Message makeFinalRequest(const TaskState &state, unsigned leaders,
 /// dropped.
 FinalAnswer parseFinalAnswer(const llvm::json::Object &head, size_t leaders);
 
-/// Selects the winner of what was compared, by `getComparedTime`: with warm
-/// caches too if all have times with them.
+/// Whether all that was compared has times with warm caches, which then count
+/// too (`getComparedTime`).
+bool isComparedWarm(const TaskState &state);
+/// Selects the winner of what was compared.
 void selectWinner(TaskState &state);
 /// The time of the compiler's own choice by that of the winner, as
 /// `selectWinner` compares them: at least 1. Both were compared.

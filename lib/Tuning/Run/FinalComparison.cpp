@@ -22,8 +22,7 @@ std::vector<double> tessera::tuning::getTimes(const json::Array *list) {
   return times;
 }
 
-/// Whether candidates are compared with warm caches too.
-static bool isComparedWarm(const TaskState &state) {
+bool tessera::tuning::isComparedWarm(const TaskState &state) {
   return llvm::all_of(state.compared, [](const tuning::Record &record) {
     return record.warmMedian > 0;
   });

@@ -82,7 +82,7 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
     if (!winner.schedule.empty())
       os << "  the compiler's own choice: " << formatTime(*state.own)
          << llvm::format(", %.3f times as long", ratio)
-         << (winner.warmMedian > 0 ? " in the geometric mean\n" : "\n");
+         << (isComparedWarm(state) ? " in the geometric mean\n" : "\n");
     object["own_ms"] = state.own->median;
     if (state.own->warmMedian > 0)
       object["own_warm_ms"] = state.own->warmMedian;

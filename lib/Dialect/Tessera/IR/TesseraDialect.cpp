@@ -210,7 +210,8 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
   if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 4 || bits > 128 ||
       !llvm::isPowerOf2_32(bits))
     return 0;
-  // Strides are derived from affine expressions.
+  // MLIR derives strides from affine expressions, and schedules ask for phases
+  // thousands of times.
   int64_t length = type.getDimSize(rank - 1);
   if (!type.getLayout().isIdentity() &&
       (failed(type.getStridesAndOffset(strides, offset)) ||

@@ -13,15 +13,12 @@ using namespace mlir::tessera;
 
 LogicalResult mlir::tessera::getStrides(MemRefType type,
                                         SmallVectorImpl<int64_t> &strides) {
-  // The same as MLIR's, without affine maps: schedules ask for it thousands of
-  // times.
-  if (auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout())) {
-    strides.assign(layout.getStrides().begin(), layout.getStrides().end());
-    return success();
-  }
   int64_t offset;
-  if (!type.getLayout().isIdentity())
+  // A strided layout knows its strides, and would make a map to compare.
+  auto map = dyn_cast<AffineMapAttr>(type.getLayout());
+  if (!map || !map.getValue().isIdentity())
     return type.getStridesAndOffset(strides, offset);
+  // The same, faster: schedules ask for it thousands of times.
   bool isEmpty = llvm::is_contained(type.getShape(), 0);
   strides.assign(static_cast<size_t>(type.getRank()), isEmpty ? 0 : 1);
   for (size_t dim = strides.size(); dim-- > 1;) {

@@ -34,6 +34,9 @@ struct PointMapping {
   /// elements.
   int64_t rows = 1;
   unsigned rowDim = 0;
+  /// Such rows along a further dimension (Simt.h).
+  int64_t lines = 1;
+  unsigned lineDim = 0;
   /// The threads of a workgroup.
   int64_t threads = 1;
   /// The most iterations of a loop over a window that is unrolled, and of the
@@ -59,10 +62,11 @@ public:
   /// The mapping by a schedule that violates none.
   PointMapping get(WindowScheduleAttr schedule) const;
 
-  /// The limits of the three numbers. Rows divide their extent, which is 1
-  /// where a thread can only have one row, or the extent is unknown.
+  /// The limits of the numbers. Rows divide their extent, which is 1 where a
+  /// thread can only have one row, or the extent is unknown; and so do lines.
   int64_t getMostPoints() const { return widest.width; }
   int64_t getRowExtent(int64_t points) const;
+  int64_t getLineExtent() const;
   int64_t getMostThreads() const;
   /// The number of points of the op, if it is known.
   std::optional<int64_t> countPoints() const;
@@ -72,6 +76,10 @@ private:
   void orderDims();
   void chooseWidth();
   void chooseRows();
+  /// Sets the dimensions of rows and lines. Returns that of rows if windows
+  /// overlap along it.
+  std::optional<unsigned> findDims();
+  bool chooseLines(int64_t total);
   int64_t chooseNarrowWidth(int64_t total);
   /// Chooses how much of a window `mapping` unrolls.
   void chooseUnrolling(PointMapping &mapping) const;
@@ -79,6 +87,8 @@ private:
   linalg::LinalgOp op;
   const Chip &chip;
   SmallVector<int64_t> extents;
+  /// Whether threads can have several lines.
+  bool hasLines = false;
   /// With the greatest width, and one row.
   PointMapping widest;
   PointMapping choice;

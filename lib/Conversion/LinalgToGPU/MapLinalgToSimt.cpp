@@ -431,11 +431,13 @@ void Mapper::launchThreads() {
   SmallVector<Value> counts(sizes);
   unsigned inner = parallel.empty() ? 0 : parallel.back();
   int64_t width = points.width, rows = points.rows;
-  unsigned rowDim = points.rowDim;
+  unsigned rowDim = points.rowDim, lineDim = points.lineDim;
   if (width > 1)
     counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
   if (rows > 1)
     counts[rowDim] = math.div(sizes[rowDim], math.constant(rows));
+  if (points.lines > 1)
+    counts[lineDim] = math.div(sizes[lineDim], math.constant(points.lines));
   Value total = math.product(counts, parallel);
   int64_t threads = points.threads;
   gpu::LaunchOp launch = launchPoints(
@@ -451,6 +453,10 @@ void Mapper::launchThreads() {
   if (rows > 1) {
     Value &row = index[rowDim];
     row = math.mul(row, rows);
+  }
+  if (points.lines > 1) {
+    Value &line = index[lineDim];
+    line = math.mul(line, points.lines);
   }
   if (width == 1) {
     emitPoints(1);
@@ -567,12 +573,18 @@ void Mapper::emitLoops(const Position &first) {
   Strip strip;
   if (points.isStrip)
     strip = {first.width, *getConstantIntValue(sizes[first.along])};
-  for (int64_t i = 0; i < points.rows; ++i) {
+  Lines lines{points.lines};
+  if (lines.count > 1)
+    lines.stride = getSlidingStride(*op.getBlock(), points.lineDim);
+  for (int64_t i = 0; i < points.lines * points.rows; ++i) {
     Position access = first;
-    if (i != 0) {
-      Value &row = access.index[points.rowDim];
-      row = math.add(row, math.constant(i));
-    }
+    auto move = [&](unsigned dim, int64_t distance) {
+      if (distance != 0)
+        access.index[dim] =
+            math.add(access.index[dim], math.constant(distance));
+    };
+    move(points.rowDim, i % points.rows);
+    move(points.lineDim, i / points.rows);
     IRMapping arguments = mapArguments(access, noValues);
     for (int64_t point = 0; point < strip.width; ++point) {
       mappings.push_back(arguments);
@@ -590,7 +602,7 @@ void Mapper::emitLoops(const Position &first) {
     }
     accesses.push_back(std::move(access));
   }
-  cloneLoops(builder, *op.getBlock(), positions, mappings, strip,
+  cloneLoops(builder, *op.getBlock(), positions, mappings, strip, lines,
              points.unrolledIterations, chip);
   for (auto [row, access] : llvm::enumerate(accesses)) {
     auto ofRow = ArrayRef<IRMapping>(mappings).slice(
@@ -635,7 +647,7 @@ void Mapper::emitPoints(int64_t width) {
     for (auto [value, output] : llvm::zip(values, op.getDpsInitsMutable()))
       emitStore(builder, value, getOperand(output), position);
   };
-  if (points.hasLoops && (width > 1 || points.rows > 1))
+  if (points.hasLoops && (width > 1 || points.rows > 1 || points.lines > 1))
     return emitLoops(position);
   if (points.isSeparate && width > 1)
     return storeOutputs(emitSeparately(position));
@@ -730,7 +742,7 @@ LogicalResult Mapper::run() {
       launchChunks();
     } else if (transposed && points.threads % tileSize == 0) {
       schedule = {};
-      points.rows = 1;
+      points.rows = points.lines = 1;
       launchTiles(*transposed);
     } else {
       launchThreads();

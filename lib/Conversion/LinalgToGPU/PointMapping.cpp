@@ -190,6 +190,77 @@ int64_t PointMappings::chooseNarrowWidth(int64_t total) {
   return width;
 }
 
+std::optional<unsigned> PointMappings::findDims() {
+  Block &body = *op.getBlock();
+  ArrayRef<unsigned> outer = ArrayRef<unsigned>(widest.parallel).drop_back();
+  std::optional<unsigned> sliding = getSlidingDim(body, outer);
+  widest.rowDim = sliding.value_or(outer.back());
+  if (sliding && !widest.isStrip) {
+    SmallVector<unsigned> others(outer);
+    llvm::erase(others, *sliding);
+    std::optional<unsigned> further = getSlidingDim(body, others);
+    hasLines = further && slidesByOuterLoop(body, *further);
+    if (hasLines)
+      widest.lineDim = *further;
+  }
+  choice.rowDim = widest.rowDim;
+  choice.lineDim = widest.lineDim;
+  return sliding;
+}
+
+/// Chooses a block of rows and lines for a depthwise convolution that moves by
+/// one element: the block that reads the fewest elements for each output, among
+/// those whose sums and elements of a row fit into registers, and that leave
+/// threads to hide the latency of memory.
+bool PointMappings::chooseLines(int64_t total) {
+  // Measured on an H200 (docs/benchmarks/h200-network-tuning.md).
+  constexpr int64_t bits = 32, mostRows = 16, mostLines = 8, mostValues = 56,
+                    threadsOfUnit = 384, mostPoints = 64, threads = 128;
+  Block &body = *op.getBlock();
+  if (!hasLines || getSlidingStride(body, widest.rowDim) != 1 ||
+      getSlidingStride(body, widest.lineDim) != 1)
+    return false;
+  // The rows and the columns of the window.
+  scf::ForOp outer = *body.getOps<scf::ForOp>().begin();
+  auto inner = outer.getBody()->getOps<scf::ForOp>();
+  if (!llvm::hasSingleElement(inner))
+    return false;
+  std::optional<APInt> ofWindow = (*inner.begin()).getStaticTripCount();
+  if (!ofWindow)
+    return false;
+  int64_t height = outer.getStaticTripCount()->getSExtValue(),
+          width = ofWindow->getSExtValue(), elementBits = bits;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    elementBits = std::min(
+        elementBits, getElementBits(getElementTypeOrSelf(output.get())));
+  int64_t points = std::max<int64_t>(bits / elementBits, 2);
+  if (points > widest.width)
+    return false;
+  double fewest = 0;
+  for (int64_t lines = 2; lines <= mostLines; ++lines)
+    for (int64_t rows = 1; rows <= mostRows; ++rows) {
+      // All lines that read a row of the image have sums. The sums of a large
+      // window take too many registers in more than two lines.
+      int64_t columns = rows + width - 1,
+              values = points * (std::min(lines, height) * rows + columns);
+      if (getLineExtent() % lines != 0 || getRowExtent(points) % rows != 0 ||
+          values > mostValues || (height > 3 && lines > 2) ||
+          points * rows * lines > mostPoints ||
+          total / points / rows / lines < chip.processors * threadsOfUnit)
+        continue;
+      double read = static_cast<double>(columns * (lines + height - 1)) /
+                    static_cast<double>(rows * lines);
+      if (fewest != 0 && read > fewest)
+        continue;
+      fewest = read;
+      choice.width = points;
+      choice.rows = rows;
+      choice.lines = lines;
+      choice.threads = std::min(threads, choice.threads);
+    }
+  return fewest != 0;
+}
+
 /// Chooses the points and the rows of a thread, for a body with loops.
 void PointMappings::chooseRows() {
   // With accumulators of 32 floats, an SM still has room for many threads.
@@ -199,9 +270,7 @@ void PointMappings::chooseRows() {
   if (!widest.hasLoops || widest.parallel.size() < 2 ||
       !hasLoop(*op.getBlock()) || hasLongThreads(chip))
     return;
-  ArrayRef<unsigned> outer = ArrayRef<unsigned>(widest.parallel).drop_back();
-  std::optional<unsigned> sliding = getSlidingDim(*op.getBlock(), outer);
-  widest.rowDim = choice.rowDim = sliding.value_or(outer.back());
+  std::optional<unsigned> sliding = findDims();
   std::optional<int64_t> total = countPoints();
   int64_t extent = getRowExtent(widest.width);
   if (!total || chip.processors == 0)
@@ -237,7 +306,7 @@ void PointMappings::chooseRows() {
   // Vectors of half the width at more positions share more of the filter of a
   // depthwise convolution; those of a pooling share nothing by that, and with
   // channels in another loop, the filter is a vector itself.
-  if (!isDepthwise(body))
+  if (!isDepthwise(body) || chooseLines(*total))
     return;
   for (int64_t points = choice.width / 2;
        points > 1 && points >= widest.width / 4; points /= 2)
@@ -258,6 +327,10 @@ int64_t PointMappings::getRowExtent(int64_t points) const {
       (widest.isStrip && points == 1) || widest.parallel.size() < 2)
     return 1;
   return getExtent(widest.rowDim).value_or(1);
+}
+
+int64_t PointMappings::getLineExtent() const {
+  return hasLines ? getExtent(widest.lineDim).value_or(1) : 1;
 }
 
 void PointMappings::chooseUnrolling(PointMapping &mapping) const {
@@ -285,13 +358,13 @@ int64_t PointMappings::getMostThreads() const {
 
 WindowScheduleAttr PointMappings::getDefaultSchedule() const {
   return WindowScheduleAttr::get(op->getContext(), choice.width, choice.rows,
-                                 choice.threads);
+                                 choice.lines, choice.threads);
 }
 
 std::string PointMappings::explain(WindowScheduleAttr schedule) const {
   auto number = [](int64_t value) { return std::to_string(value); };
   int64_t points = schedule.getPoints(), rows = schedule.getRows(),
-          threads = schedule.getThreads();
+          lines = schedule.getLines(), threads = schedule.getThreads();
   if (points > getMostPoints())
     return "window_schedule_c3: points (" + number(points) +
            ") must be at most " + number(getMostPoints()) +
@@ -307,6 +380,15 @@ std::string PointMappings::explain(WindowScheduleAttr schedule) const {
                      ") must divide the extent of the output's "
                      "dimension that they are along, " +
                      number(extent);
+  if (int64_t extent = getLineExtent(); extent % lines != 0)
+    return extent == 1
+               ? "window_schedule_c4: lines must be 1, not " + number(lines) +
+                     ": a thread of " + chip.name +
+                     " can only have one line here"
+               : "window_schedule_c4: lines (" + number(lines) +
+                     ") must divide the extent of the output's "
+                     "dimension that they are along, " +
+                     number(extent);
   if (threads > getMostThreads())
     return "window_schedule_c5: threads (" + number(threads) +
            ") must be at most " + number(getMostThreads()) +
@@ -319,6 +401,7 @@ PointMapping PointMappings::get(WindowScheduleAttr schedule) const {
   PointMapping mapping = widest;
   mapping.width = schedule.getPoints();
   mapping.rows = schedule.getRows();
+  mapping.lines = schedule.getLines();
   mapping.threads = schedule.getThreads();
   if (mapping.isStrip && mapping.width == 1)
     mapping.hasLoops = mapping.isStrip = false;

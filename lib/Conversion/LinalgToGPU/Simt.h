@@ -117,6 +117,10 @@ std::optional<int64_t> getVectorWidthOfLoops(Block &body, unsigned dim,
 /// load depends on it and on an iteration of a loop.
 std::optional<unsigned> getSlidingDim(Block &body, ArrayRef<unsigned> dims);
 
+/// Whether the only loop of `body` that is in no other one has few iterations,
+/// and the windows slide along `dim` by it.
+bool slidesByOuterLoop(Block &body, unsigned dim);
+
 /// The greatest distance of the windows of adjacent points along `dim`, over
 /// the loads of `body`; 1 if it is not known.
 int64_t getSlidingStride(Block &body, unsigned dim);
@@ -133,15 +137,22 @@ struct Strip {
 std::optional<int64_t> getStripWidth(Block &body, unsigned dim, int64_t extent,
                                      const Chip &chip);
 
+/// Positions along a dimension by which windows slide by the outer loop
+/// (`slidesByOuterLoop`), each of them with equally many along others; adjacent
+/// windows are `stride` elements apart.
+struct Lines {
+  int64_t count = 1, stride = 1;
+};
+
 /// Clones the ops of such a body, except the terminator, for the points of
 /// each of `positions`, which have the same dimension and width, under its
 /// mapping (of the arguments). Loops with at most `mostOfWindow` iterations,
 /// those of loops in them included, are unrolled. The positions may be those of
-/// strips, one after the other.
+/// strips, one after the other, or of lines, without strips.
 void cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                 ArrayRef<Position> positions,
                 MutableArrayRef<IRMapping> mappings, const Strip &strip,
-                int64_t mostOfWindow, const Chip &chip);
+                const Lines &lines, int64_t mostOfWindow, const Chip &chip);
 
 /// The indices along dimension `dim` of the points of `position`.
 Value emitIndex(ImplicitLocOpBuilder &builder, const Position &position,

@@ -28,6 +28,15 @@
 // reads a vector, which has the elements of the other points and columns of the
 // window as well. Those beyond its ends are read alone.
 //
+// A thread may also have several lines of the output, along which the outer
+// loop slides. Its iterations for all of them are in the order of the rows of
+// the image, so that each row is read and converted once:
+//
+//   row 0   line 0, iteration 0
+//   row 1   line 0, iteration 1   line 1, iteration 0
+//   row 2   line 0, iteration 2   line 1, iteration 1   line 2, iteration 0
+//   ...     line 0 ends
+//
 //===----------------------------------------------------------------------===//
 
 #include "Simt.h"
@@ -43,6 +52,9 @@
 using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::simt;
+
+/// Loops of more iterations are not unrolled.
+static constexpr int64_t mostIterations = 8;
 
 namespace {
 /// Which values of a body are vectors, if it runs for several points along a
@@ -187,8 +199,8 @@ bool WideValues::visit(Operation &op) {
 }
 
 /// Whether `value` depends on the index along `dim` and on an iteration of a
-/// loop.
-static bool isSliding(Value value, unsigned dim) {
+/// loop, or of `only` that one.
+static bool isSliding(Value value, unsigned dim, scf::ForOp only = {}) {
   bool hasDim = false, hasLoop = false;
   llvm::SetVector<Value> list;
   list.insert(value);
@@ -197,7 +209,8 @@ static bool isSliding(Value value, unsigned dim) {
     Operation *op = next.getDefiningOp();
     if (!op) {
       auto loop = dyn_cast<scf::ForOp>(next.getParentBlock()->getParentOp());
-      hasLoop |= loop && loop.getInductionVar() == next;
+      hasLoop |= loop && loop.getInductionVar() == next &&
+                 (!only || loop == only);
     } else if (auto index = dyn_cast<linalg::IndexOp>(op)) {
       hasDim |= index.getDim() == dim;
     } else {
@@ -321,6 +334,25 @@ static std::optional<int64_t> getSlope(Value value, unsigned dim) {
   return std::nullopt;
 }
 
+bool simt::slidesByOuterLoop(Block &body, unsigned dim) {
+  auto loops = body.getOps<scf::ForOp>();
+  if (!llvm::hasSingleElement(loops))
+    return false;
+  scf::ForOp loop = *loops.begin();
+  std::optional<APInt> count = loop.getStaticTripCount();
+  if (!count || count->ule(1) || count->ugt(mostIterations) ||
+      !getConstantIntValue(loop.getLowerBound()) ||
+      !getConstantIntValue(loop.getStep()))
+    return false;
+  bool slides = false;
+  loop.walk([&](memref::LoadOp load) {
+    slides |= llvm::any_of(load.getIndices(), [&](Value index) {
+      return isSliding(index, dim, loop);
+    });
+  });
+  return slides;
+}
+
 int64_t simt::getSlidingStride(Block &body, unsigned dim) {
   int64_t stride = 1;
   body.walk([&](memref::LoadOp load) {
@@ -330,9 +362,6 @@ int64_t simt::getSlidingStride(Block &body, unsigned dim) {
   });
   return stride;
 }
-
-/// Loops of more iterations are not unrolled.
-static constexpr int64_t mostIterations = 8;
 
 std::optional<int64_t> simt::getStripWidth(Block &body, unsigned dim,
                                            int64_t extent, const Chip &chip) {
@@ -496,6 +525,8 @@ public:
     for (Operation &op : block.without_terminator())
       clone(op);
   }
+  /// Clones `body` for lines, each of which has a part of the positions.
+  void cloneLines(Block &body, const Lines &lines);
 
 private:
   void clone(Operation &op);
@@ -713,6 +744,48 @@ DenseSet<Operation *> LoopCloner::cloneAcross(scf::ForOp loop, int64_t width) {
   return cloned;
 }
 
+void LoopCloner::cloneLines(Block &body, const Lines &lines) {
+  scf::ForOp loop = *body.getOps<scf::ForOp>().begin();
+  for (Operation &op : llvm::make_range(body.begin(), loop->getIterator()))
+    clone(op);
+  int64_t iterations = loop.getStaticTripCount()->getSExtValue();
+  int64_t first = *getConstantIntValue(loop.getLowerBound());
+  int64_t step = *getConstantIntValue(loop.getStep());
+  // By the row of the image, the lines in their order.
+  SmallVector<std::pair<int64_t, int64_t>> order;
+  for (int64_t row = 0; row < lines.stride * lines.count + iterations; ++row)
+    for (int64_t line = 0; line < lines.count; ++line)
+      if (int64_t n = row - lines.stride * line; n >= 0 && n < iterations)
+        order.push_back({line, n});
+  ArrayRef<Position> allPositions = positions;
+  MutableArrayRef<IRMapping> allMappings = mappings;
+  size_t each = allPositions.size() / static_cast<size_t>(lines.count);
+  SmallVector<SmallVector<Value>> carried(static_cast<size_t>(lines.count));
+  for (auto [line, n] : order) {
+    size_t begin = static_cast<size_t>(line) * each;
+    positions = allPositions.slice(begin, each);
+    mappings = allMappings.slice(begin, each);
+    SmallVector<Value> &ofLine = carried[static_cast<size_t>(line)];
+    if (n == 0)
+      ofLine = getCarried(loop.getInitArgs(), loop);
+    Value index = arith::ConstantIndexOp::create(builder, first + n * step);
+    for (IRMapping &mapping : mappings)
+      mapping.map(loop.getInductionVar(), index);
+    setCarried(loop.getRegionIterArgs(), ofLine);
+    clone(*loop.getBody());
+    ofLine = getCarried(loop.getYieldedValues(), loop);
+    if (n + 1 != iterations)
+      continue;
+    setCarried(loop.getResults(), ofLine);
+    for (Operation &op :
+         llvm::make_range(std::next(loop->getIterator()), body.end()))
+      if (!op.hasTrait<OpTrait::IsTerminator>())
+        clone(op);
+  }
+  positions = allPositions;
+  mappings = allMappings;
+}
+
 bool LoopCloner::unroll(scf::ForOp loop) {
   // A row of a window, with the channels of a group at each position.
   constexpr int64_t mostOfRow = 40;
@@ -918,7 +991,12 @@ void LoopCloner::clone(Operation &op) {
 void simt::cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                       ArrayRef<Position> positions,
                       MutableArrayRef<IRMapping> mappings, const Strip &strip,
-                      int64_t mostOfWindow, const Chip &chip) {
-  LoopCloner(builder, body, positions, mappings, strip, mostOfWindow, chip)
-      .clone(body);
+                      const Lines &lines, int64_t mostOfWindow,
+                      const Chip &chip) {
+  LoopCloner cloner(builder, body, positions, mappings, strip, mostOfWindow,
+                    chip);
+  if (lines.count > 1)
+    cloner.cloneLines(body, lines);
+  else
+    cloner.clone(body);
 }

@@ -29,13 +29,15 @@ WindowSpace::WindowSpace(ModuleOp task, const Chip &chip)
   // The program of a window may have no op of the dialect.
   task.getContext()->loadDialect<TesseraDialect>();
   // More accumulators than this leave no registers for operands.
-  constexpr int64_t mostAccumulators = 64, mostRows = 16;
+  constexpr int64_t mostAccumulators = 64, mostRows = 16, mostLines = 8;
   WindowScheduleAttr own = mappings.getDefaultSchedule();
-  std::vector<int64_t> ofPoints, ofRows, ofThreads;
+  std::vector<int64_t> ofPoints, ofRows, ofLines, ofThreads;
   for (int64_t points = 1; points <= chip.accessBytes; points *= 2)
     ofPoints.push_back(points);
   for (int64_t rows = 1; rows <= mostRows; ++rows)
     ofRows.push_back(rows);
+  for (int64_t lines = 1; lines <= mostLines; ++lines)
+    ofLines.push_back(lines);
   for (int64_t threads : {64, 128, 256, 512})
     ofThreads.push_back(threads);
   auto include = [](std::vector<int64_t> &list, int64_t value) {
@@ -44,29 +46,36 @@ WindowSpace::WindowSpace(ModuleOp task, const Chip &chip)
   };
   include(ofPoints, own.getPoints());
   include(ofRows, own.getRows());
+  include(ofLines, own.getLines());
   include(ofThreads, own.getThreads());
-  combinations = ofPoints.size() * ofRows.size() * ofThreads.size();
+  combinations =
+      ofPoints.size() * ofRows.size() * ofLines.size() * ofThreads.size();
   std::optional<int64_t> total = mappings.countPoints();
   MLIRContext *context = own.getContext();
+  auto consider = [&](WindowScheduleAttr schedule) {
+    int64_t box =
+        schedule.getPoints() * schedule.getRows() * schedule.getLines();
+    if (box > mostAccumulators) {
+      ++removed["more than 64 points of a thread"];
+      return;
+    }
+    std::string why = mappings.explain(schedule);
+    why = StringRef(why).split(':').first.str();
+    int64_t threads = schedule.getThreads();
+    if (why.empty() && schedule != own && total &&
+        threads > ofThreads.front() && threads / 2 * box >= *total)
+      why = "same as another: half of the threads compute all points";
+    if (why.empty())
+      schedules.push_back(schedule);
+    else
+      ++removed[why];
+  };
   for (int64_t points : ofPoints)
     for (int64_t rows : ofRows)
-      for (int64_t threads : ofThreads) {
-        if (points * rows > mostAccumulators) {
-          ++removed["more than 64 points of a thread"];
-          continue;
-        }
-        auto schedule = WindowScheduleAttr::get(context, points, rows, threads);
-        std::string why = mappings.explain(schedule);
-        why = StringRef(why).split(':').first.str();
-        if (why.empty() && schedule != own && total &&
-            threads > ofThreads.front() &&
-            threads / 2 * points * rows >= *total)
-          why = "same as another: half of the threads compute all points";
-        if (why.empty())
-          schedules.push_back(schedule);
-        else
-          ++removed[why];
-      }
+      for (int64_t lines : ofLines)
+        for (int64_t threads : ofThreads)
+          consider(
+              WindowScheduleAttr::get(context, points, rows, lines, threads));
 }
 
 double tuning::getDistance(WindowScheduleAttr a, WindowScheduleAttr b) {
@@ -76,5 +85,6 @@ double tuning::getDistance(WindowScheduleAttr a, WindowScheduleAttr b) {
   };
   return between(a.getPoints(), b.getPoints()) +
          between(a.getRows(), b.getRows()) +
+         between(a.getLines(), b.getLines()) +
          between(a.getThreads(), b.getThreads());
 }

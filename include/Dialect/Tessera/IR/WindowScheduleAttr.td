@@ -16,15 +16,16 @@ def Tessera_WindowScheduleAttr : AttrDef<Tessera_Dialect, "WindowSchedule"> {
   let description = [{
     A window is a pooling, or a depthwise or grouped convolution, that threads
     compute point by point, without matrix instructions. A thread computes a
-    rectangle of `rows` by `points` elements of the output:
+    box of `lines` by `rows` by `points` elements of the output:
 
     | field | meaning |
     |---|---|
     | `points` | elements along the dimension in which the output is contiguous: a vector, or a strip if windows overlap along that dimension |
     | `rows` | elements along another dimension, at which neighboring windows share elements and filters |
+    | `lines` | elements along a third dimension along which windows overlap; 1 if it is not given |
     | `threads` | the threads of a workgroup |
 
-    All three must be given, in any order. The attribute is
+    All but `lines` must be given, in any order. The attribute is
     `tessera.window_schedule` of the linalg op.
 
     Example:
@@ -36,13 +37,14 @@ def Tessera_WindowScheduleAttr : AttrDef<Tessera_Dialect, "WindowSchedule"> {
     Constraints
     - `window_schedule_c1`: each number is at least 1.
     - `window_schedule_c2`: `points` is a power of two, and `points` times
-      `rows` is at most 256.
+      `rows` times `lines` is at most 256.
 
     docs/Schedules.md lists the constraints of an op on a chip
     (`window_schedule_c3` and on), and explains how a schedule is chosen, set and
     printed.
   }];
-  let parameters = (ins "int64_t":$points, "int64_t":$rows, "int64_t":$threads);
+  let parameters = (ins "int64_t":$points, "int64_t":$rows,
+      DefaultValuedParameter<"int64_t", "1">:$lines, "int64_t":$threads);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -13,11 +13,15 @@ using namespace mlir::tessera;
 
 LogicalResult
 WindowScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                           int64_t points, int64_t rows, int64_t threads) {
+                           int64_t points, int64_t rows, int64_t lines,
+                           int64_t threads) {
   // The code of a thread repeats the body for each of its points.
   constexpr int64_t mostPoints = 256;
   for (auto [name, value] :
-       {std::pair("points", points), {"rows", rows}, {"threads", threads}})
+       {std::pair("points", points),
+        {"rows", rows},
+        {"lines", lines},
+        {"threads", threads}})
     if (value < 1)
       return emitError() << "window_schedule_c1: " << name
                          << " must be at least 1, not " << value;
@@ -25,10 +29,15 @@ WindowScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "window_schedule_c2: points must be a power of two, not "
            << points;
-  if (points > mostPoints || rows > mostPoints / points)
-    return emitError() << "window_schedule_c2: points (" << points
-                       << ") times rows (" << rows << ") must be at most "
-                       << mostPoints;
+  if (points > mostPoints || rows > mostPoints / points ||
+      lines > mostPoints / points / rows) {
+    InFlightDiagnostic error = emitError();
+    error << "window_schedule_c2: points (" << points << ") times rows ("
+          << rows;
+    if (lines > 1)
+      error << ") times lines (" << lines;
+    return error << ") must be at most " << mostPoints;
+  }
   return success();
 }
 

@@ -183,9 +183,10 @@ TEST_F(WindowSpaceTest, ConstraintsNameTheLimits) {
   ASSERT_TRUE(task);
   PointMappings mappings(cast<linalg::LinalgOp>(findTask(*task)),
                          *findChip("cuda", "sm_90a"));
-  auto explain = [&](int64_t points, int64_t rows, int64_t threads) {
+  auto explain = [&](int64_t points, int64_t rows, int64_t threads,
+                     int64_t lines = 1) {
     return mappings.explain(
-        WindowScheduleAttr::get(&context, points, rows, threads));
+        WindowScheduleAttr::get(&context, points, rows, lines, threads));
   };
   context.loadDialect<TesseraDialect>();
   EXPECT_EQ(explain(4, 8, 1024), "");

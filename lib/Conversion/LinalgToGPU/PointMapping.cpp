@@ -215,7 +215,7 @@ std::optional<unsigned> PointMappings::findDims() {
 bool PointMappings::chooseLines(int64_t total) {
   // Measured on an H200 (docs/benchmarks/h200-network-tuning.md).
   constexpr int64_t bits = 32, mostRows = 16, mostLines = 8, mostValues = 56,
-                    threadsOfUnit = 384, mostPoints = 64, threads = 128;
+                    threadsOfUnit = 384, mostPoints = 56, threads = 128;
   Block &body = *op.getBlock();
   if (!hasLines || getSlidingStride(body, widest.rowDim) != 1 ||
       getSlidingStride(body, widest.lineDim) != 1)

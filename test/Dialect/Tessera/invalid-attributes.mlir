@@ -407,6 +407,16 @@ func.func private @f() attributes {tessera.window_schedule = #tessera.window_sch
 
 // -----
 
+// expected-error @+1 {{window_schedule_c1: lines must be at least 1, not 0}}
+func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 1, rows = 1, lines = 0, threads = 64>}
+
+// -----
+
+// expected-error @+1 {{window_schedule_c2: points (8) times rows (8) times lines (8) must be at most 256}}
+func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 8, rows = 8, lines = 8, threads = 64>}
+
+// -----
+
 // expected-error @+1 {{window_schedule_c2: points (64) times rows (8) must be at most 256}}
 func.func private @f() attributes {tessera.window_schedule = #tessera.window_schedule<points = 64, rows = 8, threads = 64>}
 

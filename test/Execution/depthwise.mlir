@@ -12,15 +12,15 @@
 // RUN: gpu-runner %s --target=cpu:emulate=pvc --entry=pool --arg=random --verify | FileCheck %s
 // CHECK: {{^}}verified
 
-// Each of the three rows of the window loads six vectors of elements for four
-// positions, and three of the filter. An FMA multiplies and adds.
+// A thread computes two channels of four lines of two columns: it loads six rows
+// of four columns, and the filter. An FMA multiplies and adds.
 // RUN: gpu-runner %s --target=cuda:sm_90a --entry=depthwise --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: FileCheck %s --check-prefix=FMA --input-file=%t.ptx
 // PTX-LABEL:     .entry depthwise_kernel
-// PTX-COUNT-27:  ld.global.v4.b16
+// PTX-COUNT-33:  ld.global.v2.b16
 // PTX-NOT:       ld.global
-// PTX-COUNT-4:   st.global.v2.b32
+// PTX-COUNT-8:   st.global.b32
 // PTX-NOT:       st.global
 // PTX-LABEL:     .entry
 // FMA-LABEL:     .entry depthwise_kernel

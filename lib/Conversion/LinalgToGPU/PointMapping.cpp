@@ -233,8 +233,10 @@ bool PointMappings::chooseLines(int64_t total) {
   for (OpOperand &output : op.getDpsInitsMutable())
     elementBits = std::min(
         elementBits, getElementBits(getElementTypeOrSelf(output.get())));
-  int64_t points = std::max<int64_t>(bits / elementBits, 2);
-  if (points > widest.width)
+  // Elements of 4 bytes move more than what their arithmetic hides: blocks of
+  // them were slower.
+  int64_t points = bits / elementBits;
+  if (points < 2 || points > widest.width)
     return false;
   double fewest = 0;
   for (int64_t lines = 2; lines <= mostLines; ++lines)

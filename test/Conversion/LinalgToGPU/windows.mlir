@@ -17,7 +17,7 @@ func.func @depthwise(%in: memref<32x66x66x32xf16>, %filter: memref<3x3x32xf16>, 
   %c3 = arith.constant 3 : index
   %zero = arith.constant 0.0 : f32
   linalg.generic {indexing_maps = [affine_map<(n, h, w, c) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
-      outs(%out : memref<32x64x64x32xf16>) {
+      outs(%out : memref<32x64x64x32xf16>) attrs = {tessera.window_schedule = #tessera.window_schedule<points = 4, rows = 8, threads = 128>} {
   ^bb0(%o: f16):
     %n = linalg.index 0 : index
     %h = linalg.index 1 : index

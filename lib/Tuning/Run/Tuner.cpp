@@ -379,13 +379,9 @@ void Tuner::feedMeasurers() {
     if (!measurer.getChannel())
       continue;
     if (measurer.state == Measurer::Idle) {
-      auto isOpenElsewhere = [&](size_t task) {
-        return llvm::any_of(measurers, [&](Measurer &other) {
-          return &other != &measurer && other.getChannel() &&
-                 other.open.count(task);
-        });
-      };
-      std::optional<size_t> best = queue.pick(measurer.open, isOpenElsewhere);
+      std::optional<size_t> best = queue.pick(measurer.open, [&](size_t task) {
+        return pool.isOpenElsewhere(measurer, task);
+      });
       if (!best)
         continue;
       if (!measurer.open.count(*best)) {

@@ -82,10 +82,7 @@ void Tuner::compareLeaders() {
         continue;
       if (!measurer.open.count(i)) {
         // No other process has it open either, or the device will not be free.
-        bool isElsewhere = llvm::any_of(measurers, [&](const Measurer &other) {
-          return other.open.count(i) != 0;
-        });
-        if (!isElsewhere)
+        if (!pool.isOpenElsewhere(measurer, i))
           openTask(measurer, i);
         continue;
       }

@@ -54,8 +54,10 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
                                        options.seed * 1000003 + states.size(),
                                        options.candidates);
   }
-  mlir::parallelForEach(tasks.front().program->getContext(), states,
-                        [](TaskState &state) { state.source->enumerate(); });
+  // A replay proposes recorded schedules only.
+  if (!options.replay)
+    mlir::parallelForEach(tasks.front().program->getContext(), states,
+                          [](TaskState &state) { state.source->enumerate(); });
   chipTarget = chip.target;
   environment.compiler = "Tessera " TESSERA_VERSION;
   environment.build = compiler::getCompilerIdentity().str();

@@ -74,6 +74,9 @@ void Tuner::finish(Pending work, tuning::Record record) {
   double best = state.leaders.empty() ? INFINITY : state.leaders.front().time;
   state.leaders.push_back({work.schedule, record.chosen, std::move(work.bundle),
                            record.median, work.point});
+  // Without a final comparison, these times are the result of a replay.
+  if (options.replay && options.leaders == 0)
+    state.compared.push_back(record);
   llvm::stable_sort(state.leaders,
                     [](const TaskState::Leader &a, const TaskState::Leader &b) {
                       return a.time < b.time;

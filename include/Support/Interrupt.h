@@ -10,7 +10,8 @@
 namespace tessera::support {
 
 enum class InterruptHandling {
-  /// The first signal is recorded; the second one ends the process.
+  /// The first signal is recorded; the second one ends the process, unless it
+  /// follows within half a second: `timeout` sends its signal twice.
   First,
   /// All signals are recorded.
   All,

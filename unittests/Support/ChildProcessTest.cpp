@@ -102,6 +102,22 @@ TEST(ChildProcessTest, KillsDescendants) {
   close(ends[0]);
 }
 
+TEST(InterruptDeathTest, SecondSignalEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        handleInterrupts(InterruptHandling::First);
+        // The second of these is the first one again.
+        raise(SIGINT);
+        raise(SIGINT);
+        bool isRecorded = getInterrupt() == SIGINT;
+        usleep(600'000);
+        if (isRecorded)
+          raise(SIGTERM);
+        _exit(1);
+      },
+      ::testing::KilledBySignal(SIGTERM), "");
+}
+
 TEST(InterruptTest, RecordsSignals) {
   handleInterrupts(InterruptHandling::All);
   EXPECT_EQ(getInterrupt(), 0);

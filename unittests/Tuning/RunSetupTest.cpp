@@ -141,6 +141,10 @@ TEST_F(RunSetupTest, ChecksOptionsTogether) {
   options.replay = 9;
   EXPECT_EQ(complete(), RunEnd::Done) << messages;
   EXPECT_EQ(options.leaders, 9u);
+  // Without a final comparison there is none in a replay either.
+  options.leaders = 0;
+  EXPECT_EQ(complete(), RunEnd::Done) << messages;
+  EXPECT_EQ(options.leaders, 0u);
   request.devices = parseChoice("none");
   EXPECT_EQ(complete(), RunEnd::NoDevice);
 }

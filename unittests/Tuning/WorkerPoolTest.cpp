@@ -92,6 +92,21 @@ TEST_F(WorkerPoolTest, OneWorkerMeasuresOnADevice) {
   EXPECT_FALSE(pool.hasWorker("gpu 1"));
 }
 
+TEST_F(WorkerPoolTest, OneWorkerOpensATask) {
+  Measurer &one = addMeasurer("gpu 0", Measurer::Opening);
+  one.open = {1};
+  one.task = 2;
+  Measurer &other = addMeasurer("gpu 0", Measurer::Idle);
+  EXPECT_TRUE(pool.isOpenElsewhere(other, 1));
+  EXPECT_TRUE(pool.isOpenElsewhere(other, 2));
+  EXPECT_FALSE(pool.isOpenElsewhere(other, 3));
+  EXPECT_FALSE(pool.isOpenElsewhere(one, 1));
+  one.state = Measurer::Idle;
+  EXPECT_FALSE(pool.isOpenElsewhere(other, 2));
+  one.isRemoved = true;
+  EXPECT_FALSE(pool.isOpenElsewhere(other, 1));
+}
+
 TEST_F(WorkerPoolTest, ServesMessagesBeforeTheEnd) {
   FakeProcess &process = get(addCompiler());
   ASSERT_TRUE(process.other.send({json::Object{{"op", "first"}}, ""}));

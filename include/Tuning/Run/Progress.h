@@ -17,6 +17,9 @@ namespace tessera::tuning {
 /// Counts of a run.
 struct Counts {
   size_t made = 0, pruned = 0, compiled = 0, failed = 0, measured = 0;
+  /// Tasks whose leaders are compared, once the search is over, and those of
+  /// them that have been.
+  size_t toCompare = 0, compared = 0;
 };
 
 /// On a terminal one line that changes; elsewhere a line now and then.

@@ -42,8 +42,9 @@ public:
   void setCluster(Cluster &hosts);
 
   /// False after an error that ends the run, which was reported. A recorded
-  /// interrupt (`support::handleInterrupts`) ends the search, and has the
-  /// leaders compared.
+  /// interrupt (`support::handleInterrupts`) ends the search, and leaves a few
+  /// seconds to compare leaders. The run does not wait for workers past the end
+  /// of its budget, or of these seconds: it reports what they were processing.
   bool run();
 
   const std::vector<TaskState> &getStates() const { return states; }
@@ -55,7 +56,18 @@ public:
   bool hasMeasured() const { return isDeviceSeen; }
 
 private:
+  /// Negative if the run may take any time.
   double getSecondsLeft() const;
+  /// Whether the run must not wait for its workers any more.
+  bool isOutOfTime() const;
+  /// Moves the end of the run after an interrupt.
+  void handleInterrupt();
+  /// Reports what workers still processed when the run was out of time.
+  void reportUnfinished();
+  /// Whether the leaders of a task take part in the final comparison.
+  bool isToCompare(const TaskState &state) const;
+  /// Leaves out the final comparisons that have not begun.
+  void dropComparisons();
   double getFinalSeconds() const;
   std::unique_ptr<WorkerProcess>
   startWorker(int host, const std::vector<std::string> &arguments,
@@ -82,6 +94,8 @@ private:
   void putBack(Pending work);
   void noteWaiting();
   std::string describeDevice(const Measurer &measurer) const;
+  /// A candidate, for messages.
+  std::string describe(const Pending &work) const;
   void checkTimes();
   void finish(Pending work, tuning::Record record);
   /// Now, in UTC.
@@ -123,6 +137,8 @@ private:
   Counts counts;
   Progress &progress;
   Clock::time_point start;
+  /// The end of the budget, or soon after an interrupt; absent without either.
+  std::optional<Clock::time_point> end;
   double compileSeconds = 0;
   /// The tasks in the order of their final comparisons.
   std::vector<size_t> finalOrder;
@@ -130,6 +146,7 @@ private:
   /// There are devices, or hosts that may have some.
   bool isMeasured = false;
   bool isDeviceSeen = false;
+  bool isInterrupted = false;
   /// A worker that had nothing to do was given nothing.
   bool isExhausted = false;
   /// Since when no worker compiles or measures, and whether that was reported.

@@ -97,6 +97,8 @@ public:
   bool isBusy(const std::string &identity) const;
   /// Whether some worker is for the device.
   bool hasWorker(const std::string &identity) const;
+  /// Whether another worker has a task open, or is opening it.
+  bool isOpenElsewhere(const Measurer &measurer, size_t task);
   /// Whether some worker has a candidate for its device.
   bool isMeasuring() const;
 

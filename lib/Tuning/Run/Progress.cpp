@@ -38,6 +38,9 @@ void Progress::update(const Counts &counts, const std::string &best,
   text << counts.made << " made, " << counts.pruned << " pruned, "
        << counts.compiled << " compiled, " << counts.failed << " failed, "
        << counts.measured << " measured";
+  if (counts.toCompare > 0)
+    text << "; leaders of " << counts.compared << " of " << counts.toCompare
+         << " tasks compared";
   if (!best.empty())
     text << "; " << best;
   if (secondsLeft >= 0)

@@ -237,7 +237,9 @@ RunEnd tessera::tuning::tuneTasks(RunOptions options, StringRef command,
   if (!isGood)
     return RunEnd::Failed;
   if (!tuner.hasMeasured()) {
-    messages << "note: nothing was measured: " << options.noDevice
+    messages << "note: nothing was measured: "
+             << (options.noDevice.empty() ? "no device was ready in time"
+                                          : options.noDevice)
              << (cluster ? ", and no measuring host has joined" : "") << "\n";
     return RunEnd::NoDevice;
   }

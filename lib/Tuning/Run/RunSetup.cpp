@@ -208,8 +208,10 @@ tessera::tuning::completeOptions(const RunRequest &request, RunOptions &options,
                            .Case("ranked", CandidateKind::Ranked)
                            .Case("guided", CandidateKind::Guided)
                            .Default(CandidateKind::Search);
-  options.leaders = std::max(options.leaders,
-                             static_cast<unsigned>(options.replay.value_or(0)));
+  // All schedules of a replay are compared, unless nothing is.
+  if (options.leaders > 0)
+    options.leaders = std::max(
+        options.leaders, static_cast<unsigned>(options.replay.value_or(0)));
   options.compile.tuned = std::make_shared<compiler::TunedSchedules>();
   return std::nullopt;
 }

@@ -30,6 +30,9 @@ namespace json = llvm::json;
 /// Seconds for the final comparison of a task, and a part of the budget that
 /// all of them take at most.
 static constexpr double finalReserve = 3.5, mostReserved = 0.3;
+/// Seconds that are left after an interrupt; and for which workers may still
+/// answer after the end.
+static constexpr double interruptSeconds = 2, endGrace = 1;
 /// Workers that die one after the other before any was of use.
 static constexpr unsigned mostFailures = 4;
 
@@ -45,6 +48,9 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
                std::string &why) { return startWorker(host, arguments, why); },
            options.timeout),
       progress(progress) {
+  if (options.budget)
+    end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                             std::chrono::duration<double>(*options.budget));
   const compiler::Chip &chip = *compiler::findChip(
       compiler::getChipTarget(options.compile.target), options.compile.chip);
   for (Task &task : tasks) {
@@ -54,8 +60,10 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
                                        options.seed * 1000003 + states.size(),
                                        options.candidates);
   }
-  mlir::parallelForEach(tasks.front().program->getContext(), states,
-                        [](TaskState &state) { state.source->enumerate(); });
+  // A replay proposes recorded schedules only.
+  if (!options.replay)
+    mlir::parallelForEach(tasks.front().program->getContext(), states,
+                          [](TaskState &state) { state.source->enumerate(); });
   chipTarget = chip.target;
   environment.compiler = "Tessera " TESSERA_VERSION;
   environment.build = compiler::getCompilerIdentity().str();
@@ -73,10 +81,25 @@ double Tuner::getCompileRate() const {
 }
 
 double Tuner::getSecondsLeft() const {
-  if (!options.budget)
+  if (!end)
     return -1;
-  std::chrono::duration<double> elapsed = Clock::now() - start;
-  return std::max(0.0, *options.budget - elapsed.count());
+  std::chrono::duration<double> left = *end - Clock::now();
+  return std::max(0.0, left.count());
+}
+
+bool Tuner::isOutOfTime() const {
+  return end &&
+         std::chrono::duration<double>(Clock::now() - *end).count() > endGrace;
+}
+
+void Tuner::handleInterrupt() {
+  if (isInterrupted || !getInterrupt())
+    return;
+  isInterrupted = true;
+  Clock::time_point soon =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(interruptSeconds));
+  end = end ? std::min(*end, soon) : soon;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,6 +164,8 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
                                compileLimit)
                      .str()
                : "the compiler died: " + how;
+    if (isLate)
+      progress.say("note: " + describe(work) + ": " + error);
     failToCompile(std::move(work), compiler, error, error);
   } else if (++compiler.failures >= mostFailures) {
     if (compiler.host) {
@@ -166,10 +191,18 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
         isLate
             ? llvm::formatv("did not end within {0} s", options.timeout).str()
             : "the worker process died: " + how;
+    if (isLate)
+      progress.say("note: " + describe(work) + ": it " + error);
     ++counts.failed;
     finish(work, makeRecord(work, isLate ? Outcome::Hung : Outcome::Crashed,
                             error, measurer.environment));
   } else if (state == Measurer::Opening) {
+    if (isLate)
+      progress.say(
+          llvm::formatv("note: {0}: {1} did not set up its arrays within {2} s",
+                        states[measurer.task].task->text.description,
+                        describeDevice(measurer), openLimit)
+              .str());
     if (++measurer.failures >= 2) {
       giveUp(measurer.task, "cannot set up its arrays: " +
                                 (isLate ? std::string("timeout") : how));
@@ -379,13 +412,9 @@ void Tuner::feedMeasurers() {
     if (!measurer.getChannel())
       continue;
     if (measurer.state == Measurer::Idle) {
-      auto isOpenElsewhere = [&](size_t task) {
-        return llvm::any_of(measurers, [&](Measurer &other) {
-          return &other != &measurer && other.getChannel() &&
-                 other.open.count(task);
-        });
-      };
-      std::optional<size_t> best = queue.pick(measurer.open, isOpenElsewhere);
+      std::optional<size_t> best = queue.pick(measurer.open, [&](size_t task) {
+        return pool.isOpenElsewhere(measurer, task);
+      });
       if (!best)
         continue;
       if (!measurer.open.count(*best)) {
@@ -580,17 +609,22 @@ bool Tuner::run() {
                      finalReserve * static_cast<double>(states.size()))
           : 0;
   while (!isBroken && !queue.isOver()) {
+    handleInterrupt();
+    if (isOutOfTime()) {
+      reportUnfinished();
+      break;
+    }
     feedCompilers();
     feedMeasurers();
     if (!isSearchOver && (isResumed || cluster)) {
       bool isIdle = queue.countInHand() == 0 && isExhausted;
-      if (getInterrupt() || (options.budget && getSecondsLeft() <= reserve) ||
+      if (isInterrupted || (options.budget && getSecondsLeft() <= reserve) ||
           isIdle) {
         isSearchOver = true;
         std::chrono::duration<double> elapsed = Clock::now() - start;
         compileSeconds = elapsed.count();
         // Waiting candidates are neither measured nor recorded any more.
-        queue.dropWaiting(/*keepsUnmeasured=*/!getInterrupt());
+        queue.dropWaiting(/*keepsUnmeasured=*/!isInterrupted);
         pool.stopCompilers(states);
         continue;
       }
@@ -629,12 +663,11 @@ bool Tuner::run() {
 
 /// Waits for the reference's verdict on each task.
 void Tuner::waitForChecks() {
-  auto isWaiting = [&] {
-    return llvm::any_of(states, [](const TaskState &state) {
-      return state.isAsked && !state.isChecked && state.failure.empty();
-    });
+  auto isWaiting = [](const TaskState &state) {
+    return state.isAsked && !state.isChecked && state.failure.empty();
   };
-  while (isWaiting() && !measurers.empty() && !getInterrupt()) {
+  while (llvm::any_of(states, isWaiting) && !measurers.empty() &&
+         !getInterrupt() && !isOutOfTime()) {
     std::vector<pollfd> files;
     pool.addFiles(files, /*withCompilers=*/false);
     poll(files.data(), files.size(), 200);
@@ -653,9 +686,13 @@ void Tuner::waitForChecks() {
     }
     if (!isAnyone)
       break;
+    progress.update(counts,
+                    std::to_string(llvm::count_if(states, isWaiting)) +
+                        " tasks wait for the reference",
+                    getSecondsLeft());
   }
   for (TaskState &state : states)
-    if (state.isAsked && !state.isChecked && state.failure.empty())
+    if (isWaiting(state))
       progress.say("note: " + state.task->text.description +
                    ": the compiler's own choice was not fully compared with "
                    "the reference");

@@ -54,7 +54,7 @@ static bool isWorthComparing(const TaskState &state) {
 
 /// An equal part of the time that is left, for each task that waits.
 double Tuner::getFinalSeconds() const {
-  if (!options.budget)
+  if (!end)
     return finalSeconds;
   auto waiting = llvm::count_if(states, [](const TaskState &state) {
     return !state.isFinalBegun && !state.isDone && state.failure.empty();
@@ -63,16 +63,61 @@ double Tuner::getFinalSeconds() const {
                     leastFinalSeconds, finalSeconds);
 }
 
+bool Tuner::isToCompare(const TaskState &state) const {
+  return isMeasured && state.failure.empty() && !state.leaders.empty() &&
+         options.leaders > 0 &&
+         (options.candidates != CandidateKind::Guided ||
+          isWorthComparing(state));
+}
+
+void Tuner::dropComparisons() {
+  size_t dropped = 0;
+  for (TaskState &state : states) {
+    if (state.isFinalBegun || state.isDone || !state.failure.empty())
+      continue;
+    dropped += isToCompare(state);
+    state.isDone = true;
+  }
+  if (dropped)
+    progress.say(std::string("note: the ") +
+                 (isInterrupted ? "interrupt" : "budget") +
+                 " left no time to compare the leaders of " +
+                 std::to_string(dropped) + (dropped == 1 ? " task" : " tasks"));
+}
+
+void Tuner::reportUnfinished() {
+  for (const Measurer &measurer : measurers) {
+    std::string what;
+    if (measurer.work)
+      what = "measure " + describe(*measurer.work);
+    else if (measurer.state == Measurer::Opening)
+      what = "set up the arrays of " +
+             states[measurer.task].task->text.description;
+    else if (measurer.state == Measurer::Comparing)
+      what = "compare the leaders of " +
+             states[measurer.task].task->text.description;
+    else if (measurer.state == Measurer::Starting)
+      what = "start";
+    if (!what.empty())
+      progress.say("note: the run ended before a worker for " +
+                   describeDevice(measurer) + " could " + what);
+  }
+  dropComparisons();
+}
+
 void Tuner::compareLeaders() {
-  if (finalOrder.empty())
+  if (finalOrder.empty()) {
     finalOrder = orderForComparison(states);
+    counts.toCompare = llvm::count_if(
+        states, [&](const TaskState &state) { return isToCompare(state); });
+  }
+  if (end && getSecondsLeft() == 0)
+    dropComparisons();
   for (size_t i : finalOrder) {
     TaskState &state = states[i];
     if (state.isFinalBegun || state.isDone || !state.failure.empty())
       continue;
-    if (!isMeasured || state.leaders.empty() || options.leaders == 0 ||
-        (options.candidates == CandidateKind::Guided &&
-         !isWorthComparing(state))) {
+    if (!isToCompare(state)) {
       state.isDone = true;
       continue;
     }
@@ -82,10 +127,7 @@ void Tuner::compareLeaders() {
         continue;
       if (!measurer.open.count(i)) {
         // No other process has it open either, or the device will not be free.
-        bool isElsewhere = llvm::any_of(measurers, [&](const Measurer &other) {
-          return other.open.count(i) != 0;
-        });
-        if (!isElsewhere)
+        if (!pool.isOpenElsewhere(measurer, i))
           openTask(measurer, i);
         continue;
       }
@@ -111,6 +153,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
   measurer.state = Measurer::Idle;
   TaskState &state = states[measurer.task];
   state.isDone = true;
+  ++counts.compared;
   FinalAnswer answer = parseFinalAnswer(head, state.leaders.size());
   if (answer.hasClockMoved())
     progress.say("warning: " + state.task->text.description +

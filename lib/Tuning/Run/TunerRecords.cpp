@@ -51,6 +51,11 @@ tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
   return record;
 }
 
+std::string Tuner::describe(const Pending &work) const {
+  return states[work.task].task->text.description + ", " +
+         (work.point ? work.schedule : "the compiler's own choice");
+}
+
 /// Ends a candidate's way.
 void Tuner::finish(Pending work, tuning::Record record) {
   TaskState &state = states[work.task];
@@ -69,6 +74,9 @@ void Tuner::finish(Pending work, tuning::Record record) {
     state.source->observeOwnChoice(record.median);
   if (record.outcome != Outcome::Measured)
     return;
+  // Without a final comparison, these times are the result of a replay.
+  if (options.replay && options.leaders == 0)
+    state.compared.push_back(record);
   if (!work.point)
     state.ownTime = record.median;
   double best = state.leaders.empty() ? INFINITY : state.leaders.front().time;

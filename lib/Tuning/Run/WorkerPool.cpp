@@ -56,6 +56,14 @@ bool WorkerPool::hasWorker(const std::string &identity) const {
   });
 }
 
+bool WorkerPool::isOpenElsewhere(const Measurer &measurer, size_t task) {
+  return llvm::any_of(measurers, [&](Measurer &other) {
+    return &other != &measurer && other.getChannel() &&
+           (other.open.count(task) != 0 ||
+            (other.state == Measurer::Opening && other.task == task));
+  });
+}
+
 bool WorkerPool::isMeasuring() const {
   return llvm::any_of(measurers, [](const Measurer &measurer) {
     return measurer.work.has_value();

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// About 100 combinations of points, rows and threads are legal for a window, so
-// the space is a list of them.
+// A few hundred combinations of points, rows, lines and threads are legal for a
+// window, so the space is a list of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +51,7 @@ private:
 };
 
 /// How many times a number of one schedule has to be halved or doubled for that
-/// of the other one, all three numbers together.
+/// of the other one, all four numbers together.
 double getDistance(WindowScheduleAttr a, WindowScheduleAttr b);
 
 } // namespace mlir::tessera::tuning

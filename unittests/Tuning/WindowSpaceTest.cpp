@@ -171,10 +171,14 @@ TEST_F(WindowSpaceTest, SpacesListLegalSchedulesOnce) {
       EXPECT_LE(schedule.getThreads(), chip->maxThreads);
       if (chip->policy.simt.pointsPerThread > 1) {
         EXPECT_EQ(schedule.getRows(), 1);
+        EXPECT_EQ(schedule.getLines(), 1);
         EXPECT_EQ(schedule.getThreads(), 1);
       }
     }
     EXPECT_GT(space.getSchedules().size(), 2u);
+    EXPECT_EQ(llvm::any_of(space.getSchedules(),
+                           [](auto one) { return one.getLines() > 1; }),
+              chip->policy.simt.pointsPerThread == 1);
   }
 }
 
@@ -192,6 +196,9 @@ TEST_F(WindowSpaceTest, ConstraintsNameTheLimits) {
   EXPECT_EQ(explain(4, 8, 1024), "");
   EXPECT_TRUE(StringRef(explain(8, 1, 64)).starts_with("window_schedule_c3: "));
   EXPECT_TRUE(StringRef(explain(4, 3, 64)).starts_with("window_schedule_c4: "));
+  EXPECT_EQ(explain(4, 2, 64, 8), "");
+  EXPECT_TRUE(
+      StringRef(explain(4, 2, 64, 3)).starts_with("window_schedule_c4: lines"));
   EXPECT_TRUE(
       StringRef(explain(4, 1, 1025)).starts_with("window_schedule_c5: "));
 }

@@ -231,8 +231,8 @@ bool PointMappings::chooseLines(int64_t total) {
   int64_t height = outer.getStaticTripCount()->getSExtValue(),
           width = ofWindow->getSExtValue(), elementBits = bits;
   for (OpOperand &output : op.getDpsInitsMutable())
-    elementBits = std::min(
-        elementBits, getElementBits(getElementTypeOrSelf(output.get())));
+    elementBits = std::min(elementBits,
+                           getElementBits(getElementTypeOrSelf(output.get())));
   // Elements of 4 bytes move more than what their arithmetic hides: blocks of
   // them were slower.
   int64_t points = bits / elementBits;
@@ -383,14 +383,13 @@ std::string PointMappings::explain(WindowScheduleAttr schedule) const {
                      "dimension that they are along, " +
                      number(extent);
   if (int64_t extent = getLineExtent(); extent % lines != 0)
-    return extent == 1
-               ? "window_schedule_c4: lines must be 1, not " + number(lines) +
-                     ": a thread of " + chip.name +
-                     " can only have one line here"
-               : "window_schedule_c4: lines (" + number(lines) +
-                     ") must divide the extent of the output's "
-                     "dimension that they are along, " +
-                     number(extent);
+    return extent == 1 ? "window_schedule_c4: lines must be 1, not " +
+                             number(lines) + ": a thread of " + chip.name +
+                             " can only have one line here"
+                       : "window_schedule_c4: lines (" + number(lines) +
+                             ") must divide the extent of the output's "
+                             "dimension that they are along, " +
+                             number(extent);
   if (threads > getMostThreads())
     return "window_schedule_c5: threads (" + number(threads) +
            ") must be at most " + number(getMostThreads()) +

@@ -209,8 +209,8 @@ static bool isSliding(Value value, unsigned dim, scf::ForOp only = {}) {
     Operation *op = next.getDefiningOp();
     if (!op) {
       auto loop = dyn_cast<scf::ForOp>(next.getParentBlock()->getParentOp());
-      hasLoop |= loop && loop.getInductionVar() == next &&
-                 (!only || loop == only);
+      hasLoop |=
+          loop && loop.getInductionVar() == next && (!only || loop == only);
     } else if (auto index = dyn_cast<linalg::IndexOp>(op)) {
       hasDim |= index.getDim() == dim;
     } else {

@@ -52,16 +52,17 @@ WindowSpace::WindowSpace(ModuleOp task, const Chip &chip)
       ofPoints.size() * ofRows.size() * ofLines.size() * ofThreads.size();
   std::optional<int64_t> total = mappings.countPoints();
   MLIRContext *context = own.getContext();
-  auto consider = [&](WindowScheduleAttr schedule) {
-    int64_t box =
-        schedule.getPoints() * schedule.getRows() * schedule.getLines();
+  auto consider = [&](int64_t points, int64_t rows, int64_t lines,
+                      int64_t threads) {
+    int64_t box = points * rows * lines;
     if (box > mostAccumulators) {
       ++removed["more than 64 points of a thread"];
       return;
     }
+    auto schedule =
+        WindowScheduleAttr::get(context, points, rows, lines, threads);
     std::string why = mappings.explain(schedule);
     why = StringRef(why).split(':').first.str();
-    int64_t threads = schedule.getThreads();
     if (why.empty() && schedule != own && total &&
         threads > ofThreads.front() && threads / 2 * box >= *total)
       why = "same as another: half of the threads compute all points";
@@ -74,8 +75,7 @@ WindowSpace::WindowSpace(ModuleOp task, const Chip &chip)
     for (int64_t rows : ofRows)
       for (int64_t lines : ofLines)
         for (int64_t threads : ofThreads)
-          consider(
-              WindowScheduleAttr::get(context, points, rows, lines, threads));
+          consider(points, rows, lines, threads);
 }
 
 double tuning::getDistance(WindowScheduleAttr a, WindowScheduleAttr b) {

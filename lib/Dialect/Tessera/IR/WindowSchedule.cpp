@@ -17,11 +17,10 @@ WindowScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t threads) {
   // The code of a thread repeats the body for each of its points.
   constexpr int64_t mostPoints = 256;
-  for (auto [name, value] :
-       {std::pair("points", points),
-        {"rows", rows},
-        {"lines", lines},
-        {"threads", threads}})
+  for (auto [name, value] : {std::pair("points", points),
+                             {"rows", rows},
+                             {"lines", lines},
+                             {"threads", threads}})
     if (value < 1)
       return emitError() << "window_schedule_c1: " << name
                          << " must be at least 1, not " << value;

@@ -90,6 +90,13 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
       return fail("the diagnostic does not name a legal schedule");
     return Verdict::Rejected;
   }
+  if (outcome.exited(1) &&
+      contains(testCase.text, "tessera.window_schedule") &&
+      contains(outcome.errors, "error: window_schedule_c")) {
+    if (!contains(outcome.errors, " must "))
+      return fail("the diagnostic does not name a legal number");
+    return Verdict::Rejected;
+  }
   // A function that a target does not have, with what to use instead.
   if (outcome.exited(1) &&
       contains(outcome.errors, "of f64; compute it in f32"))

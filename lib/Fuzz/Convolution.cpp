@@ -78,6 +78,29 @@ static Value pad(Program &program, const Value &input,
   return result;
 }
 
+/// A schedule of a depthwise convolution or a pooling with the channels last, by
+/// draws of their own. Chips reject some of them.
+static std::string pickWindowSchedule(Program &program, const Form &form,
+                                      int64_t height, int64_t width) {
+  Rng own(Rng(program.rng).next(), 2);
+  if (std::string(form.output) != "n01c" || !own.chance(50))
+    return "";
+  auto pickDivisor = [&](int64_t extent, int64_t most) {
+    std::vector<int64_t> divisors;
+    for (int64_t d = 1; d <= std::min(extent, most); ++d)
+      if (extent % d == 0)
+        divisors.push_back(d);
+    return divisors[static_cast<size_t>(
+        own.below(static_cast<int64_t>(divisors.size())))];
+  };
+  int64_t rows = pickDivisor(width, 8), lines = pickDivisor(height, 8);
+  return "tessera.window_schedule = #tessera.window_schedule<points = " +
+         std::to_string(own.pick({1, 2, 2, 4})) +
+         ", rows = " + std::to_string(rows) +
+         ", lines = " + std::to_string(lines) +
+         ", threads = " + std::to_string(own.pick({32, 64, 128})) + ">";
+}
+
 /// A convolution or a pooling of that form.
 static Value makeWindowed(Program &program, const Form &form, bool isPooling,
                           const MatmulTypes &types) {
@@ -195,6 +218,11 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
       isPooling ? "" : pickSchedule(program, types, /*isStaged=*/true);
   if (!schedule.empty())
     attributes.push_back(schedule.substr(1, schedule.size() - 2));
+  else if (spatial == 2)
+    if (std::string window = pickWindowSchedule(program, form, sizes['0'],
+                                                sizes['1']);
+        !window.empty())
+      attributes.push_back(window);
   if (!attributes.empty())
     name += " {" + join(attributes) + "}";
   return program.structured(name, {image, weights}, result, sum);

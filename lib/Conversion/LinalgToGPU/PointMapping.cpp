@@ -209,7 +209,7 @@ std::optional<unsigned> PointMappings::findDims() {
 }
 
 /// Chooses a block of rows and lines for a depthwise convolution that moves by
-/// one element: the block that reads the fewest elements for each output, among
+/// one element or two: the block that reads the fewest elements for each output, among
 /// those whose sums and elements of a row fit into registers, and that leave
 /// threads to hide the latency of memory.
 bool PointMappings::chooseLines(int64_t total) {
@@ -217,8 +217,10 @@ bool PointMappings::chooseLines(int64_t total) {
   constexpr int64_t bits = 32, mostRows = 16, mostLines = 8, mostValues = 56,
                     threadsOfUnit = 384, mostPoints = 56, threads = 128;
   Block &body = *op.getBlock();
-  if (!hasLines || getSlidingStride(body, widest.rowDim) != 1 ||
-      getSlidingStride(body, widest.lineDim) != 1)
+  if (!hasLines)
+    return false;
+  int64_t stride = getSlidingStride(body, widest.lineDim);
+  if (stride > 2 || stride != getSlidingStride(body, widest.rowDim))
     return false;
   // The rows and the columns of the window.
   scf::ForOp outer = *body.getOps<scf::ForOp>().begin();
@@ -242,16 +244,19 @@ bool PointMappings::chooseLines(int64_t total) {
   for (int64_t lines = 2; lines <= mostLines; ++lines)
     for (int64_t rows = 1; rows <= mostRows; ++rows) {
       // All lines that read a row of the image have sums. The sums of a large
-      // window take too many registers in more than two lines.
-      int64_t columns = rows + width - 1,
+      // window take too many registers in more than two lines, and those of
+      // windows that overlap less gain too little.
+      int64_t columns = (rows - 1) * stride + width,
               values = points * (std::min(lines, height) * rows + columns);
       if (getLineExtent() % lines != 0 || getRowExtent(points) % rows != 0 ||
-          values > mostValues || (height > 3 && lines > 2) ||
+          values > mostValues || (height > 3 && (lines > 2 || stride > 1)) ||
+          (stride > 1 && lines > 2) ||
           points * rows * lines > mostPoints ||
           total / points / rows / lines < chip.processors * threadsOfUnit)
         continue;
-      double read = static_cast<double>(columns * (lines + height - 1)) /
-                    static_cast<double>(rows * lines);
+      double read =
+          static_cast<double>(columns * ((lines - 1) * stride + height)) /
+          static_cast<double>(rows * lines);
       if (fewest != 0 && read > fewest)
         continue;
       fewest = read;

@@ -29,6 +29,7 @@ for timeout in (8, 80, 800):
 else:
     sys.exit(f"it hangs without a fault: {rows}")
 assert run.returncode == 0 and len(others) >= 4, (run, rows)
+assert f"note: 64x64x64 f32 x f32 -> f32, {hung[0][0]}: it did not end within {timeout}" in run.stderr, run.stderr
 winner = next(line for line in run.stdout.splitlines() if ", by " in line)
 assert planted not in winner, winner
 print("hung:", hung[0][2])

@@ -273,3 +273,96 @@ func.func @lines(%image: memref<32x28x28x192xf16>, %filter: memref<3x3x192xf16>,
   }
   return
 }
+
+// -----
+
+// Windows that move by two share less.
+// CHECK-LABEL: func.func @two_apart
+// CHECK-NOT:       scf.for
+// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 2, rows = 4, lines = 2, threads = 128>
+func.func @two_apart(%image: memref<32x56x56x192xf16>, %filter: memref<3x3x192xf16>, %out: memref<32x28x28x192xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = arith.constant 3 : index
+  %last = arith.constant 55 : index
+  %none = arith.constant 0.0 : f16
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(n, h, w, c) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%out : memref<32x28x28x192xf16>) {
+  ^bb0(%o: f16):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %w = linalg.index 2 : index
+    %c = linalg.index 3 : index
+    %sum = scf.for %y = %c0 to %size step %c1 iter_args(%before = %zero) -> f32 {
+      %row = scf.for %x = %c0 to %size step %c1 iter_args(%partial = %before) -> f32 {
+        %i = affine.apply affine_map<(a)[b] -> (a + b * 2 - 1)>(%y)[%h]
+        %i0 = arith.maxsi %i, %c0 : index
+        %i1 = arith.minsi %i0, %last : index
+        %inRows = arith.cmpi eq, %i1, %i : index
+        %j = affine.apply affine_map<(a)[b] -> (a + b * 2 - 1)>(%x)[%w]
+        %j0 = arith.maxsi %j, %c0 : index
+        %j1 = arith.minsi %j0, %last : index
+        %inColumns = arith.cmpi eq, %j1, %j : index
+        %inside = arith.andi %inRows, %inColumns : i1
+        %e = memref.load %image[%n, %i1, %j1, %c] : memref<32x56x56x192xf16>
+        %e1 = arith.select %inside, %e, %none : f16
+        %f = memref.load %filter[%y, %x, %c] : memref<3x3x192xf16>
+        %a = arith.extf %e1 : f16 to f32
+        %b = arith.extf %f : f16 to f32
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %partial, %p : f32
+        scf.yield %s : f32
+      }
+      scf.yield %row : f32
+    }
+    %result = arith.truncf %sum : f32 to f16
+    linalg.yield %result : f16
+  }
+  return
+}
+
+// -----
+
+// Elements of 4 bytes have one line.
+// CHECK-LABEL: func.func @floats
+// CHECK-NOT:       scf.for
+// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 4, rows = 7, threads = 128>
+func.func @floats(%image: memref<32x28x28x192xf32>, %filter: memref<3x3x192xf32>, %out: memref<32x28x28x192xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = arith.constant 3 : index
+  %last = arith.constant 27 : index
+  %none = arith.constant 0.0 : f32
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(n, h, w, c) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%out : memref<32x28x28x192xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %w = linalg.index 2 : index
+    %c = linalg.index 3 : index
+    %sum = scf.for %y = %c0 to %size step %c1 iter_args(%before = %zero) -> f32 {
+      %row = scf.for %x = %c0 to %size step %c1 iter_args(%partial = %before) -> f32 {
+        %i = affine.apply affine_map<(a)[b] -> (a + b - 1)>(%y)[%h]
+        %i0 = arith.maxsi %i, %c0 : index
+        %i1 = arith.minsi %i0, %last : index
+        %inRows = arith.cmpi eq, %i1, %i : index
+        %j = affine.apply affine_map<(a)[b] -> (a + b - 1)>(%x)[%w]
+        %j0 = arith.maxsi %j, %c0 : index
+        %j1 = arith.minsi %j0, %last : index
+        %inColumns = arith.cmpi eq, %j1, %j : index
+        %inside = arith.andi %inRows, %inColumns : i1
+        %e = memref.load %image[%n, %i1, %j1, %c] : memref<32x28x28x192xf32>
+        %e1 = arith.select %inside, %e, %none : f32
+        %f = memref.load %filter[%y, %x, %c] : memref<3x3x192xf32>
+        %p = arith.mulf %e1, %f : f32
+        %s = arith.addf %partial, %p : f32
+        scf.yield %s : f32
+      }
+      scf.yield %row : f32
+    }
+    linalg.yield %sum : f32
+  }
+  return
+}

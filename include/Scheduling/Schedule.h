@@ -12,6 +12,8 @@
 
 namespace mlir::tessera {
 
+class ScheduleRankings;
+
 /// The most workgroups that a grid may have along y and z on every target.
 inline constexpr int64_t maxGridYZ = 65535;
 
@@ -44,9 +46,11 @@ inline constexpr int64_t partsOfK[] = {1,  2,  3,  4,  6,  8,
 /// If the epilogue reduces along N, tiles hold whole rows if possible.
 /// `prediction`, if given, receives the time that the chip's model predicts,
 /// the limiting resource, and the runner-up. It stays empty if the schedule was
-/// not chosen by estimated times.
+/// not chosen by estimated times. Rankings of schedules are taken from
+/// `rankings` and added to them, if given.
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip,
-                                std::string *prediction = nullptr);
+                                std::string *prediction = nullptr,
+                                ScheduleRankings *rankings = nullptr);
 
 /// The same by rules alone, without the model of RankSchedules.h.
 ScheduleAttr getScheduleByRules(ContractOp op, const Chip &chip,

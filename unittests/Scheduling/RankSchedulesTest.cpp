@@ -327,7 +327,9 @@ TEST_F(RankSchedulesTest, ImprovesOnRules) {
   for (ContractOp op : matmuls) {
     ScheduleAttr rules = getScheduleByRules(op, chip);
     std::string prediction;
-    ScheduleAttr choice = improveSchedule(op, chip, rules, &prediction);
+    ScheduleRankings rankings;
+    ScheduleAttr choice =
+        improveSchedule(op, chip, rules, &prediction, rankings);
     ASSERT_TRUE(choice);
     EXPECT_TRUE(getScheduleProblems(op, choice, chip).empty());
     // Tiles of f64 may be divided after it.

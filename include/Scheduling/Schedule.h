@@ -30,6 +30,20 @@ struct StagedTiles {
   int64_t outputBytes = 0;
 };
 
+/// The facts of a contraction that decide about its staged tiles.
+struct StagedLayout {
+  StagedLayout(ContractOp op, const MatrixForm &form);
+
+  /// The tiles that a schedule with `fields` stages on `chip`.
+  StagedTiles getTiles(const ScheduleFields &fields, const Chip &chip) const;
+
+  /// Whether lhs and rhs are column-major in memory.
+  std::array<bool, 2> isTransposed;
+  /// The bits of an element of lhs and rhs, of the output, and of a sum.
+  std::array<int64_t, 2> operandBits;
+  int64_t outputBits, sumBits;
+};
+
 /// The tiles that a schedule stages for `op` in its matrix form, on `chip`.
 StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
                            const ScheduleFields &fields, const Chip &chip);

@@ -132,6 +132,10 @@ struct ScheduleEstimate {
   double stores = 0, memory = 0, sums = 0;
 };
 
+/// The time of `estimateTime` alone, for comparisons of many schedules.
+double estimateNanoseconds(const ScheduleWork &work,
+                           const ScheduleRates &rates);
+
 /// The estimate by the rates alone.
 ScheduleEstimate estimateTime(const ScheduleWork &work,
                               const ScheduleRates &rates);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/ScheduleCheck.h"
@@ -301,6 +302,17 @@ void Checker::checkRegisters() {
 // The rest
 //===----------------------------------------------------------------------===//
 
+/// Whether dense rows of `length` elements can be swizzled, as by
+/// `getSwizzlePhases`, but without a type for each schedule.
+static bool canSwizzleRows(int64_t length, Type element) {
+  if (!element.isIntOrFloat())
+    return false;
+  constexpr int64_t narrowest = 4, widest = 128;
+  int64_t bits = element.getIntOrFloatBitWidth();
+  return bits >= narrowest && bits <= widest && llvm::isPowerOf2_64(bits) &&
+         getSwizzlePanelBytes(length * bits / 8) > 0;
+}
+
 void Checker::checkSwizzle() {
   if (!schedule.getSwizzle())
     return;
@@ -309,7 +321,7 @@ void Checker::checkSwizzle() {
     ArrayRef<int64_t> shape = side ? tiles.b : tiles.a;
     Type element = getElementTypeOrSelf(side ? op.getRhs().getType()
                                              : op.getLhs().getType());
-    if (getSwizzlePhases(MemRefType::get(shape, element)))
+    if (canSwizzleRows(shape[1], element))
       continue;
     report("schedule_c12",
            "swizzle requires rows of 32 or a multiple of 64 bytes, but "

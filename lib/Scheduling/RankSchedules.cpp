@@ -23,6 +23,7 @@
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #define DEBUG_TYPE "tessera-choose-schedule"
@@ -204,24 +205,66 @@ void SubgroupSchedules::list(Visit visit) {
         }
 }
 
-/// Drops all but the `most` schedules with the least `times`. The others keep
-/// their order, in which those of one tile are neighbors.
-static void keepFastest(size_t most, ArrayRef<double> times,
-                        std::vector<ScheduleFields> &schedules) {
-  if (schedules.size() <= most)
+namespace {
+/// Collects the schedules that take least time by the rates alone.
+class FastestByRates {
+public:
+  explicit FastestByRates(size_t most) : most(most) {
+    // Few contractions have more schedules.
+    constexpr size_t expected = 16384;
+    size_t room = std::min(most, expected / 2) * 2 + 2;
+    fields.reserve(room);
+    times.reserve(room);
+  }
+
+  void add(const ScheduleFields &schedule, double time);
+  /// Ends the collection: the fastest schedules in the order in which they were
+  /// added, so that those of one tile are neighbors.
+  void finish() {
+    if (fields.size() > most)
+      dropSlowest();
+  }
+
+  std::vector<ScheduleFields> fields;
+
+private:
+  void dropSlowest();
+
+  size_t most;
+  std::vector<double> times;
+  /// No schedule that takes as long is among the fastest, unless an earlier
+  /// one.
+  double limit = std::numeric_limits<double>::infinity();
+};
+} // namespace
+
+void FastestByRates::add(const ScheduleFields &schedule, double time) {
+  if (time >= limit)
     return;
-  std::vector<uint32_t> order(schedules.size());
+  fields.push_back(schedule);
+  times.push_back(time);
+  if (fields.size() / 2 > most)
+    dropSlowest();
+}
+
+void FastestByRates::dropSlowest() {
+  std::vector<uint32_t> order(fields.size());
   std::iota(order.begin(), order.end(), 0);
   auto isFaster = [&](uint32_t a, uint32_t b) {
     return std::pair(times[a], a) < std::pair(times[b], b);
   };
   auto last = order.begin() + static_cast<ptrdiff_t>(most);
   std::nth_element(order.begin(), last, order.end(), isFaster);
+  uint32_t first = *last;
+  limit = times[first];
   size_t count = 0;
-  for (uint32_t index = 0; index < schedules.size(); ++index)
-    if (isFaster(index, *last))
-      schedules[count++] = schedules[index];
-  schedules.resize(count);
+  for (uint32_t index = 0; index < order.size(); ++index)
+    if (std::pair(times[index], index) < std::pair(limit, first)) {
+      fields[count] = fields[index];
+      times[count++] = times[index];
+    }
+  fields.resize(count);
+  times.resize(count);
 }
 
 /// The schedules that trees of other fits refine at most.
@@ -276,15 +319,9 @@ static FittedSchedules fitBySubgroups(ContractOp op,
                                       const ScheduledMatmul &matmul,
                                       const Chip &chip, size_t most) {
   ++numFittedContractions;
-  std::vector<ScheduleFields> schedules;
-  // Few have more.
-  constexpr size_t expected = 16384;
-  schedules.reserve(expected);
-  std::vector<double> byRates;
-  byRates.reserve(expected);
+  FastestByRates fastest(most);
   auto add = [&](const ScheduleFields &fields, const ScheduleWork &work) {
-    schedules.push_back(fields);
-    byRates.push_back(estimateTime(work, *chip.model.schedules).time);
+    fastest.add(fields, estimateNanoseconds(work, *chip.model.schedules));
   };
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
@@ -295,8 +332,8 @@ static FittedSchedules fitBySubgroups(ContractOp op,
       SubgroupSchedules(matmul, chip, base, builder.wantsStagedOutput())
           .list(add);
   }
-  keepFastest(most, byRates, schedules);
-  return fitSchedules(matmul, std::move(schedules), chip);
+  fastest.finish();
+  return fitSchedules(matmul, std::move(fastest.fields), chip);
 }
 
 /// The schedules of `op` by groups of subgroups.

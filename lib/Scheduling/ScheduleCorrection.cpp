@@ -250,17 +250,10 @@ private:
     std::memcpy(&column, &values[tree.features[level]][first], sizeof(column));
     return column > tree.thresholds[level];
   }
-  /// Adds `getLeaves`, of the first schedule of a vector, to all `sums`.
-  template <typename Leaves> void add(Sums &sums, Leaves getLeaves) const {
-    for (size_t first = 0; first < numLanes; first += lanes) {
-      Integers sum;
-      std::memcpy(&sum, &sums[first], sizeof(sum));
-      sum += getLeaves(first);
-      std::memcpy(&sums[first], &sum, sizeof(sum));
-    }
-  }
-  void addTree(const CorrectionTree &tree, const Answers &answers,
-               Sums &sums) const;
+  /// Adds the leaves of a tree with so many open questions.
+  template <size_t numOpen>
+  void addLeaves(const CorrectionTree &tree, const Answers &answers,
+                 Sums &sums) const;
 
   std::array<std::array<float, size>, numScheduleFeatures> values{};
   std::array<Range, numScheduleFeatures> ranges{};
@@ -331,40 +324,49 @@ FeatureBlock::getAnswers(const CorrectionTree &tree) const {
   return answers;
 }
 
-void FeatureBlock::addTree(const CorrectionTree &tree, const Answers &answers,
-                           Sums &sums) const {
-  // Few answers select a leaf by its differences from others, without a load
-  // for each schedule.
-  size_t first = answers.open[0], second = answers.open[1];
-  auto getLeaf = [&](size_t yes) -> int32_t {
-    return tree.leaves[answers.leaf | yes];
-  };
-  int32_t none = getLeaf(0), ofFirst = getLeaf(getBit(first)) - none;
-  if (answers.numOpen == 1) {
-    add(sums,
-        [&](size_t at) { return none + (compare(tree, first, at) & ofFirst); });
-    return;
+/// The sum of the terms of all sets of questions that have the answer yes. The
+/// bits of a term's index are the questions of its set.
+template <size_t count>
+__attribute__((always_inline)) static inline Integers
+sumTerms(const std::array<Integers, count> &isYes, const int32_t *terms) {
+  Integers sum = {};
+  sum += terms[0];
+  if constexpr (count > 0) {
+    std::array<Integers, count - 1> others;
+    std::copy_n(isYes.begin(), count - 1, others.begin());
+    sum = sumTerms(others, terms) +
+          (isYes[count - 1] &
+           sumTerms(others, terms + (size_t(1) << (count - 1))));
   }
-  int32_t ofSecond = getLeaf(getBit(second)) - none,
-          ofBoth = getLeaf(getBit(first) | getBit(second)) - none - ofFirst -
-                   ofSecond;
-  if (answers.numOpen == 2) {
-    add(sums, [&](size_t at) {
-      Integers one = compare(tree, first, at),
-               other = compare(tree, second, at);
-      return none + (one & ofFirst) + (other & ofSecond) +
-             (one & other & ofBoth);
-    });
-    return;
+  return sum;
+}
+
+template <size_t numOpen>
+void FeatureBlock::addLeaves(const CorrectionTree &tree, const Answers &answers,
+                             Sums &sums) const {
+  // A leaf is the sum of the terms of all subsets of its answers, which needs
+  // no load for each schedule.
+  std::array<int32_t, size_t(1) << numOpen> terms;
+  for (size_t set = 0; set < terms.size(); ++set) {
+    size_t leaf = answers.leaf;
+    for (size_t i = 0; i < numOpen; ++i)
+      if (set >> i & 1)
+        leaf |= getBit(answers.open[i]);
+    terms[set] = tree.leaves[leaf];
   }
-  add(sums, [&](size_t at) {
-    Integers leaves = {};
-    for (size_t level : ArrayRef(answers.open).take_front(answers.numOpen))
-      leaves |= compare(tree, level, at) & static_cast<int32_t>(getBit(level));
-    for (size_t lane = 0; lane < lanes; ++lane)
-      leaves[lane] = getLeaf(static_cast<size_t>(leaves[lane]));
-    return leaves;
-  });
+  for (size_t bit = 1; bit < terms.size(); bit *= 2)
+    for (size_t set = 0; set < terms.size(); ++set)
+      if (set & bit)
+        terms[set] -= terms[set - bit];
+  for (size_t first = 0; first < numLanes; first += lanes) {
+    std::array<Integers, numOpen> isYes;
+    for (size_t i = 0; i < numOpen; ++i)
+      isYes[i] = compare(tree, answers.open[i], first);
+    Integers sum;
+    std::memcpy(&sum, &sums[first], sizeof(sum));
+    sum += sumTerms(isYes, terms.data());
+    std::memcpy(&sums[first], &sum, sizeof(sum));
+  }
 }
 
 void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const {
@@ -372,10 +374,22 @@ void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const {
   int32_t ofAll = 0;
   for (const CorrectionTree &tree : trees) {
     Answers answers = getAnswers(tree);
-    if (answers.numOpen == 0)
+    switch (answers.numOpen) {
+    case 0:
       ofAll += tree.leaves[answers.leaf];
-    else
-      addTree(tree, answers, sums);
+      break;
+    case 1:
+      addLeaves<1>(tree, answers, sums);
+      break;
+    case 2:
+      addLeaves<2>(tree, answers, sums);
+      break;
+    case 3:
+      addLeaves<3>(tree, answers, sums);
+      break;
+    default:
+      addLeaves<CorrectionTree::depth>(tree, answers, sums);
+    }
   }
   for (int32_t &sum : sums)
     sum += ofAll;

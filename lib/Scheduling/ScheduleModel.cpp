@@ -281,6 +281,13 @@ public:
   }
   double getRounds() const;
   double getSums() const;
+  /// All of memory, for the busy SMs.
+  double getMemory() const {
+    double busy = std::min(work.units, work.processors);
+    return work.bytes / std::min(rates.memory, busy * rates.processorMemory);
+  }
+  /// The time of everything, given that of all rounds.
+  double getAll(double ofRounds) const;
 
 private:
   const ScheduleWork &work;
@@ -346,12 +353,27 @@ double WorkTimes::getSums() const {
   return 0;
 }
 
+double WorkTimes::getAll(double ofRounds) const {
+  double time = rates.start + addLimits({ofRounds, getMemory()}) + getSums();
+  if (work.isClustered)
+    time *= rates.sharing;
+  if (work.copies > 0)
+    time += work.copies * rates.copyStart + work.copiedBytes / rates.copied +
+            work.transposedElements / rates.transposed;
+  return time;
+}
+
+double mlir::tessera::estimateNanoseconds(const ScheduleWork &work,
+                                          const ScheduleRates &rates) {
+  WorkTimes times(work, rates);
+  return times.getAll(times.getRounds());
+}
+
 ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
                                              const ScheduleRates &rates) {
   WorkTimes times(work, rates);
   ScheduleEstimate estimate;
-  double busy = std::min(work.units, work.processors),
-         turns = std::ceil(work.units / work.processors),
+  double turns = std::ceil(work.units / work.processors),
          together = work.isPersistent ? 1.0 : std::min(work.resident, turns);
   estimate.rounds =
       work.isPersistent
@@ -361,18 +383,10 @@ ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
   for (double &limit : estimate.limits)
     limit *= estimate.rounds * work.steps;
   estimate.stores = estimate.rounds * times.getStores(together);
-  estimate.memory =
-      work.bytes / std::min(rates.memory, busy * rates.processorMemory);
+  estimate.memory = times.getMemory();
   estimate.sums = times.getSums();
   double all = times.getRounds();
-  estimate.time =
-      rates.start + addLimits({all, estimate.memory}) + estimate.sums;
-  if (work.isClustered)
-    estimate.time *= rates.sharing;
-  if (work.copies > 0)
-    estimate.time += work.copies * rates.copyStart +
-                     work.copiedBytes / rates.copied +
-                     work.transposedElements / rates.transposed;
+  estimate.time = times.getAll(all);
   estimate.limit =
       rates.start > std::max(all, estimate.memory) ? "the kernel's start"
       : estimate.memory > all                      ? "memory"

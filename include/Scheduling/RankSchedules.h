@@ -14,7 +14,6 @@
 
 #include <deque>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace mlir::tessera {

@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #define DEBUG_TYPE "tessera-choose-schedule"
 
@@ -164,6 +165,7 @@ void SubgroupSchedules::listSteps(ScheduleFields fields, Visit visit) const {
         break;
       fields.splitK = parts;
       fields.stageOutput = stagesOutput && parts == 1;
+      std::optional<ScheduleWork> work;
       for (int64_t stages : {1, 2, 3, 4, 5, 6, 8}) {
         if ((stages > 1 && stages > int64_t(llvm::divideCeil(steps, parts))) ||
             double(stages * k) * bytes > double(chip.workgroupMemoryBytes) ||
@@ -173,10 +175,13 @@ void SubgroupSchedules::listSteps(ScheduleFields fields, Visit visit) const {
         if (stages == 1 && !isHeld() && llvm::divideCeil(steps, parts) > 1)
           continue;
         fields.stages = stages;
-        ScheduleWork work = describeWork(matmul, fields, chip);
-        if (work.accesses <= mostAccesses * work.threads &&
-            work.heldAccesses <= mostHeldAccesses * work.threads)
-          visit(fields, work);
+        if (work)
+          changeStages(*work, matmul, fields, chip);
+        else
+          work = describeWork(matmul, fields, chip);
+        if (work->accesses <= mostAccesses * work->threads &&
+            work->heldAccesses <= mostHeldAccesses * work->threads)
+          visit(fields, *work);
       }
     }
   }

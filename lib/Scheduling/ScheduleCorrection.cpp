@@ -232,8 +232,8 @@ private:
   using Range = std::array<float, 2>;
   Range getRange(size_t feature) const;
 
-  /// What the schedules' answers to a tree's questions have in common. Most
-  /// schedules of a block have the same tile, and with it the same answers to
+  /// The common answers of a block's schedules to the questions of a tree. Most
+  /// of these schedules have the same tile, and with it the same answers to
   /// many questions.
   struct Answers {
     /// The leaf of a schedule that answers no to all of the open questions:

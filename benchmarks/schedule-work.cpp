@@ -126,32 +126,57 @@ static llvm::Error read(StringRef path, MLIRContext &context,
   return llvm::Error::success();
 }
 
-/// The chip with the memory of a device.
+/// The chip with the memory of a device; null if that is the memory to which
+/// the rates were fitted.
 static std::unique_ptr<Chip> adapt(const Chip &chip, StringRef device) {
-  auto adapted = std::make_unique<Chip>(chip);
   constexpr double ofNanosecond = 1000;
-  if (const DeviceSheet *sheet = findSheet(chip, device))
-    adapted->model.schedules =
-        scaleMemory(*chip.model.schedules, ofNanosecond * sheet->memory);
+  const DeviceSheet *sheet = findSheet(chip, device);
+  if (!sheet ||
+      ofNanosecond * sheet->memory == chip.model.schedules->memoryOfSheet)
+    return nullptr;
+  auto adapted = std::make_unique<Chip>(chip);
+  adapted->model.schedules =
+      scaleMemory(*chip.model.schedules, ofNanosecond * sheet->memory);
   return adapted;
 }
 
-/// The choices by rules and of the compiler, where operands are copied before
-/// if that pays.
-static std::pair<ScheduleAttr, ScheduleAttr> getChoices(Task &task,
-                                                        const Chip &chip) {
+namespace {
+/// The choices by rules and of the compiler.
+using Choices = std::pair<ScheduleAttr, ScheduleAttr>;
+
+/// Chooses schedules as `tessera-choose-schedule` does, for a chip that may
+/// have the memory of another device.
+struct ChoosePass
+    : public PassWrapper<ChoosePass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChoosePass)
+
+  ChoosePass(const Chip &chip, Choices &choices)
+      : chip(chip), choices(choices) {}
+  ChoosePass(const ChoosePass &other) = default;
+
+  void runOnOperation() override {
+    auto &rankings = getAnalysis<ScheduleRankings>();
+    getOperation()->walk([&](ContractOp op) {
+      choices.first = getScheduleByRules(op, chip);
+      choices.second =
+          getDefaultSchedule(op, chip, /*prediction=*/nullptr, &rankings);
+    });
+  }
+
+  const Chip &chip;
+  Choices &choices;
+};
+} // namespace
+
+/// The choices where operands are copied before if that pays.
+static Choices getChoices(Task &task, const Chip &chip) {
   OwningOpRef<ModuleOp> copy(task.module->clone());
   attachChip(*copy, chip);
+  Choices choices;
   PassManager pm(copy->getContext());
   pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
-  if (failed(pm.run(*copy)))
-    return {};
-  std::pair<ScheduleAttr, ScheduleAttr> choices;
-  copy->walk([&](ContractOp op) {
-    choices.first = getScheduleByRules(op, chip);
-    choices.second = getDefaultSchedule(op, chip);
-  });
-  return choices;
+  pm.addNestedPass<func::FuncOp>(std::make_unique<ChoosePass>(chip, choices));
+  return succeeded(pm.run(*copy)) ? choices : Choices();
 }
 
 static void writeRecord(json::OStream &os, const ScheduledMatmul &matmul,
@@ -315,9 +340,10 @@ int main(int argc, char **argv) {
           findChip(getText(first, "target"), getText(first, "chip"));
       if (!found || !canRankSchedules(task.op, *found))
         continue;
-      std::unique_ptr<Chip> chip = adapt(*found, getText(first, "device"));
-      ScheduledMatmul matmul(task.op, *chip);
-      std::pair<ScheduleAttr, ScheduleAttr> choices = getChoices(task, *chip);
+      std::unique_ptr<Chip> adapted = adapt(*found, getText(first, "device"));
+      const Chip &chip = adapted ? *adapted : *found;
+      ScheduledMatmul matmul(task.op, chip);
+      Choices choices = getChoices(task, chip);
       os.object([&] {
         os.attribute("key", key);
         os.attribute("description", task.description);
@@ -325,10 +351,10 @@ int main(int argc, char **argv) {
           ScheduleFields fields;
           fields.workgroup = fields.subgroup = {1, 1};
           fields.k = fields.kFragment = 1;
-          ScheduleWork work = describeWork(matmul, fields, *chip);
+          ScheduleWork work = describeWork(matmul, fields, chip);
           for (const ScheduleFeature &feature : describeFeatures(
                    matmul, fields, work,
-                   estimateTime(work, *chip->model.schedules), *chip))
+                   estimateTime(work, *chip.model.schedules), chip))
             os.value(feature.name);
         });
         os.attribute("isChanged", choices.first != choices.second);
@@ -340,12 +366,12 @@ int main(int argc, char **argv) {
           os.attribute("byRules", texts[0]);
           os.attribute("choice", texts[1]);
           os.attributeArray("candidates",
-                            [&] { writeCandidates(os, *floats, task, *chip); });
+                            [&] { writeCandidates(os, *floats, task, chip); });
         }
         os.attributeArray("records", [&] {
           for (const json::Object &record : task.records)
-            writeRecord(os, matmul, record, *chip,
-                        chip->model.schedules->memory /
+            writeRecord(os, matmul, record, chip,
+                        chip.model.schedules->memory /
                             found->model.schedules->memory,
                         choices.first, choices.second, context);
         });

@@ -12,6 +12,8 @@
 
 namespace mlir::tessera {
 
+class ScheduleRankings;
+
 /// The most workgroups that a grid may have along y and z on every target.
 inline constexpr int64_t maxGridYZ = 65535;
 
@@ -26,6 +28,20 @@ struct StagedTiles {
   /// The size of the output's tile, in bytes. 0 if it is not staged in
   /// workgroup memory.
   int64_t outputBytes = 0;
+};
+
+/// The facts of a contraction that decide about its staged tiles.
+struct StagedLayout {
+  StagedLayout(ContractOp op, const MatrixForm &form);
+
+  /// The tiles that a schedule with `fields` stages on `chip`.
+  StagedTiles getTiles(const ScheduleFields &fields, const Chip &chip) const;
+
+  /// Whether lhs and rhs are column-major in memory.
+  std::array<bool, 2> isTransposed;
+  /// The bits of an element of lhs and rhs, of the output, and of a sum.
+  std::array<int64_t, 2> operandBits;
+  int64_t outputBits, sumBits;
 };
 
 /// The tiles that a schedule stages for `op` in its matrix form, on `chip`.
@@ -44,9 +60,11 @@ inline constexpr int64_t partsOfK[] = {1,  2,  3,  4,  6,  8,
 /// If the epilogue reduces along N, tiles hold whole rows if possible.
 /// `prediction`, if given, receives the time that the chip's model predicts,
 /// the limiting resource, and the runner-up. It stays empty if the schedule was
-/// not chosen by estimated times.
+/// not chosen by estimated times. Rankings of schedules are taken from
+/// `rankings` and added to them, if given.
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip,
-                                std::string *prediction = nullptr);
+                                std::string *prediction = nullptr,
+                                ScheduleRankings *rankings = nullptr);
 
 /// The same by rules alone, without the model of RankSchedules.h.
 ScheduleAttr getScheduleByRules(ContractOp op, const Chip &chip,

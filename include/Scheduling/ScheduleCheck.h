@@ -61,20 +61,32 @@ RegisterEstimate estimateRegisters(ContractOp op, ScheduleAttr schedule,
                                    const Chip &chip,
                                    const MatrixInstruction &row);
 
+/// The facts of a contraction that constrain its schedules.
+struct CheckedContraction {
+  CheckedContraction(ContractOp op, const Chip &chip);
+
+  ContractOp op;
+  const Chip &chip;
+  MatrixForm form;
+  /// M, N and K, and the number of matrices.
+  std::array<int64_t, 3> extents;
+  int64_t matrices;
+  /// See `getLargestStep`.
+  int64_t largestStep;
+  StagedLayout layout;
+};
+
 /// Checks several schedules of one contraction, and derives what depends on the
 /// contraction alone once.
 class ScheduleChecker {
 public:
-  ScheduleChecker(ContractOp op, const Chip &chip)
-      : op(op), chip(chip), form(getMatrixForm(op)) {}
+  ScheduleChecker(ContractOp op, const Chip &chip) : contraction(op, chip) {}
   /// See `getScheduleProblems`.
   SmallVector<ScheduleProblem> getProblems(ScheduleAttr schedule);
   bool isLegal(ScheduleAttr schedule) { return getProblems(schedule).empty(); }
 
 private:
-  ContractOp op;
-  const Chip &chip;
-  MatrixForm form;
+  CheckedContraction contraction;
   /// The permitted instructions, by their number of subgroups.
   llvm::SmallMapVector<int64_t, SmallVector<const MatrixInstruction *>, 4> rows;
 };

@@ -102,10 +102,17 @@ struct ScheduleWork {
   double sums = 0, sumsOfTile = 0;
   double bytes = 0;
   double copies = 0, copiedBytes = 0, transposedElements = 0;
+  /// The bytes of a stage of both tiles, and the registers of a thread.
+  double staged = 0, registers = 0;
 };
 
 ScheduleWork describeWork(const ScheduledMatmul &matmul,
                           const ScheduleFields &fields, const Chip &chip);
+
+/// Changes `work` to that of `fields`, which differ from its schedule by the
+/// number of stages alone.
+void changeStages(ScheduleWork &work, const ScheduledMatmul &matmul,
+                  const ScheduleFields &fields, const Chip &chip);
 
 /// The limits of the steps of an SM.
 enum class StepLimit {
@@ -131,6 +138,10 @@ struct ScheduleEstimate {
   std::array<double, numStepLimits> limits{};
   double stores = 0, memory = 0, sums = 0;
 };
+
+/// The time of `estimateTime` alone, for comparisons of many schedules.
+double estimateNanoseconds(const ScheduleWork &work,
+                           const ScheduleRates &rates);
 
 /// The estimate by the rates alone.
 ScheduleEstimate estimateTime(const ScheduleWork &work,

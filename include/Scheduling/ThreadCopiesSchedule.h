@@ -17,7 +17,8 @@ namespace mlir::tessera {
 /// one with aligned copies of its operands and the kernel that makes these.
 /// Null otherwise, or if the model of schedules expects another one to take
 /// less time.
-ScheduleAttr getThreadCopiesSchedule(ContractOp op, const Chip &chip);
+ScheduleAttr getThreadCopiesSchedule(ContractOp op, const Chip &chip,
+                                     ScheduleRankings &rankings);
 
 } // namespace mlir::tessera
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Swizzle.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/ScheduleCheck.h"
@@ -21,10 +22,10 @@ namespace {
 /// constraint.
 class Checker {
 public:
-  Checker(ContractOp op, const MatrixForm &form,
-          ArrayRef<const MatrixInstruction *> rows, ScheduleAttr schedule,
-          const Chip &chip)
-      : op(op), form(form), schedule(schedule), chip(chip),
+  Checker(const CheckedContraction &contraction,
+          ArrayRef<const MatrixInstruction *> rows, ScheduleAttr schedule)
+      : contraction(contraction), op(contraction.op), form(contraction.form),
+        schedule(schedule), chip(contraction.chip),
         tile{schedule.getSubgroup()[0] / schedule.getVthread()[0],
              schedule.getSubgroup()[1] / schedule.getVthread()[1]},
         rows(rows) {
@@ -83,6 +84,11 @@ private:
     problems.push_back(std::move(problem));
   }
 
+  StagedTiles getTiles() const {
+    return contraction.layout.getTiles(schedule.getFields(), chip);
+  }
+
+  const CheckedContraction &contraction;
   ContractOp op;
   const MatrixForm &form;
   ScheduleAttr schedule;
@@ -212,7 +218,7 @@ void Checker::checkThreads() {
 }
 
 void Checker::checkWorkgroupMemory() {
-  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  StagedTiles tiles = getTiles();
   int64_t bytes = tiles.bytes + tiles.outputBytes;
   if (bytes > chip.workgroupMemoryBytes)
     report("schedule_c9",
@@ -296,15 +302,26 @@ void Checker::checkRegisters() {
 // The rest
 //===----------------------------------------------------------------------===//
 
+/// Whether dense rows of `length` elements can be swizzled, as by
+/// `getSwizzlePhases`, but without a type for each schedule.
+static bool canSwizzleRows(int64_t length, Type element) {
+  if (!element.isIntOrFloat())
+    return false;
+  constexpr int64_t narrowest = 4, widest = 128;
+  int64_t bits = element.getIntOrFloatBitWidth();
+  return bits >= narrowest && bits <= widest && llvm::isPowerOf2_64(bits) &&
+         getSwizzlePanelBytes(length * bits / 8) > 0;
+}
+
 void Checker::checkSwizzle() {
   if (!schedule.getSwizzle())
     return;
-  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  StagedTiles tiles = getTiles();
   for (unsigned side : {0, 1}) {
     ArrayRef<int64_t> shape = side ? tiles.b : tiles.a;
     Type element = getElementTypeOrSelf(side ? op.getRhs().getType()
                                              : op.getLhs().getType());
-    if (getSwizzlePhases(MemRefType::get(shape, element)))
+    if (canSwizzleRows(shape[1], element))
       continue;
     report("schedule_c12",
            "swizzle requires rows of 32 or a multiple of 64 bytes, but "
@@ -319,7 +336,7 @@ void Checker::checkSwizzle() {
 }
 
 void Checker::checkSplitK() {
-  int64_t k = getStaticExtents(op, form)[2];
+  int64_t k = contraction.extents[2];
   if (schedule.getSplitK() == 1 || ShapedType::isDynamic(k))
     return;
   int64_t steps = llvm::divideCeil(k, schedule.getK());
@@ -369,7 +386,7 @@ void Checker::checkGathers() {
 }
 
 void Checker::checkSteps() {
-  int64_t longest = getLargestStep(op, form), k = schedule.getK();
+  int64_t longest = contraction.largestStep, k = schedule.getK();
   if (longest == 0)
     return;
   if (longest % k && k % longest)
@@ -462,7 +479,8 @@ void Checker::checkGroup() {
                     "subgroupsPerFragment = 1",
              {Field::SubgroupsPerFragment, Field::SubgroupM, Field::SubgroupN,
               Field::KFragment});
-    else if (!hasOrder(op, form, side, *instruction))
+    else if (!instruction->anyOrder &&
+             contraction.layout.isTransposed[side] != (side == 1))
       report("schedule_c19",
              text +
                  (side ? " in column-major order, but it is row-major"
@@ -509,13 +527,7 @@ bool Checker::hasLayoutOfShare(int64_t columns) {
 void Checker::checkCluster() {
   if (!schedule.addsInCluster())
     return;
-  int64_t parts = schedule.getSplitK(), batches = 1;
-  bool known = true;
-  for (unsigned d : form.batch) {
-    int64_t extent = getStaticExtent(op, d);
-    known &= !ShapedType::isDynamic(extent);
-    batches *= extent;
-  }
+  int64_t parts = schedule.getSplitK(), batches = contraction.matrices;
   std::string why;
   if (parts > chip.clusterWorkgroups)
     why = chip.clusterWorkgroups == 1
@@ -546,7 +558,7 @@ void Checker::checkCluster() {
   else if (getElementBits(op.getAccumulatorType()) != 32)
     why = "sums of " + debugString(op.getAccumulatorType()) +
           " do not have 32 bits";
-  else if (!known || batches * parts > maxGridYZ)
+  else if (ShapedType::isDynamic(batches) || batches * parts > maxGridYZ)
     why = "the parts of all batches exceed the size of the grid";
   if (!why.empty())
     report("schedule_c21", "splitKReduction = cluster, but " + why,
@@ -580,7 +592,7 @@ void Checker::checkSharedTiles() {
     why = "raster = " + std::to_string(schedule.getRaster()) +
           " is not a multiple of the cluster size along M, " +
           std::to_string(cluster[0]);
-  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  StagedTiles tiles = getTiles();
   for (unsigned side : {0, 1}) {
     if (!why.empty())
       break;
@@ -620,7 +632,7 @@ void Checker::checkBatches() {
             Field::SplitKReduction});
     return;
   }
-  int64_t count = getLinearExtent(op, form.batch);
+  int64_t count = contraction.matrices;
   if (ShapedType::isDynamic(count) || schedule.getBatches() <= count ||
       count == 0)
     return;
@@ -630,15 +642,23 @@ void Checker::checkBatches() {
          {Field::Batches, Field::SubgroupBatches}, /*isLimit=*/true);
 }
 
+CheckedContraction::CheckedContraction(ContractOp op, const Chip &chip)
+    : op(op), chip(chip), form(getMatrixForm(op)),
+      extents(getStaticExtents(op, form)),
+      matrices(getLinearExtent(op, form.batch)),
+      largestStep(getLargestStep(op, form)), layout(op, form) {}
+
 SmallVector<ScheduleProblem>
 ScheduleChecker::getProblems(ScheduleAttr schedule) {
   int64_t group = schedule.getSubgroupsPerFragment();
   auto found = rows.find(group);
   if (found == rows.end())
     found =
-        rows.insert({group, getPermittedInstructions(op, form, chip, group)})
+        rows.insert({group,
+                     getPermittedInstructions(contraction.op, contraction.form,
+                                              contraction.chip, group)})
             .first;
-  return Checker(op, form, found->second, schedule, chip).run();
+  return Checker(contraction, found->second, schedule).run();
 }
 
 SmallVector<ScheduleProblem>

@@ -8,6 +8,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Scheduling/AttentionSchedule.h"
 #include "Scheduling/Passes.h"
+#include "Scheduling/RankSchedules.h"
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/TuningTask.h"
 #include "TargetInfo/Chip.h"
@@ -63,6 +64,7 @@ public:
     std::string prediction;
   };
 
+  explicit DefaultSchedules(ScheduleRankings &rankings) : rankings(rankings) {}
   ~DefaultSchedules() {
     for (auto &[op, chip, choice] : known)
       op->erase();
@@ -79,12 +81,14 @@ public:
         return choice;
       }
     Choice choice;
-    choice.schedule = getDefaultSchedule(op, chip, &choice.prediction);
+    choice.schedule =
+        getDefaultSchedule(op, chip, &choice.prediction, &rankings);
     return std::get<Choice>(
         known.emplace_back(op->clone(), &chip, std::move(choice)));
   }
 
 private:
+  ScheduleRankings &rankings;
   /// Copies without a schedule.
   std::deque<std::tuple<Operation *, const Chip *, Choice>> known;
 };
@@ -101,7 +105,7 @@ struct TesseraChooseSchedulePass
         op->emitWarning() << "schedule has no effect: this op is not lowered "
                              "to tessera.contract";
     });
-    DefaultSchedules defaults;
+    DefaultSchedules defaults(getAnalysis<ScheduleRankings>());
     auto choose = [&](ContractOp op, const Chip &chip) {
       if (op.getScheduleAttr() && isTuned(op))
         if (auto problems = getScheduleProblems(op, op.getScheduleAttr(), chip);

@@ -471,19 +471,24 @@ static ScheduleAttr divideChosenTile(ContractOp op, const Chip &chip,
 }
 
 ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op, const Chip &chip,
-                                               std::string *prediction) {
+                                               std::string *prediction,
+                                               ScheduleRankings *rankings) {
+  std::optional<ScheduleRankings> own;
+  if (!rankings)
+    rankings = &own.emplace();
   // The model was not fitted to tiles of few columns.
   if (ScheduleAttr schedule = getFewColumnsSchedule(op, chip))
     return schedule;
   // Nor was it fitted to groups of subgroups whose threads copy rows.
-  if (ScheduleAttr schedule = getThreadCopiesSchedule(op, chip))
+  if (ScheduleAttr schedule = getThreadCopiesSchedule(op, chip, *rankings))
     return schedule;
   std::string byRules;
   ScheduleAttr rules =
       getScheduleByRules(op, chip, prediction ? &byRules : nullptr);
   if (prediction)
     *prediction = byRules;
-  ScheduleAttr improved = improveSchedule(op, chip, rules, prediction);
+  ScheduleAttr improved =
+      improveSchedule(op, chip, rules, prediction, *rankings);
   if (!improved)
     return improved;
   if (ScheduleAttr wave =

@@ -27,10 +27,13 @@
 #include "Target/NVIDIA/BulkCopies.h"
 #include "Target/NVIDIA/BulkWindows.h"
 #include "TargetInfo/Chip.h"
+#include "TargetInfo/Nearest.h"
 
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/Support/Format.h"
 
 #include <cmath>
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -100,6 +103,11 @@ private:
   int64_t getStep(const ScheduleDefaults &tiling);
   /// Whether all that is gathered with this step is.
   bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
+  /// Whether TMA loads tiles of `rows` by `k` of a gathered operand.
+  bool matchesBulkWindow(unsigned side, int64_t rows, int64_t k);
+  /// The instruction of `tiling` with steps of `k` elements; null if there is
+  /// none.
+  const MatrixInstruction *select(const ScheduleDefaults &tiling, int64_t k);
   SmallVector<std::array<int64_t, 2>> getClusters(int64_t parts);
   /// Whether the registers of a lane have no room for the vectors along N that
   /// the epilogue reads, besides the sums.
@@ -116,7 +124,14 @@ private:
   const Chip &chip;
   const MatrixForm &form;
   ScheduleChecker checker;
+  StagedLayout layout;
   Problem problem;
+  /// The matmul of an instruction, except its shape.
+  MatmulForm instruction;
+  /// The windows of the operands; null for matrices.
+  std::array<WindowAttr, 2> windows;
+  /// The known results of `matchesBulkWindow`: tilings have few shapes.
+  std::map<std::array<int64_t, 3>, bool> bulkWindows;
 };
 
 } // namespace
@@ -124,7 +139,11 @@ private:
 GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                            const MatrixForm &form,
                            const std::array<int64_t, 3> &extents)
-    : op(op), chip(chip), form(form), checker(op, chip) {
+    : op(op), chip(chip), form(form), checker(op, chip), layout(op, form),
+      instruction{debugString(op.getFactorType(0)),
+                  debugString(op.getFactorType(1)),
+                  debugString(op.getAccumulatorType()), op.getPrecision()} {
+  instruction.anyUnsigned = op.getUnsignedA() || op.getUnsignedB();
   // Dynamic extents are treated as large.
   constexpr int64_t large = 8192;
   auto known = [&](int64_t extent) {
@@ -151,7 +170,8 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
   // if there are few channels.
   for (unsigned side : {0, 1}) {
     int64_t bytes = chip.model.lineBytes;
-    if (WindowAttr window = getWindow(op, form, side))
+    windows[side] = getWindow(op, form, side);
+    if (WindowAttr window = windows[side])
       bytes = std::gcd(bytes, window.getCols().back() * problem.operandBytes);
     problem.loadFactors[side] =
         hasRowsOfMultiple(op, side, bytes) ? 1 : chip.model.splitLines;
@@ -167,18 +187,32 @@ GroupTilings::countTiles(const ScheduleDefaults &tiling) {
   return {count(0), count(1), problem.batches};
 }
 
-bool GroupTilings::gathersInBulk(const ScheduleDefaults &tiling, int64_t k) {
-  for (unsigned side : {0, 1}) {
-    if (!form.gather[side])
-      continue;
+bool GroupTilings::matchesBulkWindow(unsigned side, int64_t rows, int64_t k) {
+  auto [known, isNew] = bulkWindows.try_emplace({side, rows, k}, false);
+  if (isNew && windows[side]) {
     auto image = cast<ShapedType>((side ? op.getRhs() : op.getLhs()).getType());
-    WindowAttr window = getWindow(op, form, side);
     std::string why;
-    if (!window ||
-        !matchBulkWindow(window, image, {tiling.workgroup[side], k}, chip, why))
-      return false;
+    known->second =
+        matchBulkWindow(windows[side], image, {rows, k}, chip, why).has_value();
   }
-  return true;
+  return known->second;
+}
+
+bool GroupTilings::gathersInBulk(const ScheduleDefaults &tiling, int64_t k) {
+  return llvm::all_of(llvm::seq(2u), [&](unsigned side) {
+    return !form.gather[side] ||
+           matchesBulkWindow(side, tiling.workgroup[side], k);
+  });
+}
+
+const MatrixInstruction *GroupTilings::select(const ScheduleDefaults &tiling,
+                                              int64_t k) {
+  instruction.m = tiling.subgroup[0];
+  instruction.n = tiling.subgroup[1];
+  instruction.k = k;
+  instruction.subgroups = tiling.group;
+  instruction.aInMemory = !loadsLhsToRegisters(op, form, chip, tiling.group);
+  return selectInstruction(chip, instruction);
 }
 
 int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
@@ -218,8 +252,8 @@ bool GroupTilings::suits(const ScheduleDefaults &tiling) {
 bool GroupTilings::hasWidePanels(const ScheduleDefaults &tiling) {
   constexpr int64_t widest = 128;
   int64_t bytes = tiling.workgroup[1] * problem.operandBytes;
-  return isStoredTransposed(op, form, 1) || bytes <= widest ||
-         bytes % widest == 0 || problem.extents[1] == tiling.workgroup[1];
+  return layout.isTransposed[1] || bytes <= widest || bytes % widest == 0 ||
+         problem.extents[1] == tiling.workgroup[1];
 }
 
 bool GroupTilings::fits(const ScheduleDefaults &tiling) {
@@ -233,12 +267,7 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
       loadsLhsToRegisters(op, form, chip, tiling.group))
     return false;
   int64_t k = getStep(tiling);
-  const MatrixInstruction *row = selectInstruction(
-      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
-      op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
-      /*why=*/nullptr, tiling.group,
-      /*aInMemory=*/!loadsLhsToRegisters(op, form, chip, tiling.group),
-      op.getUnsignedA() || op.getUnsignedB());
+  const MatrixInstruction *row = select(tiling, k);
   if (!row || row->sumsApart(op.getPrecision()) != tiling.sumsApart ||
       !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty())
@@ -343,7 +372,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
     fields.stageOutput = stageOutput;
     for (int64_t stages = most; stages >= std::min(most, least); --stages) {
       fields.stages = stages;
-      StagedTiles tiles = getStagedTiles(op, form, fields, chip);
+      StagedTiles tiles = layout.getTiles(fields, chip);
       if (tiles.bytes + outputTiles * tiles.outputBytes > room)
         continue;
       auto schedule = ScheduleAttr::get(op.getContext(), fields);
@@ -385,12 +414,7 @@ bool GroupTilings::loadsVectorsLate(const ScheduleDefaults &tiling,
                                     ScheduleAttr schedule) {
   if (!chip.bulkCopies || problem.vectorBytes == 0)
     return false;
-  const MatrixInstruction *row = selectInstruction(
-      chip, op.getFactorType(0), op.getFactorType(1), op.getAccumulatorType(),
-      op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1],
-      schedule.getK(), /*why=*/nullptr, tiling.group,
-      /*aInMemory=*/!loadsLhsToRegisters(op, form, chip, tiling.group),
-      op.getUnsignedA() || op.getUnsignedB());
+  const MatrixInstruction *row = select(tiling, schedule.getK());
   if (!row)
     return false;
   int64_t lanes = tiling.group * chip.subgroupSize,

@@ -13,18 +13,27 @@
 #include "Scheduling/ScheduleCheck.h"
 #include "Scheduling/ScheduleCorrection.h"
 
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #define DEBUG_TYPE "tessera-choose-schedule"
 
 STATISTIC(numRankedSchedules,
           "Number of schedules compared by estimated times");
+STATISTIC(numFittedContractions,
+          "Number of contractions whose schedules by single subgroups were "
+          "compared");
 STATISTIC(numCheckedSchedules, "Number of ranked schedules checked");
 
 using namespace mlir;
@@ -156,6 +165,7 @@ void SubgroupSchedules::listSteps(ScheduleFields fields, Visit visit) const {
         break;
       fields.splitK = parts;
       fields.stageOutput = stagesOutput && parts == 1;
+      std::optional<ScheduleWork> work;
       for (int64_t stages : {1, 2, 3, 4, 5, 6, 8}) {
         if ((stages > 1 && stages > int64_t(llvm::divideCeil(steps, parts))) ||
             double(stages * k) * bytes > double(chip.workgroupMemoryBytes) ||
@@ -165,10 +175,13 @@ void SubgroupSchedules::listSteps(ScheduleFields fields, Visit visit) const {
         if (stages == 1 && !isHeld() && llvm::divideCeil(steps, parts) > 1)
           continue;
         fields.stages = stages;
-        ScheduleWork work = describeWork(matmul, fields, chip);
-        if (work.accesses <= mostAccesses * work.threads &&
-            work.heldAccesses <= mostHeldAccesses * work.threads)
-          visit(fields, work);
+        if (work)
+          changeStages(*work, matmul, fields, chip);
+        else
+          work = describeWork(matmul, fields, chip);
+        if (work->accesses <= mostAccesses * work->threads &&
+            work->heldAccesses <= mostHeldAccesses * work->threads)
+          visit(fields, *work);
       }
     }
   }
@@ -197,25 +210,70 @@ void SubgroupSchedules::list(Visit visit) {
         }
 }
 
-/// Drops all but the `most` schedules with the least `times`. The others keep
-/// their order, in which those of one tile are neighbors.
-static void keepFastest(size_t most, ArrayRef<double> times,
-                        std::vector<ScheduleFields> &schedules) {
-  if (schedules.size() <= most)
+namespace {
+/// Collects the schedules that take least time by the rates alone.
+class FastestByRates {
+public:
+  explicit FastestByRates(size_t most) : most(most) {
+    // Few contractions have more schedules.
+    constexpr size_t expected = 16384;
+    size_t room = std::min(most, expected / 2) * 2 + 2;
+    fields.reserve(room);
+    times.reserve(room);
+  }
+
+  void add(const ScheduleFields &schedule, double time);
+  /// Ends the collection: the fastest schedules in the order in which they were
+  /// added, so that those of one tile are neighbors.
+  void finish() {
+    if (fields.size() > most)
+      dropSlowest();
+  }
+
+  std::vector<ScheduleFields> fields;
+
+private:
+  void dropSlowest();
+
+  size_t most;
+  std::vector<double> times;
+  /// No schedule that takes as long is among the fastest, unless an earlier
+  /// one.
+  double limit = std::numeric_limits<double>::infinity();
+};
+} // namespace
+
+void FastestByRates::add(const ScheduleFields &schedule, double time) {
+  if (time >= limit)
     return;
-  std::vector<uint32_t> order(schedules.size());
+  fields.push_back(schedule);
+  times.push_back(time);
+  if (fields.size() / 2 > most)
+    dropSlowest();
+}
+
+void FastestByRates::dropSlowest() {
+  std::vector<uint32_t> order(fields.size());
   std::iota(order.begin(), order.end(), 0);
   auto isFaster = [&](uint32_t a, uint32_t b) {
     return std::pair(times[a], a) < std::pair(times[b], b);
   };
   auto last = order.begin() + static_cast<ptrdiff_t>(most);
   std::nth_element(order.begin(), last, order.end(), isFaster);
+  uint32_t first = *last;
+  limit = times[first];
   size_t count = 0;
-  for (uint32_t index = 0; index < schedules.size(); ++index)
-    if (isFaster(index, *last))
-      schedules[count++] = schedules[index];
-  schedules.resize(count);
+  for (uint32_t index = 0; index < order.size(); ++index)
+    if (std::pair(times[index], index) < std::pair(limit, first)) {
+      fields[count] = fields[index];
+      times[count++] = times[index];
+    }
+  fields.resize(count);
+  times.resize(count);
 }
+
+/// The schedules that trees of other fits refine at most.
+static constexpr size_t mostRefined = 128;
 
 /// Estimates the schedules that the first fit expects to be among the fastest
 /// by all fits. `order` are all schedules by `times`. Returns whether there are
@@ -225,11 +283,10 @@ static bool refineFastest(const ScheduledMatmul &matmul,
                           ArrayRef<uint32_t> order, const Chip &chip,
                           MutableArrayRef<double> times) {
   constexpr double slowest = 1.25;
-  constexpr size_t most = 128;
   if (order.empty() || getRefinements(matmul, *chip.model.schedules).empty())
     return false;
   ArrayRef<uint32_t> fastest =
-      order.take_front(most).take_while([&](uint32_t index) {
+      order.take_front(mostRefined).take_while([&](uint32_t index) {
         return times[index] <= slowest * times[order[0]];
       });
   std::vector<ScheduleFields> fields;
@@ -242,20 +299,35 @@ static bool refineFastest(const ScheduledMatmul &matmul,
   return true;
 }
 
-std::vector<RankedSchedule>
-mlir::tessera::rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
-                             size_t mostBySubgroups) {
-  std::vector<ScheduleFields> schedules;
-  // Few have more.
-  constexpr size_t expected = 16384;
-  schedules.reserve(expected);
-  std::vector<double> byRates;
-  byRates.reserve(expected);
+namespace {
+/// Schedules and their times by the first fit.
+struct FittedSchedules {
+  std::vector<ScheduleFields> fields;
+  std::vector<double> times;
+};
+} // namespace
+
+/// Adds the times of `schedules` by the first fit.
+static FittedSchedules fitSchedules(const ScheduledMatmul &matmul,
+                                    std::vector<ScheduleFields> schedules,
+                                    const Chip &chip) {
+  FittedSchedules fitted{std::move(schedules), {}};
+  fitted.times.resize(fitted.fields.size());
+  estimateSchedules(matmul, fitted.fields, chip, fitted.times,
+                    /*isRefined=*/false);
+  numRankedSchedules += fitted.fields.size();
+  return fitted;
+}
+
+/// The schedules of `op` by single subgroups that the rates select.
+static FittedSchedules fitBySubgroups(ContractOp op,
+                                      const ScheduledMatmul &matmul,
+                                      const Chip &chip, size_t most) {
+  ++numFittedContractions;
+  FastestByRates fastest(most);
   auto add = [&](const ScheduleFields &fields, const ScheduleWork &work) {
-    schedules.push_back(fields);
-    byRates.push_back(estimateTime(work, *chip.model.schedules).time);
+    fastest.add(fields, estimateNanoseconds(work, *chip.model.schedules));
   };
-  ScheduledMatmul matmul(op, chip);
   ScheduleBuilder builder(op, chip, /*wantsRows=*/false,
                           /*wantsBlocks=*/false);
   if (ScheduleAttr base = builder.buildBySubgroups()) {
@@ -265,18 +337,42 @@ mlir::tessera::rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
       SubgroupSchedules(matmul, chip, base, builder.wantsStagedOutput())
           .list(add);
   }
-  keepFastest(mostBySubgroups, byRates, schedules);
-  forEachGroupSchedule(packed, chip, [&](ScheduleAttr schedule) {
+  fastest.finish();
+  return fitSchedules(matmul, std::move(fastest.fields), chip);
+}
+
+/// The schedules of `op` by groups of subgroups.
+static std::vector<ScheduleFields> listByGroups(ContractOp op,
+                                                const Chip &chip) {
+  std::vector<ScheduleFields> schedules;
+  forEachGroupSchedule(op, chip, [&](ScheduleAttr schedule) {
     schedules.push_back(schedule.getFields());
   });
-  std::vector<double> times(schedules.size());
-  estimateSchedules(matmul, schedules, chip, times, /*isRefined=*/false);
-  std::vector<uint32_t> order(schedules.size());
+  return schedules;
+}
+
+/// The indices of `times` in their order.
+static std::vector<uint32_t> sortByTime(ArrayRef<double> times) {
+  std::vector<uint32_t> order(times.size());
   std::iota(order.begin(), order.end(), 0);
-  auto isFaster = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
-  llvm::stable_sort(order, isFaster);
+  llvm::stable_sort(
+      order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
+  return order;
+}
+
+/// The schedules of both kinds by their times by all fits.
+static std::vector<RankedSchedule> rankFitted(const ScheduledMatmul &matmul,
+                                              FittedSchedules bySubgroups,
+                                              const FittedSchedules &byGroups,
+                                              const Chip &chip) {
+  std::vector<ScheduleFields> &schedules = bySubgroups.fields;
+  std::vector<double> &times = bySubgroups.times;
+  llvm::append_range(schedules, byGroups.fields);
+  llvm::append_range(times, byGroups.times);
+  std::vector<uint32_t> order = sortByTime(times);
   if (refineFastest(matmul, schedules, order, chip, times))
-    llvm::stable_sort(order, isFaster);
+    llvm::stable_sort(
+        order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
   std::vector<RankedSchedule> ranked;
   ranked.reserve(order.size());
   for (uint32_t index : order)
@@ -284,12 +380,100 @@ mlir::tessera::rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
   return ranked;
 }
 
-/// So many of the fastest schedules are checked for one that is legal.
-static constexpr unsigned mostRankedChecks = 100;
+std::vector<RankedSchedule>
+mlir::tessera::rankSchedules(ContractOp op, ContractOp packed, const Chip &chip,
+                             size_t mostBySubgroups) {
+  ScheduledMatmul matmul(op, chip);
+  FittedSchedules byGroups =
+      fitSchedules(matmul, listByGroups(packed, chip), chip);
+  return rankFitted(matmul, fitBySubgroups(op, matmul, chip, mostBySubgroups),
+                    byGroups, chip);
+}
+
+//===----------------------------------------------------------------------===//
+// Rankings that passes share
+//===----------------------------------------------------------------------===//
+
+struct ScheduleRankings::Contraction {
+  /// A copy of the op.
+  OwningOpRef<ContractOp> op;
+  const Chip *chip;
+  /// The fastest schedules by single subgroups, in their order. A ranking needs
+  /// those that trees may refine, and as many as it has of a kind after them.
+  std::optional<FittedSchedules> bySubgroups;
+  std::optional<std::vector<ScheduleFields>> byGroups;
+};
+
+ScheduleRankings::ScheduleRankings() = default;
+ScheduleRankings::ScheduleRankings(Operation *) {}
+ScheduleRankings::~ScheduleRankings() = default;
+
+size_t ScheduleRankings::getIndex(ContractOp op, const Chip &chip) {
+  auto ignoreValues = [](Value, Value) { return success(); };
+  auto known = llvm::find_if(contractions, [&](const auto &other) {
+    return other->chip == &chip &&
+           OperationEquivalence::isEquivalentTo(
+               other->op.get(), op, ignoreValues, /*markEquivalent=*/nullptr,
+               OperationEquivalence::IgnoreLocations);
+  });
+  auto index = static_cast<size_t>(known - contractions.begin());
+  if (known != contractions.end())
+    return index;
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  IRMapping arguments;
+  for (Value value : used)
+    arguments.map(value, operands.addArgument(value.getType(), op.getLoc()));
+  contractions.push_back(std::make_unique<Contraction>(
+      Contraction{cast<ContractOp>(op->clone(arguments)), &chip, {}, {}}));
+  return index;
+}
+
+/// Drops all but the `most` fastest schedules, and sorts these.
+static FittedSchedules takeFastest(size_t most, const FittedSchedules &from) {
+  std::vector<uint32_t> order = sortByTime(from.times);
+  FittedSchedules fastest;
+  for (uint32_t index : ArrayRef(order).take_front(most)) {
+    fastest.fields.push_back(from.fields[index]);
+    fastest.times.push_back(from.times[index]);
+  }
+  return fastest;
+}
+
+ArrayRef<RankedSchedule>
+ScheduleRankings::rank(ContractOp op, ContractOp packed, const Chip &chip) {
+  size_t ofOp = getIndex(op, chip), ofPacked = getIndex(packed, chip);
+  auto known = llvm::find_if(rankings, [&](const Ranking &other) {
+    return other.op == ofOp && other.packed == ofPacked;
+  });
+  if (known != rankings.end())
+    return known->schedules;
+  ScheduledMatmul matmul(op, chip);
+  auto &bySubgroups = contractions[ofOp]->bySubgroups;
+  if (!bySubgroups)
+    bySubgroups =
+        takeFastest(mostRefined + mostOfKind,
+                    fitBySubgroups(op, matmul, chip, mostComparedBySubgroups));
+  auto &byGroups = contractions[ofPacked]->byGroups;
+  if (!byGroups)
+    byGroups = listByGroups(packed, chip);
+  Ranking &ranking = rankings.emplace_back(Ranking{ofOp, ofPacked, {}});
+  std::array<size_t, 2> counts{0, 0};
+  for (const RankedSchedule &one : rankFitted(
+           matmul, *bySubgroups, fitSchedules(matmul, *byGroups, chip), chip))
+    if (counts[one.fields.subgroupsPerFragment > 1]++ < mostOfKind)
+      ranking.schedules.push_back(one);
+  return ranking.schedules;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
 
 ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
                                             ScheduleAttr base,
-                                            std::string *prediction) {
+                                            std::string *prediction,
+                                            ScheduleRankings &rankings) {
   if (!base || base.getBatches() > 1 || !canRankSchedules(op, chip))
     return base;
   const ScheduleRates &rates = *chip.model.schedules;
@@ -303,12 +487,11 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
   ScheduleEstimate ofBase = estimateSchedule(matmul, base.getFields(), chip);
   if (ofBase.time > rates.longest)
     return base;
-  std::vector<RankedSchedule> ranked = rankSchedules(op, op, chip);
-  numRankedSchedules += ranked.size();
-  unsigned checked = 0;
+  size_t checked = 0;
   ScheduleChecker checker(op, chip);
-  for (const RankedSchedule &one : ranked) {
-    if (one.time * margin >= ofBase.time || checked++ == mostRankedChecks)
+  for (const RankedSchedule &one : rankings.rank(op, chip)) {
+    if (one.time * margin >= ofBase.time ||
+        checked++ == ScheduleRankings::mostOfKind)
       break;
     ++numCheckedSchedules;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);

@@ -11,6 +11,7 @@
 #include "llvm/ADT/bit.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -197,6 +198,12 @@ ScheduleFeatures mlir::tessera::describeFeatures(
   return features;
 }
 
+/// Vectors of features, and of answers and leaves. Compilers do not vectorize
+/// loops in builds with few optimizations.
+using Floats = float __attribute__((vector_size(32)));
+using Integers = int32_t __attribute__((vector_size(32)));
+static constexpr size_t lanes = sizeof(Floats) / sizeof(float);
+
 namespace {
 /// The features of several schedules, those of one kind next to each other, so
 /// that vectors compare them with a threshold.
@@ -214,17 +221,44 @@ public:
     assert(list.size() == numScheduleFeatures - numMatmulFeatures &&
            "a feature is missing");
   }
-  /// The sums of the trees' leaves for the first `count` schedules.
-  void sumTrees(ArrayRef<CorrectionTree> trees, size_t count, Sums &sums);
+  /// Must be called when the first `count` schedules are set.
+  void finish(size_t count);
+  /// The sums of the trees' leaves for these schedules.
+  void sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const;
 
 private:
   /// The least and the greatest value of a feature; infinite if one of the
   /// values is not a number.
   using Range = std::array<float, 2>;
-  Range getRange(size_t feature, size_t count) const;
+  Range getRange(size_t feature) const;
+
+  /// The common answers of a block's schedules to the questions of a tree. Most
+  /// of these schedules have the same tile, and with it the same answers to
+  /// many questions.
+  struct Answers {
+    /// The leaf of a schedule that answers no to all of the open questions:
+    /// those to which the schedules have several answers.
+    size_t leaf = 0;
+    std::array<size_t, CorrectionTree::depth> open = {};
+    size_t numOpen = 0;
+  };
+  Answers getAnswers(const CorrectionTree &tree) const;
+  /// The answers to a question, -1 for yes, of a vector of schedules.
+  Integers compare(const CorrectionTree &tree, size_t level,
+                   size_t first) const {
+    Floats column;
+    std::memcpy(&column, &values[tree.features[level]][first], sizeof(column));
+    return column > tree.thresholds[level];
+  }
+  /// Adds the leaves of a tree with so many open questions.
+  template <size_t numOpen>
+  void addLeaves(const CorrectionTree &tree, const Answers &answers,
+                 Sums &sums) const;
 
   std::array<std::array<float, size>, numScheduleFeatures> values{};
   std::array<Range, numScheduleFeatures> ranges{};
+  /// The number of schedules, rounded up to whole vectors.
+  size_t numLanes = size;
 };
 } // namespace
 
@@ -232,63 +266,133 @@ FeatureBlock::FeatureBlock(const ScheduledMatmul &matmul) {
   std::array<float, numScheduleFeatures> ofMatmul;
   FeatureList list(ofMatmul.data());
   addMatmul(list, matmul);
-  for (size_t feature = 0; feature < numMatmulFeatures; ++feature)
+  for (size_t feature = 0; feature < numMatmulFeatures; ++feature) {
     values[feature].fill(ofMatmul[feature]);
-}
-
-FeatureBlock::Range FeatureBlock::getRange(size_t feature, size_t count) const {
-  const float *column = values[feature].data();
-  Range range{column[0], column[0]};
-  bool isNumber = true;
-  for (size_t i = 0; i < count; ++i) {
-    range[0] = std::min(range[0], column[i]);
-    range[1] = std::max(range[1], column[i]);
-    isNumber &= column[i] == column[i];
+    ranges[feature] = getRange(feature);
   }
-  constexpr float most = std::numeric_limits<float>::infinity();
-  return isNumber ? range : Range{-most, most};
 }
 
-void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, size_t count,
-                            Sums &sums) {
-  for (size_t feature = 0; feature < numScheduleFeatures; ++feature)
-    ranges[feature] = getRange(feature, count);
-  // Whole vectors.
-  count = llvm::alignTo(count, 8);
+FeatureBlock::Range FeatureBlock::getRange(size_t feature) const {
+  const std::array<float, size> &column = values[feature];
+  Floats least, most;
+  std::memcpy(&least, column.data(), sizeof(least));
+  most = least;
+  Integers isNumber = least == least;
+  for (size_t first = lanes; first < numLanes; first += lanes) {
+    Floats some;
+    std::memcpy(&some, &column[first], sizeof(some));
+    least = some < least ? some : least;
+    most = some > most ? some : most;
+    isNumber &= some == some;
+  }
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  Range range{least[0], most[0]};
+  for (size_t lane = 0; lane < lanes; ++lane) {
+    if (!isNumber[lane])
+      return {-infinity, infinity};
+    range[0] = std::min<float>(range[0], least[lane]);
+    range[1] = std::max<float>(range[1], most[lane]);
+  }
+  return range;
+}
+
+void FeatureBlock::finish(size_t count) {
+  numLanes = llvm::alignTo(count, lanes);
+  for (size_t feature = numMatmulFeatures; feature < numScheduleFeatures;
+       ++feature) {
+    float *column = values[feature].data();
+    std::fill(column + count, column + numLanes, column[count - 1]);
+    ranges[feature] = getRange(feature);
+  }
+}
+
+/// The bit of a leaf's index that is the answer to the question of `level`.
+static size_t getBit(size_t level) {
+  return size_t(1) << (CorrectionTree::depth - 1 - level);
+}
+
+FeatureBlock::Answers
+FeatureBlock::getAnswers(const CorrectionTree &tree) const {
+  Answers answers;
+  for (size_t level = 0; level < CorrectionTree::depth; ++level) {
+    auto [least, most] = ranges[tree.features[level]];
+    if (least > tree.thresholds[level])
+      answers.leaf |= getBit(level);
+    else if (most > tree.thresholds[level])
+      answers.open[answers.numOpen++] = level;
+  }
+  return answers;
+}
+
+/// The sum of the terms of all sets of questions that have the answer yes. The
+/// bits of a term's index are the questions of its set.
+template <size_t count>
+__attribute__((always_inline)) static inline Integers
+sumTerms(const std::array<Integers, count> &isYes, const int32_t *terms) {
+  Integers sum = {};
+  sum += terms[0];
+  if constexpr (count > 0) {
+    std::array<Integers, count - 1> others;
+    std::copy_n(isYes.begin(), count - 1, others.begin());
+    sum = sumTerms(others, terms) +
+          (isYes[count - 1] &
+           sumTerms(others, terms + (size_t(1) << (count - 1))));
+  }
+  return sum;
+}
+
+template <size_t numOpen>
+void FeatureBlock::addLeaves(const CorrectionTree &tree, const Answers &answers,
+                             Sums &sums) const {
+  // A leaf is the sum of the terms of all subsets of its answers, which needs
+  // no load for each schedule.
+  std::array<int32_t, size_t(1) << numOpen> terms;
+  for (size_t set = 0; set < terms.size(); ++set) {
+    size_t leaf = answers.leaf;
+    for (size_t i = 0; i < numOpen; ++i)
+      if (set >> i & 1)
+        leaf |= getBit(answers.open[i]);
+    terms[set] = tree.leaves[leaf];
+  }
+  for (size_t bit = 1; bit < terms.size(); bit *= 2)
+    for (size_t set = 0; set < terms.size(); ++set)
+      if (set & bit)
+        terms[set] -= terms[set - bit];
+  for (size_t first = 0; first < numLanes; first += lanes) {
+    std::array<Integers, numOpen> isYes;
+    for (size_t i = 0; i < numOpen; ++i)
+      isYes[i] = compare(tree, answers.open[i], first);
+    Integers sum;
+    std::memcpy(&sum, &sums[first], sizeof(sum));
+    sum += sumTerms(isYes, terms.data());
+    std::memcpy(&sums[first], &sum, sizeof(sum));
+  }
+}
+
+void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const {
   sums.fill(0);
   int32_t ofAll = 0;
   for (const CorrectionTree &tree : trees) {
-    // Most schedules of a block have the same tile, and with it the same
-    // answers to many questions.
-    size_t common = 0;
-    std::array<size_t, CorrectionTree::depth> open;
-    size_t numOpen = 0;
-    for (size_t level = 0; level < CorrectionTree::depth; ++level) {
-      auto [least, most] = ranges[tree.features[level]];
-      size_t bit = CorrectionTree::depth - 1 - level;
-      if (least > tree.thresholds[level])
-        common |= size_t(1) << bit;
-      else if (most > tree.thresholds[level])
-        open[numOpen++] = level;
+    Answers answers = getAnswers(tree);
+    switch (answers.numOpen) {
+    case 0:
+      ofAll += tree.leaves[answers.leaf];
+      break;
+    case 1:
+      addLeaves<1>(tree, answers, sums);
+      break;
+    case 2:
+      addLeaves<2>(tree, answers, sums);
+      break;
+    case 3:
+      addLeaves<3>(tree, answers, sums);
+      break;
+    default:
+      addLeaves<CorrectionTree::depth>(tree, answers, sums);
     }
-    if (numOpen == 0) {
-      ofAll += tree.leaves[common];
-      continue;
-    }
-    Sums leaves;
-    leaves.fill(static_cast<int32_t>(common));
-    for (size_t level : ArrayRef(open).take_front(numOpen)) {
-      const float *column = values[tree.features[level]].data();
-      float threshold = tree.thresholds[level];
-      int32_t bit = 1 << (CorrectionTree::depth - 1 - level);
-      for (size_t i = 0; i < count; ++i)
-        leaves[i] += column[i] > threshold ? bit : 0;
-    }
-    for (size_t i = 0; i < count; ++i)
-      sums[i] += tree.leaves[static_cast<size_t>(leaves[i])];
   }
-  for (size_t i = 0; i < count; ++i)
-    sums[i] += ofAll;
+  for (int32_t &sum : sums)
+    sum += ofAll;
 }
 
 ArrayRef<CorrectionTree>
@@ -343,9 +447,10 @@ void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,
       if (!corrections.empty())
         block->set(i, matmul, fields, work, estimate, chip);
     }
-    block->sumTrees(corrections, count, sums);
+    block->finish(count);
+    block->sumTrees(corrections, sums);
     if (!refinements.empty())
-      block->sumTrees(refinements, count, refined);
+      block->sumTrees(refinements, refined);
     // Leaves are ten-thousandths of the logarithm.
     constexpr double unit = 1e-4;
     for (size_t i = 0; i < count; ++i)

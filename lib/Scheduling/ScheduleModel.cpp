@@ -165,11 +165,10 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   work.threads = threads;
   std::array<double, 2> extents{bm, bn};
   std::array<bool, 2> splits = matmul.splitsLines;
-  double staged = 0;
   for (unsigned side : {0, 1}) {
     double loaded =
         extents[side] * k * matmul.operandBytes[side] * double(fields.batches);
-    staged += loaded;
+    work.staged += loaded;
     if (matmul.loadsSingles[side] && !work.isGroup &&
         !(side == 1 && hasColumnPairs(chip, fields.subgroup[1]))) {
       // No instruction transposes elements of one byte.
@@ -194,11 +193,6 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   double reads = work.isGroup ? sm + sn * std::ceil(sm / rowsOfGroup) : sm + sn;
   work.shared = tiles * reads * k *
                 std::max(matmul.operandBytes[0], matmul.operandBytes[1]);
-  work.ahead = std::max(1.0, std::min(double(fields.stages) - 1, work.steps));
-  // A producer computes with what a step loads, which then does not run ahead.
-  work.isSerial =
-      !work.isGroup && (fields.stages <= 1 || matmul.producerOps[0] > 0 ||
-                        matmul.producerOps[1] > 0);
   bool isWhole = work.parts == 1;
   work.stored = bm * bn * double(fields.batches) *
                 (isWhole ? matmul.outputBytes : matmul.sumBytes);
@@ -208,27 +202,12 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
   if (fields.stageOutput)
     widest = matmul.storeBytes;
   work.stores = work.stored / widest;
-  double memory = double(fields.stages) * staged +
-                  (fields.stageOutput ? work.stored : 0),
-         registers = sm * sn * matmul.sumBytes / 4 /
-                         (group * double(chip.subgroupSize)) +
-                     otherRegisters;
+  work.registers =
+      sm * sn * matmul.sumBytes / 4 / (group * double(chip.subgroupSize)) +
+      otherRegisters;
   if (work.isGroup)
-    registers += double(chip.subgroupSize);
-  work.resident = double(chip.unit.subgroups * chip.subgroupSize) / threads;
-  if (memory > 0 && chip.unit.memoryBytes > 0)
-    work.resident =
-        std::min(work.resident, double(chip.unit.memoryBytes) /
-                                    (memory + double(chip.unit.systemBytes)));
-  if (chip.registersPerWorkgroup > 0)
-    work.resident = std::min(
-        work.resident,
-        double(chip.registersPerWorkgroup) /
-            (threads * std::min(registers, double(chip.registersPerThread))));
-  work.resident = std::max(1.0, std::floor(work.resident));
+    work.registers += double(chip.subgroupSize);
   work.isPersistent = fields.persistent > 0;
-  if (work.isPersistent)
-    work.resident = 1;
   work.isClustered = clusterM * clusterN > 1;
   work.isGathered = matmul.isGathered;
   work.addsInCluster =
@@ -241,7 +220,36 @@ ScheduleWork mlir::tessera::describeWork(const ScheduledMatmul &matmul,
     work.copiedBytes = matmul.copiedBytes;
     work.transposedElements = matmul.transposedElements;
   }
+  changeStages(work, matmul, fields, chip);
   return work;
+}
+
+void mlir::tessera::changeStages(ScheduleWork &work,
+                                 const ScheduledMatmul &matmul,
+                                 const ScheduleFields &fields,
+                                 const Chip &chip) {
+  work.ahead = std::max(1.0, std::min(double(fields.stages) - 1, work.steps));
+  // A producer computes with what a step loads, which then does not run ahead.
+  work.isSerial =
+      !work.isGroup && (fields.stages <= 1 || matmul.producerOps[0] > 0 ||
+                        matmul.producerOps[1] > 0);
+  double memory = double(fields.stages) * work.staged +
+                  (fields.stageOutput ? work.stored : 0);
+  work.resident =
+      double(chip.unit.subgroups * chip.subgroupSize) / work.threads;
+  if (memory > 0 && chip.unit.memoryBytes > 0)
+    work.resident =
+        std::min(work.resident, double(chip.unit.memoryBytes) /
+                                    (memory + double(chip.unit.systemBytes)));
+  if (chip.registersPerWorkgroup > 0)
+    work.resident = std::min(
+        work.resident,
+        double(chip.registersPerWorkgroup) /
+            (work.threads *
+             std::min(work.registers, double(chip.registersPerThread))));
+  work.resident = std::max(1.0, std::floor(work.resident));
+  if (work.isPersistent)
+    work.resident = 1;
 }
 
 /// The sum of limits of which mainly the largest counts: the fourth root of
@@ -281,6 +289,13 @@ public:
   }
   double getRounds() const;
   double getSums() const;
+  /// All of memory, for the busy SMs.
+  double getMemory() const {
+    double busy = std::min(work.units, work.processors);
+    return work.bytes / std::min(rates.memory, busy * rates.processorMemory);
+  }
+  /// The time of everything, given that of all rounds.
+  double getAll(double ofRounds) const;
 
 private:
   const ScheduleWork &work;
@@ -332,9 +347,11 @@ double WorkTimes::getRounds() const {
   double ofRound = work.processors * work.resident,
          full = std::floor(work.units / ofRound),
          rest = work.units - full * ofRound,
-         all = full > 0 ? full * getRound(work.resident) : 0;
+         last = std::ceil(rest / work.processors),
+         ofFull = full > 0 ? getRound(work.resident) : 0;
+  double all = full * ofFull;
   if (rest > 0)
-    all += getRound(std::ceil(rest / work.processors));
+    all += full > 0 && last == work.resident ? ofFull : getRound(last);
   return all;
 }
 
@@ -346,12 +363,27 @@ double WorkTimes::getSums() const {
   return 0;
 }
 
+double WorkTimes::getAll(double ofRounds) const {
+  double time = rates.start + addLimits({ofRounds, getMemory()}) + getSums();
+  if (work.isClustered)
+    time *= rates.sharing;
+  if (work.copies > 0)
+    time += work.copies * rates.copyStart + work.copiedBytes / rates.copied +
+            work.transposedElements / rates.transposed;
+  return time;
+}
+
+double mlir::tessera::estimateNanoseconds(const ScheduleWork &work,
+                                          const ScheduleRates &rates) {
+  WorkTimes times(work, rates);
+  return times.getAll(times.getRounds());
+}
+
 ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
                                              const ScheduleRates &rates) {
   WorkTimes times(work, rates);
   ScheduleEstimate estimate;
-  double busy = std::min(work.units, work.processors),
-         turns = std::ceil(work.units / work.processors),
+  double turns = std::ceil(work.units / work.processors),
          together = work.isPersistent ? 1.0 : std::min(work.resident, turns);
   estimate.rounds =
       work.isPersistent
@@ -361,18 +393,10 @@ ScheduleEstimate mlir::tessera::estimateTime(const ScheduleWork &work,
   for (double &limit : estimate.limits)
     limit *= estimate.rounds * work.steps;
   estimate.stores = estimate.rounds * times.getStores(together);
-  estimate.memory =
-      work.bytes / std::min(rates.memory, busy * rates.processorMemory);
+  estimate.memory = times.getMemory();
   estimate.sums = times.getSums();
   double all = times.getRounds();
-  estimate.time =
-      rates.start + addLimits({all, estimate.memory}) + estimate.sums;
-  if (work.isClustered)
-    estimate.time *= rates.sharing;
-  if (work.copies > 0)
-    estimate.time += work.copies * rates.copyStart +
-                     work.copiedBytes / rates.copied +
-                     work.transposedElements / rates.transposed;
+  estimate.time = times.getAll(all);
   estimate.limit =
       rates.start > std::max(all, estimate.memory) ? "the kernel's start"
       : estimate.memory > all                      ? "memory"

@@ -13,20 +13,27 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
-                                          const ScheduleFields &fields,
-                                          const Chip &chip) {
+StagedLayout::StagedLayout(ContractOp op, const MatrixForm &form)
+    : isTransposed{isStoredTransposed(op, form, 0),
+                   isStoredTransposed(op, form, 1)},
+      operandBits{getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
+                  getElementBits(getElementTypeOrSelf(op.getRhs().getType()))},
+      outputBits(
+          getElementBits(getElementTypeOrSelf(op.getOutput().getType()))),
+      sumBits(getElementBits(op.getAccumulatorType())) {}
+
+StagedTiles StagedLayout::getTiles(const ScheduleFields &fields,
+                                   const Chip &chip) const {
   int64_t bm = fields.workgroup[0], bn = fields.workgroup[1], k = fields.k;
+  auto [aBits, bBits] = operandBits;
   StagedTiles tiles;
-  tiles.a = isStoredTransposed(op, form, 0) ? std::array<int64_t, 2>{k, bm}
-                                            : std::array<int64_t, 2>{bm, k};
-  tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
-                                            : std::array<int64_t, 2>{k, bn};
+  tiles.a = isTransposed[0] ? std::array<int64_t, 2>{k, bm}
+                            : std::array<int64_t, 2>{bm, k};
+  tiles.b = isTransposed[1] ? std::array<int64_t, 2>{bn, k}
+                            : std::array<int64_t, 2>{k, bn};
   // Those of all matrices, one below the other.
   tiles.a[0] *= fields.batches;
   tiles.b[0] *= fields.batches;
-  int64_t aBits = getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
-          bBits = getElementBits(getElementTypeOrSelf(op.getRhs().getType()));
   int64_t padding = fields.swizzle ? 0 : 8 * chip.rowPaddingBytes;
   // Rows of elements that share bytes start at whole bytes.
   auto pad = [&](int64_t length, int64_t bits) {
@@ -39,14 +46,18 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
                 (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBits +
                  tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBits) /
                 8;
-  Type output = fields.splitK > 1
-                    ? op.getAccumulatorType()
-                    : getElementTypeOrSelf(op.getOutput().getType());
   bool addsInCluster =
       fields.splitK > 1 && fields.splitKReduction == SplitReduction::Cluster;
   if (fields.stageOutput || addsInCluster)
-    tiles.outputBytes = bm * bn * getElementBits(output) / 8;
+    tiles.outputBytes =
+        bm * bn * (fields.splitK > 1 ? sumBits : outputBits) / 8;
   return tiles;
+}
+
+StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
+                                          const ScheduleFields &fields,
+                                          const Chip &chip) {
+  return StagedLayout(op, form).getTiles(fields, chip);
 }
 
 StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,

@@ -50,15 +50,14 @@ static double estimateThreadCopies(ContractOp op, const ScheduleFields &fields,
 /// Whether the model expects another schedule of `op` to take less time, with
 /// copies of the operands where it needs them.
 static bool isSlowerThanRanked(ContractOp op, const ScheduleFields &fields,
-                               const Chip &chip) {
+                               const Chip &chip, ScheduleRankings &rankings) {
   if (!canRankSchedules(op, chip))
     return false;
   double time = estimateThreadCopies(op, fields, chip);
-  constexpr unsigned mostChecks = 100;
-  unsigned checks = 0;
+  size_t checks = 0;
   ScheduleChecker checker(op, chip);
-  for (const RankedSchedule &one : rankSchedules(op, op, chip)) {
-    if (one.time >= time || checks++ == mostChecks)
+  for (const RankedSchedule &one : rankings.rank(op, chip)) {
+    if (one.time >= time || checks++ == ScheduleRankings::mostOfKind)
       break;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
     if (!checker.isLegal(schedule))
@@ -70,8 +69,9 @@ static bool isSlowerThanRanked(ContractOp op, const ScheduleFields &fields,
   return false;
 }
 
-ScheduleAttr mlir::tessera::getThreadCopiesSchedule(ContractOp op,
-                                                    const Chip &chip) {
+ScheduleAttr
+mlir::tessera::getThreadCopiesSchedule(ContractOp op, const Chip &chip,
+                                       ScheduleRankings &rankings) {
   MatrixForm form = getMatrixForm(op);
   auto [m, n, k] = getStaticExtents(op, form);
   int64_t group = chip.policy.groupDefaults.empty()
@@ -128,7 +128,8 @@ ScheduleAttr mlir::tessera::getThreadCopiesSchedule(ContractOp op,
       SmallVector<ScheduleProblem> problems =
           getScheduleProblems(op, schedule, chip);
       if (problems.empty())
-        return isSlowerThanRanked(op, fields, chip) ? ScheduleAttr() : schedule;
+        return isSlowerThanRanked(op, fields, chip, rankings) ? ScheduleAttr()
+                                                              : schedule;
       LDBG() << op.getLoc()
              << ": copies by threads: " << problems.front().message;
     }

@@ -118,6 +118,15 @@ mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
         row.subgroups != subgroups || !row.repeated.empty())
       continue;
     anyMatrixRow |= row.matrixUnit;
+    bool isMultiple = m % row.m == 0 && n % row.n == 0 && k % row.k == 0;
+    if (!why) {
+      // Most callers need no reasons, which take longer than the choice.
+      if (!chosen && isMultiple &&
+          (!row.tf32 || precision == Precision::Tf32) &&
+          (!row.signedOnly || !anyUnsigned) && (!row.aInMemory || aInMemory))
+        chosen = &row;
+      continue;
+    }
     std::string reason;
     if (chosen)
       reason = row.matrixUnit ? "a better instruction fits" : "";
@@ -130,14 +139,14 @@ mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
     else if (row.aInMemory && !aInMemory)
       reason = "reads operand a from swizzled workgroup memory, but it is in "
                "registers";
-    else if (m % row.m || n % row.n || k % row.k)
+    else if (!isMultiple)
       reason = "the fragment, " + llvm::utostr(m) + "x" + llvm::utostr(n) +
                "x" + llvm::utostr(k) + ", is not a multiple of " +
                llvm::utostr(row.m) + "x" + llvm::utostr(row.n) + "x" +
                llvm::utostr(row.k);
     if (reason.empty() && !chosen)
       chosen = &row;
-    else if (why && !reason.empty())
+    else if (!reason.empty())
       why->push_back(row.name + ": " + reason);
   }
   if (!chosen && aName == "i4" && bName == "i4") {

@@ -248,6 +248,32 @@ TEST_F(RankSchedulesTest, MoreFitsOrderTheFastest) {
       after, [](const auto &a, const auto &b) { return a.time < b.time; }));
 }
 
+// Passes share the beginning of a ranking, without uses of the op's operands.
+// Equal contractions of other operands have the same one.
+TEST_F(RankSchedulesTest, SharesRankings) {
+  const Chip &chip = getChip();
+  ScheduleRankings rankings;
+  for (ContractOp op : makeMatmuls()) {
+    ArrayRef<RankedSchedule> shared = rankings.rank(op, chip);
+    std::array<size_t, 2> counts{0, 0};
+    std::vector<RankedSchedule> expected;
+    for (const RankedSchedule &one : rankSchedules(op, op, chip))
+      if (counts[one.fields.subgroupsPerFragment > 1]++ <
+          ScheduleRankings::mostOfKind)
+        expected.push_back(one);
+    ASSERT_EQ(shared.size(), expected.size());
+    for (auto [one, other] : llvm::zip_equal(shared, expected)) {
+      EXPECT_EQ(one.fields, other.fields);
+      EXPECT_EQ(one.time, other.time);
+    }
+    EXPECT_TRUE(op.getLhs().hasOneUse());
+    OwningOpRef<ModuleOp> copy(op->getParentOfType<ModuleOp>().clone());
+    copy->walk([&](ContractOp equal) {
+      EXPECT_EQ(rankings.rank(equal, chip).data(), shared.data());
+    });
+  }
+}
+
 // Schedules are estimated in blocks, and each as by itself.
 TEST_F(RankSchedulesTest, EstimatesManySchedulesLikeOne) {
   const Chip &chip = getChip();
@@ -327,7 +353,9 @@ TEST_F(RankSchedulesTest, ImprovesOnRules) {
   for (ContractOp op : matmuls) {
     ScheduleAttr rules = getScheduleByRules(op, chip);
     std::string prediction;
-    ScheduleAttr choice = improveSchedule(op, chip, rules, &prediction);
+    ScheduleRankings rankings;
+    ScheduleAttr choice =
+        improveSchedule(op, chip, rules, &prediction, rankings);
     ASSERT_TRUE(choice);
     EXPECT_TRUE(getScheduleProblems(op, choice, chip).empty());
     // Tiles of f64 may be divided after it.

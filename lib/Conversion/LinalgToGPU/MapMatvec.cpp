@@ -19,6 +19,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "Scheduling/FewColumnsSchedule.h"
+#include "Scheduling/RankSchedules.h"
 #include "Scheduling/WeightsSchedule.h"
 #include "Simt.h"
 #include "TargetInfo/Chip.h"
@@ -208,6 +209,8 @@ struct TesseraMapMatvecPass
   using TesseraMapMatvecBase::TesseraMapMatvecBase;
 
   void runOnOperation() override {
+    // Schedules of the other contractions are chosen later.
+    markAnalysesPreserved<ScheduleRankings>();
     auto map = [](ContractOp op, const Chip &chip) {
       Location loc = op.getLoc();
       if (getWeightsSchedule(op, chip)) {

@@ -19,6 +19,7 @@
 #include "Dialect/Tessera/Utils/OperandOrder.h"
 #include "Scheduling/FewColumnsSchedule.h"
 #include "Scheduling/OneWaveSchedule.h"
+#include "Scheduling/RankSchedules.h"
 #include "Scheduling/Schedule.h"
 #include "Scheduling/WeightsSchedule.h"
 
@@ -89,13 +90,15 @@ static bool hasOrderOfLhs(ContractOp op, const Chip &chip) {
 /// Exchanges the operands of `op`, if rhs has an order that instructions of
 /// several subgroups read as lhs only, and if they then compute it by default.
 /// Otherwise rhs would be copied to another order before.
-static bool orientByOrder(ContractOp op, const Chip &chip) {
+static bool orientByOrder(ContractOp op, const Chip &chip,
+                          ScheduleRankings &rankings) {
   if (!hasOrderOfLhs(op, chip))
     return false;
   OpBuilder builder(op);
   ContractOp exchanged = exchange(builder, op);
   exchanged.getEpilogue().takeBody(op.getEpilogue());
-  if (getDefaultSchedule(exchanged, chip).getSubgroupsPerFragment() > 1) {
+  if (getDefaultSchedule(exchanged, chip, /*prediction=*/nullptr, &rankings)
+          .getSubgroupsPerFragment() > 1) {
     LDBG() << op.getLoc() << ": rhs with N along the rows becomes lhs";
     ++numOrientedOrders;
     op.erase();
@@ -109,7 +112,8 @@ static bool orientByOrder(ContractOp op, const Chip &chip) {
 /// Exchanges the operands of `op`, if lhs has K along the rows and rhs has not,
 /// and if tiles of a number of columns that is not a power of two then fill the
 /// SMs. The schedule is set: it was compared with that of `op`.
-static bool orientForOneWave(ContractOp op, const Chip &chip) {
+static bool orientForOneWave(ContractOp op, const Chip &chip,
+                             ScheduleRankings &rankings) {
   MatrixForm form = getMatrixForm(op);
   if (!chip.model.schedules || form.gather[0] || form.gather[1] ||
       op.reducesRows() || !op.getProducer(0).empty() ||
@@ -128,7 +132,8 @@ static bool orientForOneWave(ContractOp op, const Chip &chip) {
   if (!hasOneWaveForm(exchanged, chip))
     return restore();
   op.getEpilogue().takeBody(exchanged.getEpilogue());
-  ScheduleAttr own = getDefaultSchedule(op, chip);
+  ScheduleAttr own =
+      getDefaultSchedule(op, chip, /*prediction=*/nullptr, &rankings);
   exchanged.getEpilogue().takeBody(op.getEpilogue());
   ScheduleAttr schedule =
       getOneWaveSchedule(exchanged, chip, own, /*isExchanged=*/true);
@@ -144,9 +149,10 @@ static bool orientForOneWave(ContractOp op, const Chip &chip) {
 
 /// Exchanges the operands of `op`, if it then has one of the schedules of
 /// weights as lhs.
-static void orient(ContractOp op, const Chip &chip) {
-  if (!op.getScheduleAttr() &&
-      (orientByOrder(op, chip) || orientForOneWave(op, chip)))
+static void orient(ContractOp op, const Chip &chip,
+                   ScheduleRankings &rankings) {
+  if (!op.getScheduleAttr() && (orientByOrder(op, chip, rankings) ||
+                                orientForOneWave(op, chip, rankings)))
     return;
   if (op.getScheduleAttr() || !op.getProducer(0).empty() ||
       (!op.getProducer(1).empty() && !getWeightsSchedule(op, chip)) ||
@@ -173,8 +179,10 @@ struct TesseraOrientWeightsPass
   using TesseraOrientWeightsBase::TesseraOrientWeightsBase;
 
   void runOnOperation() override {
-    auto map = [](ContractOp op, const Chip &chip) {
-      orient(op, chip);
+    // Schedules are chosen later, mostly of the same contractions.
+    markAnalysesPreserved<ScheduleRankings>();
+    auto map = [&](ContractOp op, const Chip &chip) {
+      orient(op, chip, getAnalysis<ScheduleRankings>());
       return success();
     };
     if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, map)))

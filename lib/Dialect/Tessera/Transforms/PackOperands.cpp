@@ -84,7 +84,8 @@ struct Packed {
 /// Packs the operands of contractions, in the order of the program.
 class Packer {
 public:
-  explicit Packer(const Chip &chip) : chip(chip) {}
+  Packer(const Chip &chip, ScheduleRankings &rankings)
+      : chip(chip), rankings(rankings) {}
   void run(ContractOp op);
 
 private:
@@ -101,6 +102,7 @@ private:
   Packed *findPacked(ContractOp op, const Plan &plan);
 
   const Chip &chip;
+  ScheduleRankings &rankings;
   SmallVector<Packed> packed;
 };
 
@@ -149,7 +151,8 @@ static double getSavedByOrder(ContractOp op, const PerformanceModel &rates) {
 /// were copied, including the copies. Empty if the model does not apply, or
 /// expects about the same of both.
 static std::optional<bool> isFasterPacked(ContractOp op, ContractOp packed,
-                                          const Chip &chip) {
+                                          const Chip &chip,
+                                          ScheduleRankings &rankings) {
   MatrixForm form = getMatrixForm(op);
   // The model was fitted to few copies for epilogues with operands, and to none
   // for images and producers.
@@ -159,13 +162,11 @@ static std::optional<bool> isFasterPacked(ContractOp op, ContractOp packed,
     return std::nullopt;
   // The times of schedules of both kinds; the first legal one of each.
   constexpr double margin = 1.05;
-  constexpr unsigned mostChecks = 100;
   std::array<std::optional<double>, 2> times;
-  std::array<unsigned, 2> checks{0, 0};
   ScheduleChecker plain(op, chip), copied(packed, chip);
-  for (const RankedSchedule &one : rankSchedules(op, packed, chip)) {
+  for (const RankedSchedule &one : rankings.rank(op, packed, chip)) {
     bool isGroup = one.fields.subgroupsPerFragment > 1;
-    if (times[isGroup] || ++checks[isGroup] > mostChecks)
+    if (times[isGroup])
       continue;
     auto schedule = ScheduleAttr::get(op.getContext(), one.fields);
     if ((isGroup ? copied : plain).isLegal(schedule))
@@ -484,7 +485,7 @@ void Packer::run(ContractOp op) {
       packFilter(op, getMatrixForm(op), rows);
     return;
   }
-  if (!op.getScheduleAttr() && getThreadCopiesSchedule(op, chip)) {
+  if (!op.getScheduleAttr() && getThreadCopiesSchedule(op, chip, rankings)) {
     LDBG() << op.getLoc() << ": threads copy the rows";
     return;
   }
@@ -572,7 +573,8 @@ void Packer::apply(ContractOp op,
   }
   bool pays = saved > cost || isForced;
   if (original) {
-    if (std::optional<bool> isFaster = isFasterPacked(original, op, chip)) {
+    if (std::optional<bool> isFaster =
+            isFasterPacked(original, op, chip, rankings)) {
       numChoicesByModel += *isFaster != pays;
       pays = *isFaster;
     }
@@ -612,10 +614,12 @@ struct TesseraPackOperandsPass
   using TesseraPackOperandsBase::TesseraPackOperandsBase;
 
   void runOnOperation() override {
+    // The schedules of contractions that are not copied are chosen later.
+    markAnalysesPreserved<ScheduleRankings>();
     std::optional<Packer> packer;
     auto pack = [&](ContractOp op, const Chip &chip) {
       if (!packer)
-        packer.emplace(chip);
+        packer.emplace(chip, getAnalysis<ScheduleRankings>());
       packer->run(op);
       return success();
     };

@@ -90,8 +90,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
       return fail("the diagnostic does not name a legal schedule");
     return Verdict::Rejected;
   }
-  if (outcome.exited(1) &&
-      contains(testCase.text, "tessera.window_schedule") &&
+  if (outcome.exited(1) && contains(testCase.text, "tessera.window_schedule") &&
       contains(outcome.errors, "error: window_schedule_c")) {
     if (!contains(outcome.errors, " must "))
       return fail("the diagnostic does not name a legal number");

@@ -78,8 +78,8 @@ static Value pad(Program &program, const Value &input,
   return result;
 }
 
-/// A schedule of a depthwise convolution or a pooling with the channels last, by
-/// draws of their own. Chips reject some of them.
+/// A schedule of a depthwise convolution or a pooling with the channels last,
+/// by draws of their own. Chips reject some of them.
 static std::string pickWindowSchedule(Program &program, const Form &form,
                                       int64_t height, int64_t width) {
   Rng own(Rng(program.rng).next(), 2);
@@ -219,8 +219,8 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
   if (!schedule.empty())
     attributes.push_back(schedule.substr(1, schedule.size() - 2));
   else if (spatial == 2)
-    if (std::string window = pickWindowSchedule(program, form, sizes['0'],
-                                                sizes['1']);
+    if (std::string window =
+            pickWindowSchedule(program, form, sizes['0'], sizes['1']);
         !window.empty())
       attributes.push_back(window);
   if (!attributes.empty())

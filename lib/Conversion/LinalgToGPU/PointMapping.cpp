@@ -209,9 +209,9 @@ std::optional<unsigned> PointMappings::findDims() {
 }
 
 /// Chooses a block of rows and lines for a depthwise convolution that moves by
-/// one element or two: the block that reads the fewest elements for each output, among
-/// those whose sums and elements of a row fit into registers, and that leave
-/// threads to hide the latency of memory.
+/// one element or two: the block that reads the fewest elements for each
+/// output, among those whose sums and elements of a row fit into registers, and
+/// that leave threads to hide the latency of memory.
 bool PointMappings::chooseLines(int64_t total) {
   // Measured on an H200 (docs/benchmarks/h200-network-tuning.md).
   constexpr int64_t bits = 32, mostRows = 16, mostLines = 8, mostValues = 56,
@@ -250,8 +250,7 @@ bool PointMappings::chooseLines(int64_t total) {
               values = points * (std::min(lines, height) * rows + columns);
       if (getLineExtent() % lines != 0 || getRowExtent(points) % rows != 0 ||
           values > mostValues || (height > 3 && (lines > 2 || stride > 1)) ||
-          (stride > 1 && lines > 2) ||
-          points * rows * lines > mostPoints ||
+          (stride > 1 && lines > 2) || points * rows * lines > mostPoints ||
           total / points / rows / lines < chip.processors * threadsOfUnit)
         continue;
       double read =

@@ -30,7 +30,7 @@ def start(database, *words):
 
 
 def finish(run, database):
-    """The seconds that it took, and what it printed."""
+    """The seconds that it took, its exit status, and what it printed."""
     begin = time.time()
     try:
         out, _ = run.communicate(timeout=limit)
@@ -39,8 +39,7 @@ def finish(run, database):
     seconds = time.time() - begin
     with open(database + ".err") as file:
         messages = file.read()
-    assert run.returncode == 0, (run.returncode, out, messages)
-    return seconds, out, messages
+    return seconds, run.returncode, out, messages
 
 
 def count(database, condition="1"):
@@ -51,38 +50,44 @@ def count(database, condition="1"):
         return 0
 
 
-def interrupt(run, database, records):
+def interrupt(run, database, records, wait=1):
     end = time.time() + 600
     while count(database) < records:
         assert run.poll() is None and time.time() < end, count(database)
         time.sleep(0.05)
     # The last one may still have to be compiled.
-    time.sleep(1)
+    time.sleep(wait)
     run.send_signal(signal.SIGINT)
 
 
-# The budget ends while a candidate hangs.
-for budget in (6, 60):
-    seconds, out, messages = finish(start("budget.db", *hanging, f"--budget={budget}s"), "budget.db")
-    if note in messages:
+# The budget ends while a candidate hangs. A busy machine may not have measured any before.
+for budget in (6, 60, 240):
+    seconds, status, out, messages = finish(start("budget.db", *hanging, f"--budget={budget}s"), "budget.db")
+    if status == 0 and note in messages and count("budget.db", "outcome = 'measured'") >= 1:
         break
-assert note in messages, messages
-assert count("budget.db", "outcome = 'measured'") >= 1, messages
+else:
+    sys.exit(f"no run ended while a candidate hung: exit status {status}, {out}, {messages}")
 print(f"budget of {budget} s: {seconds:.1f} s")
 
 # The interrupt comes while a candidate hangs, and all others are measured.
-run = start("hang.db", *hanging, "--trials=10")
-interrupt(run, "hang.db", 4)
-seconds, out, messages = finish(run, "hang.db")
-assert note in messages and "in the search, by" in out, (out, messages)
-assert count("hang.db") >= 4, messages
+for wait in (1, 15, 120):
+    run = start("hang.db", *hanging, "--trials=10")
+    interrupt(run, "hang.db", 4, wait)
+    seconds, status, out, messages = finish(run, "hang.db")
+    assert status == 0 and count("hang.db") >= 4, (status, out, messages)
+    if note in messages:
+        break
+else:
+    sys.exit(f"no interrupt came while a candidate hung: {out}, {messages}")
+assert "in the search, by" in out, (out, messages)
 print(f"hang: {seconds:.1f} s after the interrupt")
 
 # The leaders of many tasks are not all compared after an interrupt.
 shapes = [f"{8 * i}x64x64:f32" for i in range(1, 31)]
 run = start("many.db", *shapes, "--config=end.json", "--trials=100", "--share=equal")
 interrupt(run, "many.db", 33)
-seconds, out, messages = finish(run, "many.db")
+seconds, status, out, messages = finish(run, "many.db")
+assert status == 0, (status, out, messages)
 assert "note: the interrupt left no time to compare the leaders of" in messages, messages
 assert "there was no final comparison" in out, out
 print(f"many: {seconds:.1f} s after the interrupt, {count('many.db', 'final = 1')} final records")

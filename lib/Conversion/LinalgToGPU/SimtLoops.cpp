@@ -751,11 +751,13 @@ void LoopCloner::cloneLines(Block &body, const Lines &lines) {
   int64_t iterations = loop.getStaticTripCount()->getSExtValue();
   int64_t first = *getConstantIntValue(loop.getLowerBound());
   int64_t step = *getConstantIntValue(loop.getStep());
-  // By the row of the image, the lines in their order.
+  // By the row of the image, the lines in their order. Windows that are further
+  // apart share no rows.
+  int64_t stride = std::min(lines.stride, iterations);
   SmallVector<std::pair<int64_t, int64_t>> order;
-  for (int64_t row = 0; row < lines.stride * lines.count + iterations; ++row)
+  for (int64_t row = 0; row < stride * lines.count + iterations; ++row)
     for (int64_t line = 0; line < lines.count; ++line)
-      if (int64_t n = row - lines.stride * line; n >= 0 && n < iterations)
+      if (int64_t n = row - stride * line; n >= 0 && n < iterations)
         order.push_back({line, n});
   ArrayRef<Position> allPositions = positions;
   MutableArrayRef<IRMapping> allMappings = mappings;

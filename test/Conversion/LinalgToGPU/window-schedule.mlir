@@ -141,3 +141,42 @@ func.func @lines(%in: memref<10x18x32xf16>, %filter: memref<3x3x32xf16>, %out: m
   }
   return
 }
+
+// -----
+
+// Windows that are so far apart that lines share no row: one line after the other.
+// CHECK-LABEL: func.func @far
+// CHECK-COUNT-2:   arith.truncf
+// CHECK:           vector.load
+// CHECK-COUNT-2:   arith.truncf
+// CHECK-COUNT-4:   vector.store {{.*}}, vector<2xf16>
+func.func @far(%in: memref<?x18x32xf16>, %filter: memref<3x3x32xf16>, %out: memref<8x16x32xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(h, w, c) -> (h, w, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%out : memref<8x16x32xf16>) attrs = {tessera.window_schedule = #tessera.window_schedule<points = 2, rows = 2, lines = 2, threads = 64>} {
+  ^bb0(%o: f16):
+    %h = linalg.index 0 : index
+    %w = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %sum = scf.for %y = %c0 to %c3 step %c1 iter_args(%before = %zero) -> f32 {
+      %row = scf.for %x = %c0 to %c3 step %c1 iter_args(%partial = %before) -> f32 {
+        %i = affine.apply affine_map<(a, b) -> (a * 1099511627776 + b)>(%h, %y)
+        %j = affine.apply affine_map<(a, b) -> (a + b)>(%w, %x)
+        %e = memref.load %in[%i, %j, %c] : memref<?x18x32xf16>
+        %f = memref.load %filter[%y, %x, %c] : memref<3x3x32xf16>
+        %a = arith.extf %e : f16 to f32
+        %b = arith.extf %f : f16 to f32
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %partial, %p : f32
+        scf.yield %s : f32
+      }
+      scf.yield %row : f32
+    }
+    %result = arith.truncf %sum : f32 to f16
+    linalg.yield %result : f16
+  }
+  return
+}

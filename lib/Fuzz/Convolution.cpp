@@ -90,8 +90,7 @@ static std::string pickWindowSchedule(Program &program, const Form &form,
     for (int64_t d = 1; d <= std::min(extent, most); ++d)
       if (extent % d == 0)
         divisors.push_back(d);
-    return divisors[static_cast<size_t>(
-        own.below(static_cast<int64_t>(divisors.size())))];
+    return own.pick(divisors);
   };
   int64_t rows = pickDivisor(width, 8), lines = pickDivisor(height, 8);
   return "tessera.window_schedule = #tessera.window_schedule<points = " +

@@ -147,8 +147,9 @@ struct Lines {
 /// Clones the ops of such a body, except the terminator, for the points of
 /// each of `positions`, which have the same dimension and width, under its
 /// mapping (of the arguments). Loops with at most `mostOfWindow` iterations,
-/// those of loops in them included, are unrolled. The positions may be those of
-/// strips, one after the other, or of lines, without strips.
+/// those of loops in them included, are unrolled; so is the outer one for
+/// several lines. The positions may be those of strips, one after the other, or
+/// of lines, without strips.
 void cloneLoops(ImplicitLocOpBuilder &builder, Block &body,
                 ArrayRef<Position> positions,
                 MutableArrayRef<IRMapping> mappings, const Strip &strip,

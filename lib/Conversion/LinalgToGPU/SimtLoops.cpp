@@ -554,6 +554,9 @@ private:
   /// The values that a loop carries, those of the first position first.
   SmallVector<Value> getCarried(ValueRange values, scf::ForOp loop);
   void setCarried(ValueRange values, ValueRange clones);
+  /// Maps the index and the arguments of `loop`, whose bounds are constants, to
+  /// those of iteration `n`.
+  void beginIteration(scf::ForOp loop, int64_t n, ValueRange carried);
 
   ImplicitLocOpBuilder &builder;
   ArrayRef<Position> positions;
@@ -744,13 +747,21 @@ DenseSet<Operation *> LoopCloner::cloneAcross(scf::ForOp loop, int64_t width) {
   return cloned;
 }
 
+void LoopCloner::beginIteration(scf::ForOp loop, int64_t n,
+                                ValueRange carried) {
+  int64_t first = *getConstantIntValue(loop.getLowerBound()),
+          step = *getConstantIntValue(loop.getStep());
+  Value index = arith::ConstantIndexOp::create(builder, first + n * step);
+  for (IRMapping &mapping : mappings)
+    mapping.map(loop.getInductionVar(), index);
+  setCarried(loop.getRegionIterArgs(), carried);
+}
+
 void LoopCloner::cloneLines(Block &body, const Lines &lines) {
   scf::ForOp loop = *body.getOps<scf::ForOp>().begin();
   for (Operation &op : llvm::make_range(body.begin(), loop->getIterator()))
     clone(op);
   int64_t iterations = loop.getStaticTripCount()->getSExtValue();
-  int64_t first = *getConstantIntValue(loop.getLowerBound());
-  int64_t step = *getConstantIntValue(loop.getStep());
   // By the row of the image, the lines in their order. Windows that are further
   // apart share no rows.
   int64_t stride = std::min(lines.stride, iterations);
@@ -770,10 +781,7 @@ void LoopCloner::cloneLines(Block &body, const Lines &lines) {
     SmallVector<Value> &ofLine = carried[static_cast<size_t>(line)];
     if (n == 0)
       ofLine = getCarried(loop.getInitArgs(), loop);
-    Value index = arith::ConstantIndexOp::create(builder, first + n * step);
-    for (IRMapping &mapping : mappings)
-      mapping.map(loop.getInductionVar(), index);
-    setCarried(loop.getRegionIterArgs(), ofLine);
+    beginIteration(loop, n, ofLine);
     clone(*loop.getBody());
     ofLine = getCarried(loop.getYieldedValues(), loop);
     if (n + 1 != iterations)
@@ -792,10 +800,10 @@ bool LoopCloner::unroll(scf::ForOp loop) {
   // A row of a window, with the channels of a group at each position.
   constexpr int64_t mostOfRow = 40;
   std::optional<APInt> count = loop.getStaticTripCount();
-  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()),
-                         step = getConstantIntValue(loop.getStep()),
-                         all = countIterations(loop);
-  if (!count || count->ugt(mostIterations) || !first || !step || !all)
+  std::optional<int64_t> all = countIterations(loop);
+  if (!count || count->ugt(mostIterations) ||
+      !getConstantIntValue(loop.getLowerBound()) ||
+      !getConstantIntValue(loop.getStep()) || !all)
     return false;
   int64_t width = count->getSExtValue();
   auto reads = [&](scf::ForOp inner) {
@@ -813,10 +821,7 @@ bool LoopCloner::unroll(scf::ForOp loop) {
   }
   SmallVector<Value> carried = getCarried(loop.getInitArgs(), loop);
   for (int64_t n = 0; n < width; ++n) {
-    Value index = arith::ConstantIndexOp::create(builder, *first + n * *step);
-    for (IRMapping &mapping : mappings)
-      mapping.map(loop.getInductionVar(), index);
-    setCarried(loop.getRegionIterArgs(), carried);
+    beginIteration(loop, n, carried);
     for (Operation &op : loop.getBody()->without_terminator()) {
       if (!cloned.contains(&op)) {
         clone(op);

@@ -302,14 +302,11 @@ void Checker::checkRegisters() {
 // The rest
 //===----------------------------------------------------------------------===//
 
-/// Whether dense rows of `length` elements can be swizzled, as by
-/// `getSwizzlePhases`, but without a type for each schedule.
+/// Whether dense rows of `length` elements can be swizzled; `getSwizzlePhases`
+/// would need a type for each schedule.
 static bool canSwizzleRows(int64_t length, Type element) {
-  if (!element.isIntOrFloat())
-    return false;
-  constexpr int64_t narrowest = 4, widest = 128;
-  int64_t bits = element.getIntOrFloatBitWidth();
-  return bits >= narrowest && bits <= widest && llvm::isPowerOf2_64(bits) &&
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  return canSwizzleElements(bits) &&
          getSwizzlePanelBytes(length * bits / 8) > 0;
 }
 

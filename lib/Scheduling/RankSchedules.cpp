@@ -351,12 +351,17 @@ static std::vector<ScheduleFields> listByGroups(ContractOp op,
   return schedules;
 }
 
-/// The indices of `times` in their order.
-static std::vector<uint32_t> sortByTime(ArrayRef<double> times) {
-  std::vector<uint32_t> order(times.size());
-  std::iota(order.begin(), order.end(), 0);
+/// Sorts the indices of `times`.
+static void sortByTime(ArrayRef<double> times, std::vector<uint32_t> &order) {
   llvm::stable_sort(
       order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
+}
+
+/// The indices of `times` in their order.
+static std::vector<uint32_t> getOrder(ArrayRef<double> times) {
+  std::vector<uint32_t> order(times.size());
+  std::iota(order.begin(), order.end(), 0);
+  sortByTime(times, order);
   return order;
 }
 
@@ -369,10 +374,9 @@ static std::vector<RankedSchedule> rankFitted(const ScheduledMatmul &matmul,
   std::vector<double> &times = bySubgroups.times;
   llvm::append_range(schedules, byGroups.fields);
   llvm::append_range(times, byGroups.times);
-  std::vector<uint32_t> order = sortByTime(times);
+  std::vector<uint32_t> order = getOrder(times);
   if (refineFastest(matmul, schedules, order, chip, times))
-    llvm::stable_sort(
-        order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
+    sortByTime(times, order);
   std::vector<RankedSchedule> ranked;
   ranked.reserve(order.size());
   for (uint32_t index : order)
@@ -431,7 +435,7 @@ size_t ScheduleRankings::getIndex(ContractOp op, const Chip &chip) {
 
 /// Drops all but the `most` fastest schedules, and sorts these.
 static FittedSchedules takeFastest(size_t most, const FittedSchedules &from) {
-  std::vector<uint32_t> order = sortByTime(from.times);
+  std::vector<uint32_t> order = getOrder(from.times);
   FittedSchedules fastest;
   for (uint32_t index : ArrayRef(order).take_front(most)) {
     fastest.fields.push_back(from.fields[index]);

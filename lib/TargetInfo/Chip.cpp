@@ -118,35 +118,35 @@ mlir::tessera::selectInstruction(const Chip &chip, const MatmulForm &form,
         row.subgroups != subgroups || !row.repeated.empty())
       continue;
     anyMatrixRow |= row.matrixUnit;
-    bool isMultiple = m % row.m == 0 && n % row.n == 0 && k % row.k == 0;
-    if (!why) {
-      // Most callers need no reasons, which take longer than the choice.
-      if (!chosen && isMultiple &&
-          (!row.tf32 || precision == Precision::Tf32) &&
-          (!row.signedOnly || !anyUnsigned) && (!row.aInMemory || aInMemory))
-        chosen = &row;
+    bool isRounded = row.tf32 && precision != Precision::Tf32,
+         isWrongSign = row.signedOnly && anyUnsigned,
+         isInRegisters = row.aInMemory && !aInMemory,
+         isPart = m % row.m || n % row.n || k % row.k;
+    if (!chosen && !isRounded && !isWrongSign && !isInRegisters && !isPart) {
+      chosen = &row;
       continue;
     }
+    // Most callers need no reasons, which take longer than the choice.
+    if (!why)
+      continue;
     std::string reason;
     if (chosen)
       reason = row.matrixUnit ? "a better instruction fits" : "";
-    else if (row.tf32 && precision != Precision::Tf32)
+    else if (isRounded)
       reason =
           "rounds its operands to tf32: allow it with 'precision tf32' or " +
           tf32Option.str();
-    else if (row.signedOnly && anyUnsigned)
+    else if (isWrongSign)
       reason = "treats operands as signed, but one is unsigned";
-    else if (row.aInMemory && !aInMemory)
+    else if (isInRegisters)
       reason = "reads operand a from swizzled workgroup memory, but it is in "
                "registers";
-    else if (!isMultiple)
+    else
       reason = "the fragment, " + llvm::utostr(m) + "x" + llvm::utostr(n) +
                "x" + llvm::utostr(k) + ", is not a multiple of " +
                llvm::utostr(row.m) + "x" + llvm::utostr(row.n) + "x" +
                llvm::utostr(row.k);
-    if (reason.empty() && !chosen)
-      chosen = &row;
-    else if (!reason.empty())
+    if (!reason.empty())
       why->push_back(row.name + ": " + reason);
   }
   if (!chosen && aName == "i4" && bName == "i4") {

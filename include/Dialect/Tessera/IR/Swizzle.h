@@ -25,6 +25,12 @@ inline int64_t getSwizzlePanelBytes(int64_t rowBytes) {
                                     : 0;
 }
 
+/// Whether memory with elements of so many bits can be swizzled.
+inline bool canSwizzleElements(int64_t bits) {
+  constexpr int64_t narrowest = 4, widest = 128;
+  return bits >= narrowest && bits <= widest && (bits & (bits - 1)) == 0;
+}
+
 /// Whether the bits of the phases of swizzled memory with elements of so many
 /// bits are rotated by one: half of a subgroup then reads two chunks of each of
 /// four adjacent rows without a bank conflict.

@@ -207,8 +207,7 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
   int64_t offset;
   Type element = type.getElementType();
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
-  if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 4 || bits > 128 ||
-      !llvm::isPowerOf2_32(bits))
+  if (rank < 2 || type.isDynamicDim(rank - 1) || !canSwizzleElements(bits))
     return 0;
   // MLIR derives strides from affine expressions, and schedules ask for phases
   // thousands of times.

@@ -21,8 +21,11 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -112,16 +115,85 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
   }
 };
 
+/// Whether all uses of `op` round it to f16, and there are some.
+static bool isRoundedToF16(Operation *op) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<arith::TruncFOp>(user) &&
+           getElementTypeOrSelf(user->getResult(0).getType()).isF16();
+  });
+}
+
+/// The number that `value` is, if it is a constant or a splat of one.
+static std::optional<double> getNumber(Value value) {
+  APFloat number(0.0f);
+  return matchPattern(value, m_ConstantFloat(&number))
+             ? std::optional<double>(number.convertToDouble())
+             : std::nullopt;
+}
+
+/// Whether `value` is a number of f16, or a constant that is as far from the
+/// limits of f32.
+static bool isModerate(Value value) {
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>())
+    return getElementTypeOrSelf(widened.getIn().getType()).isF16();
+  std::optional<double> number = getNumber(value);
+  return number && std::fabs(*number) >= 0x1p-64 &&
+         std::fabs(*number) <= 0x1p64;
+}
+
+/// Whether `op` is such a quotient, rounded to f16 at once, by the sum of a
+/// power of e and a positive constant, as in the logistic function: the divisor
+/// is at least the constant. Where it exceeds 2^126, the quotient is zero in
+/// f16.
+static bool isLogistic(arith::DivFOp op) {
+  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+  if (!sum || !isModerate(op.getLhs()) || !isRoundedToF16(op))
+    return false;
+  Value lhs = sum.getLhs(), rhs = sum.getRhs();
+  if (!lhs.getDefiningOp<math::ExpOp>())
+    std::swap(lhs, rhs);
+  std::optional<double> number = getNumber(rhs);
+  return lhs.getDefiningOp<math::ExpOp>() && number && *number > 0 &&
+         isModerate(rhs);
+}
+
+/// Whether the results of `op` matter to f16 alone, where it is itself rounded
+/// or a part of a logistic function: only powers from e^-18 to e^12 do.
+static bool isOfF16(math::ExpOp op) {
+  if (isRoundedToF16(op))
+    return true;
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *sum) {
+    return isa<arith::AddFOp>(sum) && !sum->use_empty() &&
+           llvm::all_of(sum->getUsers(), [&](Operation *user) {
+             auto quotient = dyn_cast<arith::DivFOp>(user);
+             return quotient &&
+                    quotient.getRhs().getDefiningOp() == sum &&
+                    isLogistic(quotient);
+           });
+  });
+}
+
 /// e^x of f32 by the approximate power of 2 of PTX, in the way of CUDA's expf:
 /// e^x = 2^n * 2^f, with n the integer below x * log2(e), and f = x *
 /// log2(e) - n by two multiply-adds. MLIR's polynomial has 24 instructions.
+/// Where the result matters to f16 alone, the product x * log2(e) is rounded,
+/// which changes e^x by |x| units of 2^-24: at most 12 units in the last place.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
     if (!isOfF32(op))
       return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
-    replaceByElements(rewriter, op, emit);
+    if (isOfF16(op))
+      replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
+        auto type = builder.getF32FloatAttr(1.44269502f);
+        Value log2e = arith::ConstantOp::create(builder, type);
+        return emitIntrinsic(
+            builder, "ex2.approx.ftz",
+            arith::MulFOp::create(builder, operands[0], log2e).getResult());
+      });
+    else
+      replaceByElements(rewriter, op, emit);
     return success();
   }
 
@@ -157,9 +229,12 @@ private:
 
 /// A quotient of f32 that is rounded to at most 16 bits at once need not be
 /// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
-/// of one of the result. The full-range quotient of PTX has no branch.
+/// of one of the result. The full-range quotient of PTX has no branch; that of a
+/// logistic function needs no more than a reciprocal.
 struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ApproximateQuotient(MLIRContext *context,
+                      const DenseSet<Operation *> &logistic)
+      : OpRewritePattern(context), logistic(logistic) {}
   LogicalResult matchAndRewrite(arith::DivFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!isOfF32(op))
@@ -170,11 +245,20 @@ struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
                          .getIntOrFloatBitWidth() <= 16;
         }))
       return rewriter.notifyMatchFailure(op, "not rounded to 16 bits at once");
-    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
-      return emitIntrinsic(builder, "div.full", operands);
+    // The divisor's exponential has been expanded before.
+    bool isReciprocal = logistic.contains(op);
+    replaceByElements(rewriter, op, [&](auto &builder, ValueRange operands) {
+      if (!isReciprocal)
+        return emitIntrinsic(builder, "div.full", operands);
+      Value inverse = emitIntrinsic(builder, "rcp.approx.ftz.f", operands[1]);
+      return arith::MulFOp::create(builder, operands[0], inverse).getResult();
     });
     return success();
   }
+
+private:
+  /// The quotients for which `isLogistic` holds.
+  const DenseSet<Operation *> &logistic;
 };
 } // namespace
 
@@ -247,8 +331,14 @@ LogicalResult mlir::tessera::expandMath(Operation *root, const Chip &chip) {
   if (result.wasInterrupted())
     return failure();
   RewritePatternSet patterns(root->getContext());
-  patterns.add<ApproximateExp2, ApproximateQuotient, ExpandExp, ExpandTrunc,
-               ExpandLog10>(root->getContext());
+  DenseSet<Operation *> logistic;
+  root->walk([&](arith::DivFOp op) {
+    if (isOfF32(op) && isLogistic(op))
+      logistic.insert(op);
+  });
+  patterns.add<ApproximateQuotient>(root->getContext(), logistic);
+  patterns.add<ApproximateExp2, ExpandExp, ExpandTrunc, ExpandLog10>(
+      root->getContext());
   // PTX ISA, "cvt": .e4m3x2 and .e5m2x2 require sm_89.
   constexpr int64_t firstWithFloat8 = 89;
   if (getComputeCapability(chip) >= firstWithFloat8)

@@ -16,6 +16,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "ExpandMath.h"
 #include "NvidiaTarget.h"
@@ -56,6 +57,28 @@ void NvidiaTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
                            arith::ConstantIntOp::create(builder, loc, -1, 32));
 }
 
+/// Lets an SM have 512 threads of each kernel of a window, as the choice of its
+/// schedule assumes. Where a thread has many points, their epilogues and loads
+/// together would take more registers, and leave too few threads to hide the
+/// latency of memory.
+static void limitRegisters(gpu::GPUModuleOp module) {
+  constexpr int64_t threadsOfUnit = 512;
+  auto program = module->getParentOfType<ModuleOp>();
+  auto schedules = program ? program->getAttrOfType<DictionaryAttr>(
+                                 TesseraDialect::SchedulesAttrHelper::getNameStr())
+                           : DictionaryAttr();
+  if (!schedules)
+    return;
+  for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+    if (auto schedule =
+            schedules.getAs<WindowScheduleAttr>(kernel.getNameAttr()))
+      if (int64_t workgroups = threadsOfUnit / schedule.getThreads();
+          workgroups > 1)
+        kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        IntegerAttr::get(IntegerType::get(module.getContext(), 32),
+                                         workgroups));
+}
+
 namespace {
 
 struct ConvertTesseraToNVVMPass
@@ -73,6 +96,7 @@ struct ConvertTesseraToNVVMPass
         failed(expandMath(getOperation(), **found)))
       return signalPassFailure();
     fenceMemoryOperands(getOperation());
+    limitRegisters(getOperation());
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       if (auto parts = kernel->getAttrOfType<IntegerAttr>(
               TesseraDialect::ClusterAttrHelper::getNameStr()))

@@ -68,3 +68,139 @@ func.func @exponential(%a: tensor<37xf32>) -> (tensor<37xbf16>, tensor<37xf32>) 
   } -> (tensor<37xbf16>, tensor<37xf32>)
   return %x#0, %x#1 : tensor<37xbf16>, tensor<37xf32>
 }
+
+// In a logistic function that is rounded to f16 at once, e^x is a product and a power of 2, and the quotient a
+// reciprocal. So is e^x itself if it is rounded to f16.
+
+// CHECK: .visible .entry logistic_kernel(
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK:     ex2.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK:     rcp.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK: .visible .entry silu_kernel(
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK:     ex2.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK:     rcp.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK: .visible .entry rounded_kernel(
+// CHECK-NOT: fma.rm
+// CHECK:     ex2.approx.ftz.f32
+// CHECK-NOT: fma.rm
+
+func.func @logistic(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %0 = arith.negf %v : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %1, %one : f32
+    %3 = arith.divf %one, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
+func.func @silu(%a: tensor<37xf16>) -> tensor<37xf16> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf16>) outs(%e : tensor<37xf16>) (%v: f16, %o: f16) {
+    %w = arith.extf %v : f16 to f32
+    %0 = arith.negf %w : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %one, %1 : f32
+    %3 = arith.divf %w, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
+func.func @rounded(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %0 = math.exp %v : f32
+    %1 = arith.truncf %0 : f32 to f16
+    linalg.yield %1 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
+// Not so for other types, for a numerator that may be as large as the divisor, for a sum that is used elsewhere as
+// well, or for one that may be close to zero.
+
+// CHECK: .visible .entry logistic_bf16_kernel(
+// CHECK:     fma.rm
+// CHECK:     div.full
+// CHECK: .visible .entry large_kernel(
+// CHECK:     fma.rm
+// CHECK:     div.full
+// CHECK: .visible .entry shared_kernel(
+// CHECK:     fma.rm
+// CHECK:     rcp.approx.ftz.f32
+// CHECK: .visible .entry difference_kernel(
+// CHECK:     fma.rm
+// CHECK:     div.full
+
+func.func @logistic_bf16(%a: tensor<37xf32>) -> tensor<37xbf16> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xbf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xbf16>) (%v: f32, %o: bf16) {
+    %1 = math.exp %v : f32
+    %2 = arith.addf %1, %one : f32
+    %3 = arith.divf %one, %2 : f32
+    %4 = arith.truncf %3 : f32 to bf16
+    linalg.yield %4 : bf16
+  }
+  return %x : tensor<37xbf16>
+}
+
+func.func @large(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %1 = math.exp %v : f32
+    %2 = arith.addf %1, %one : f32
+    %3 = arith.divf %v, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
+func.func @shared(%a: tensor<37xf32>) -> (tensor<37xf16>, tensor<37xf32>) {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %f = tensor.empty() : tensor<37xf32>
+  %x:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                         iterator_types = ["parallel"]}
+      ins(%a : tensor<37xf32>) outs(%e, %f : tensor<37xf16>, tensor<37xf32>) {
+  ^bb0(%v: f32, %o: f16, %p: f32):
+    %1 = math.exp %v : f32
+    %2 = arith.addf %1, %one : f32
+    %3 = arith.divf %one, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4, %2 : f16, f32
+  } -> (tensor<37xf16>, tensor<37xf32>)
+  return %x#0, %x#1 : tensor<37xf16>, tensor<37xf32>
+}
+
+func.func @difference(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %one = arith.constant 1.0 : f32
+  %less = arith.constant -1.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %1 = math.exp %v : f32
+    %2 = arith.addf %1, %less : f32
+    %3 = arith.divf %one, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  }
+  return %x : tensor<37xf16>
+}

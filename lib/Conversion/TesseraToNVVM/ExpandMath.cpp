@@ -227,6 +227,51 @@ private:
   }
 };
 
+/// 1 / sqrt(x) of f32 by the instruction, within two units in the last place.
+/// LLVM's own lowering is a correctly rounded root and quotient, which both have
+/// a branch.
+struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::RsqrtOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isOfF32(op))
+      return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
+    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
+      return emitIntrinsic(builder, "rsqrt.approx.f", operands);
+    });
+    return success();
+  }
+};
+
+/// Whether `value` only matters to numbers of at most 16 bits: it is rounded to
+/// them, or products and quotients of it are.
+static bool isOfNarrow(Value value, unsigned depth = 0) {
+  constexpr unsigned mostDepth = 4;
+  return depth < mostDepth && !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           if (isa<arith::TruncFOp>(user))
+             return getElementTypeOrSelf(user->getResult(0).getType())
+                        .getIntOrFloatBitWidth() <= 16;
+           return isa<arith::MulFOp, arith::DivFOp>(user) &&
+                  isOfNarrow(user->getResult(0), depth + 1);
+         });
+}
+
+/// A root that is rounded to at most 16 bits later need not be rounded
+/// correctly before.
+struct ApproximateRoot : OpRewritePattern<math::SqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::SqrtOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isOfF32(op) || !isOfNarrow(op.getResult()))
+      return rewriter.notifyMatchFailure(op, "not of f32, or not rounded");
+    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
+      return emitIntrinsic(builder, "sqrt.approx.f", operands);
+    });
+    return success();
+  }
+};
+
 /// A quotient of f32 that is rounded to at most 16 bits at once need not be
 /// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
 /// of one of the result. The full-range quotient of PTX has no branch; that of a
@@ -337,8 +382,8 @@ LogicalResult mlir::tessera::expandMath(Operation *root, const Chip &chip) {
       logistic.insert(op);
   });
   patterns.add<ApproximateQuotient>(root->getContext(), logistic);
-  patterns.add<ApproximateExp2, ExpandExp, ExpandTrunc, ExpandLog10>(
-      root->getContext());
+  patterns.add<ApproximateExp2, ApproximateRoot, ExpandExp, ExpandLog10,
+               ExpandRsqrt, ExpandTrunc>(root->getContext());
   // PTX ISA, "cvt": .e4m3x2 and .e5m2x2 require sm_89.
   constexpr int64_t firstWithFloat8 = 89;
   if (getComputeCapability(chip) >= firstWithFloat8)

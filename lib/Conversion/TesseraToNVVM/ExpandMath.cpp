@@ -125,6 +125,8 @@ static bool isRoundedToF16(Operation *op) {
 
 /// The number that `value` is, if it is a constant or a splat of one.
 static std::optional<double> getNumber(Value value) {
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    value = broadcast.getSource();
   APFloat number(0.0f);
   return matchPattern(value, m_ConstantFloat(&number))
              ? std::optional<double>(number.convertToDouble())
@@ -275,7 +277,8 @@ struct ApproximateRoot : OpRewritePattern<math::SqrtOp> {
 /// A quotient of f32 that is rounded to at most 16 bits at once need not be
 /// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
 /// of one of the result. The full-range quotient of PTX has no branch; that of a
-/// logistic function needs no more than a reciprocal.
+/// logistic function needs no more than a reciprocal, and that by a constant a
+/// product, which is within 1.5 units.
 struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
   ApproximateQuotient(MLIRContext *context,
                       const DenseSet<Operation *> &logistic)
@@ -290,6 +293,17 @@ struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
                          .getIntOrFloatBitWidth() <= 16;
         }))
       return rewriter.notifyMatchFailure(op, "not rounded to 16 bits at once");
+    std::optional<double> divisor = getNumber(op.getRhs());
+    if (divisor && isModerate(op.getRhs())) {
+      TypedAttr inverse = rewriter.getF32FloatAttr(
+          static_cast<float>(1 / *divisor));
+      if (auto vector = dyn_cast<VectorType>(op.getType()))
+        inverse = SplatElementsAttr::get(vector, inverse);
+      rewriter.replaceOpWithNewOp<arith::MulFOp>(
+          op, op.getLhs(),
+          arith::ConstantOp::create(rewriter, op.getLoc(), inverse));
+      return success();
+    }
     // The divisor's exponential has been expanded before.
     bool isReciprocal = logistic.contains(op);
     replaceByElements(rewriter, op, [&](auto &builder, ValueRange operands) {

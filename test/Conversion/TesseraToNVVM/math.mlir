@@ -204,3 +204,43 @@ func.func @difference(%a: tensor<37xf32>) -> tensor<37xf16> {
   }
   return %x : tensor<37xf16>
 }
+
+// A reciprocal square root is an instruction. A square root is one that is not rounded correctly if it only matters to
+// 16 bits. A quotient by a constant is a product then.
+
+// CHECK: .visible .entry roots_kernel(
+// CHECK-NOT: sqrt.rn
+// CHECK-NOT: div.
+// CHECK:     rsqrt.approx.f32
+// CHECK-NOT: sqrt.rn
+// CHECK-NOT: div.
+// CHECK:     sqrt.approx.f32
+// CHECK-NOT: sqrt.rn
+// CHECK-NOT: div.
+// CHECK: .visible .entry exact_root_kernel(
+// CHECK-NOT: sqrt.approx
+// CHECK:     sqrt.rn.f32
+// CHECK-NOT: sqrt.approx
+
+func.func @roots(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %five = arith.constant 5.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %0 = math.rsqrt %v : f32
+    %1 = math.sqrt %0 : f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.divf %2, %five : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
+func.func @exact_root(%a: tensor<37xf32>) -> tensor<37xf32> {
+  %e = tensor.empty() : tensor<37xf32>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf32>) (%v: f32, %o: f32) {
+    %0 = math.sqrt %v : f32
+    linalg.yield %0 : f32
+  }
+  return %x : tensor<37xf32>
+}

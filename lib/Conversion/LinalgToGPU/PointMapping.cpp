@@ -264,7 +264,18 @@ bool PointMappings::chooseLines(int64_t total) {
       choice.lines = lines;
       choice.threads = std::min(threads, choice.threads);
     }
-  return fewest != 0;
+  if (fewest != 0)
+    return true;
+  // With few outputs, two lines of a large window still share more than what
+  // the threads that they take would hide.
+  constexpr int64_t leastThreadsOfUnit = 128;
+  if (height <= 3 || points != choice.width || choice.rows > 1 ||
+      getLineExtent() % 2 != 0 ||
+      total / points / 2 < chip.processors * leastThreadsOfUnit)
+    return false;
+  choice.lines = 2;
+  choice.threads = std::min(threads, choice.threads);
+  return true;
 }
 
 /// Chooses the points and the rows of a thread, for a body with loops.

@@ -168,8 +168,7 @@ static bool isOfF16(math::ExpOp op) {
     return isa<arith::AddFOp>(sum) && !sum->use_empty() &&
            llvm::all_of(sum->getUsers(), [&](Operation *user) {
              auto quotient = dyn_cast<arith::DivFOp>(user);
-             return quotient &&
-                    quotient.getRhs().getDefiningOp() == sum &&
+             return quotient && quotient.getRhs().getDefiningOp() == sum &&
                     isLogistic(quotient);
            });
   });
@@ -230,8 +229,8 @@ private:
 };
 
 /// 1 / sqrt(x) of f32 by the instruction, within two units in the last place.
-/// LLVM's own lowering is a correctly rounded root and quotient, which both have
-/// a branch.
+/// LLVM's own lowering is a correctly rounded root and quotient, which both
+/// have a branch.
 struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::RsqrtOp op,
@@ -250,13 +249,15 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
 static bool isOfNarrow(Value value, unsigned depth = 0) {
   constexpr unsigned mostDepth = 4;
   return depth < mostDepth && !value.use_empty() &&
-         llvm::all_of(value.getUsers(), [&](Operation *user) {
-           if (isa<arith::TruncFOp>(user))
-             return getElementTypeOrSelf(user->getResult(0).getType())
-                        .getIntOrFloatBitWidth() <= 16;
-           return isa<arith::MulFOp, arith::DivFOp>(user) &&
-                  isOfNarrow(user->getResult(0), depth + 1);
-         });
+         llvm::all_of(
+             value.getUsers(),
+             [&](Operation *user) {
+               if (isa<arith::TruncFOp>(user))
+                 return getElementTypeOrSelf(user->getResult(0).getType())
+                            .getIntOrFloatBitWidth() <= 16;
+               return isa<arith::MulFOp, arith::DivFOp>(user) &&
+                      isOfNarrow(user->getResult(0), depth + 1);
+             });
 }
 
 /// A root that is rounded to at most 16 bits later need not be rounded
@@ -276,9 +277,9 @@ struct ApproximateRoot : OpRewritePattern<math::SqrtOp> {
 
 /// A quotient of f32 that is rounded to at most 16 bits at once need not be
 /// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
-/// of one of the result. The full-range quotient of PTX has no branch; that of a
-/// logistic function needs no more than a reciprocal, and that by a constant a
-/// product, which is within 1.5 units.
+/// of one of the result. The full-range quotient of PTX has no branch; that of
+/// a logistic function needs no more than a reciprocal, and that by a constant
+/// a product, which is within 1.5 units.
 struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
   ApproximateQuotient(MLIRContext *context,
                       const DenseSet<Operation *> &logistic)
@@ -295,8 +296,8 @@ struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
       return rewriter.notifyMatchFailure(op, "not rounded to 16 bits at once");
     std::optional<double> divisor = getNumber(op.getRhs());
     if (divisor && isModerate(op.getRhs())) {
-      TypedAttr inverse = rewriter.getF32FloatAttr(
-          static_cast<float>(1 / *divisor));
+      TypedAttr inverse =
+          rewriter.getF32FloatAttr(static_cast<float>(1 / *divisor));
       if (auto vector = dyn_cast<VectorType>(op.getType()))
         inverse = SplatElementsAttr::get(vector, inverse);
       rewriter.replaceOpWithNewOp<arith::MulFOp>(

@@ -64,9 +64,10 @@ void NvidiaTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
 static void limitRegisters(gpu::GPUModuleOp module) {
   constexpr int64_t threadsOfUnit = 512;
   auto program = module->getParentOfType<ModuleOp>();
-  auto schedules = program ? program->getAttrOfType<DictionaryAttr>(
-                                 TesseraDialect::SchedulesAttrHelper::getNameStr())
-                           : DictionaryAttr();
+  auto schedules = program
+                       ? program->getAttrOfType<DictionaryAttr>(
+                             TesseraDialect::SchedulesAttrHelper::getNameStr())
+                       : DictionaryAttr();
   if (!schedules)
     return;
   for (auto kernel : module.getOps<gpu::GPUFuncOp>())
@@ -74,9 +75,10 @@ static void limitRegisters(gpu::GPUModuleOp module) {
             schedules.getAs<WindowScheduleAttr>(kernel.getNameAttr()))
       if (int64_t workgroups = threadsOfUnit / schedule.getThreads();
           workgroups > 1)
-        kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        IntegerAttr::get(IntegerType::get(module.getContext(), 32),
-                                         workgroups));
+        kernel->setAttr(
+            NVVM::NVVMDialect::getMinctasmAttrName(),
+            IntegerAttr::get(IntegerType::get(module.getContext(), 32),
+                             workgroups));
 }
 
 namespace {

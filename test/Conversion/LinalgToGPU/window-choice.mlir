@@ -65,7 +65,7 @@ func.func @batch_of_poolings(%image: memref<32x7x7x1024xf16>, %out: memref<32x10
 
 // CHECK-LABEL: func.func @depthwise
 // CHECK-NOT:       scf.for
-// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 2, rows = 1, threads = 256>
+// CHECK:         tessera.window_schedule = #tessera.window_schedule<points = 2, rows = 1, lines = 2, threads = 128>
 func.func @depthwise(%image: memref<1x14x14x480xf16>, %filter: memref<5x5x480xf16>, %out: memref<1x14x14x480xf16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

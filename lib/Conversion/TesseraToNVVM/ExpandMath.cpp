@@ -177,7 +177,7 @@ static bool isOfF16(math::ExpOp op) {
 /// e^x of f32 by the approximate power of 2 of PTX, in the way of CUDA's expf:
 /// e^x = 2^n * 2^f, with n the integer below x * log2(e), and f = x *
 /// log2(e) - n by two multiply-adds. MLIR's polynomial has 24 instructions.
-/// Where the result matters to f16 alone, the product x * log2(e) is rounded,
+/// Where the result matters to f16 alone, x * log2(e) is rounded at once,
 /// which changes e^x by |x| units of 2^-24: at most 12 units in the last place.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -245,7 +245,7 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
 };
 
 /// Whether `value` only matters to numbers of at most 16 bits: it is rounded to
-/// them, or products and quotients of it are.
+/// them, or what it is multiplied with and divided by is.
 static bool isOfNarrow(Value value, unsigned depth = 0) {
   constexpr unsigned mostDepth = 4;
   return depth < mostDepth && !value.use_empty() &&
@@ -279,7 +279,7 @@ struct ApproximateRoot : OpRewritePattern<math::SqrtOp> {
 /// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
 /// of one of the result. The full-range quotient of PTX has no branch; that of
 /// a logistic function needs no more than a reciprocal, and that by a constant
-/// a product, which is within 1.5 units.
+/// a multiplication, which is within 1.5 units.
 struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
   ApproximateQuotient(MLIRContext *context,
                       const DenseSet<Operation *> &logistic)

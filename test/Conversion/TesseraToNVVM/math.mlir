@@ -69,7 +69,7 @@ func.func @exponential(%a: tensor<37xf32>) -> (tensor<37xbf16>, tensor<37xf32>) 
   return %x#0, %x#1 : tensor<37xbf16>, tensor<37xf32>
 }
 
-// In a logistic function that is rounded to f16 at once, e^x is a product and a power of 2, and the quotient a
+// In a logistic function that is rounded to f16 at once, e^x is a multiplication and a power of 2, and the quotient a
 // reciprocal. So is e^x itself if it is rounded to f16.
 
 // CHECK: .visible .entry logistic_kernel(
@@ -206,7 +206,7 @@ func.func @difference(%a: tensor<37xf32>) -> tensor<37xf16> {
 }
 
 // A reciprocal square root is an instruction. A square root is one that is not rounded correctly if it only matters to
-// 16 bits. A quotient by a constant is a product then.
+// 16 bits. A quotient by a constant is a multiplication then.
 
 // CHECK: .visible .entry roots_kernel(
 // CHECK-NOT: sqrt.rn

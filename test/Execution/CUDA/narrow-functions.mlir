@@ -1,7 +1,7 @@
 // REQUIRES: can-run-cuda
 
-// Functions that need not be exact where they are rounded to f16, for all numbers of f16: the logistic function, products
-// with it, powers of e, and products of roots.
+// Functions that need not be exact where they are rounded to f16, for all numbers of f16: the logistic function, swish,
+// powers of e, and x^-0.75 by roots.
 
 // RUN: gpu-runner %s --target=cuda --entry=logistic --arg=iota --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --entry=silu --arg=iota --verify | FileCheck %s

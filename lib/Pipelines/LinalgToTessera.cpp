@@ -100,6 +100,9 @@ void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createTesseraPromoteTiles());
   pm.addNestedPass<func::FuncOp>(createTesseraPipelineCopies());
   pm.addNestedPass<func::FuncOp>(createTesseraMapLinalgToSimt());
+  // Positions of a window have most of their code in common: the fewer ops the
+  // canonicalizer sees, the better.
+  pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createTesseraJoinCopies());

@@ -315,13 +315,8 @@ void AccessOrder::run() {
 /// if each lane computes the whole tile, a lane may load an element that
 /// another lane has updated.
 static bool isTiled(gpu::GPUFuncOp kernel) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  auto schedules = module
-                       ? module->getAttrOfType<DictionaryAttr>(
-                             TesseraDialect::SchedulesAttrHelper::getNameStr())
-                       : DictionaryAttr();
   return getFragmentGroup(kernel) > 1 ||
-         (schedules && schedules.getAs<ScheduleAttr>(kernel.getName()));
+         isa_and_present<ScheduleAttr>(getKernelSchedule(kernel));
 }
 
 void mlir::tessera::orderAccesses(Operation *root,

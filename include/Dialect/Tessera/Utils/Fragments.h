@@ -23,6 +23,11 @@ inline constexpr int64_t swizzlePatternBytes = 1024;
 /// 1 if absent.
 int64_t getFragmentGroup(Operation *op);
 
+/// The schedule of `kernel`, a `gpu.func` of a gpu.module: a
+/// `#tessera.schedule` or a `#tessera.window_schedule`, which the program has
+/// in `tessera.schedules`. Null without one.
+Attribute getKernelSchedule(Operation *kernel);
+
 /// The largest number of fragments along K into which a `tessera.mma` is
 /// unrolled; more of them become a loop.
 inline constexpr int64_t maxUnrolledFragments = 4;

@@ -496,16 +496,9 @@ struct LegalizeFragmentsPass
   using TesseraLegalizeFragmentsBase::TesseraLegalizeFragmentsBase;
   /// A kernel made of a contraction has the group of its schedule.
   static void setGroups(gpu::GPUModuleOp module) {
-    auto outer = module->getParentOfType<ModuleOp>();
-    auto schedules =
-        outer ? outer->getAttrOfType<DictionaryAttr>(
-                    TesseraDialect::SchedulesAttrHelper::getNameStr())
-              : DictionaryAttr();
-    if (!schedules)
-      return;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       if (auto schedule =
-              dyn_cast_or_null<ScheduleAttr>(schedules.get(kernel.getName()));
+              dyn_cast_or_null<ScheduleAttr>(getKernelSchedule(kernel));
           schedule && schedule.getSubgroupsPerFragment() > 1) {
         Builder builder(kernel.getContext());
         kernel->setAttr(

@@ -9,6 +9,8 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -26,4 +28,14 @@ int64_t mlir::tessera::getFragmentGroup(Operation *op) {
                             TesseraDialect::GroupAttrHelper::getNameStr())
                       : IntegerAttr();
   return group ? group.getInt() : 1;
+}
+
+Attribute mlir::tessera::getKernelSchedule(Operation *kernel) {
+  auto program = kernel->getParentOfType<ModuleOp>();
+  auto schedules = program
+                       ? program->getAttrOfType<DictionaryAttr>(
+                             TesseraDialect::SchedulesAttrHelper::getNameStr())
+                       : DictionaryAttr();
+  return schedules ? schedules.get(SymbolTable::getSymbolName(kernel))
+                   : Attribute();
 }

@@ -177,6 +177,9 @@ struct SimtDefaults {
   int64_t workgroups;
   /// The number of vectors that one thread loads before it uses the first.
   int64_t unroll;
+  /// The threads of a processor that hide the latency of memory: with fewer,
+  /// those of a window compute fewer points each, in fewer registers.
+  int64_t threadsOfUnit = 512;
 };
 
 /// The limits of TMA's im2col mode: bulk copies of windows over an image, which

@@ -49,9 +49,6 @@ static bool hasLongThreads(const Chip &chip) {
   return chip.policy.simt.pointsPerThread > 1;
 }
 
-/// Fewer threads of an SM cannot hide the latency of memory.
-static constexpr int64_t threadsPerSM = 512;
-
 PointMappings::PointMappings(linalg::LinalgOp op, const Chip &chip)
     : op(op), chip(chip), extents(op.getStaticLoopRanges()) {
   op.getParallelDims(widest.parallel);
@@ -168,7 +165,7 @@ void PointMappings::chooseWidth() {
 /// arithmetic of a few points each: half of those that it can hold.
 static int64_t getThreadsOfUnit(const Chip &chip) {
   int64_t threads = chip.unit.subgroups * chip.subgroupSize / 2;
-  return threads != 0 ? threads : threadsPerSM;
+  return threads != 0 ? threads : chip.policy.simt.threadsOfUnit;
 }
 
 /// The widest vector, or a narrower one if there are few outputs: the threads
@@ -211,7 +208,8 @@ std::optional<unsigned> PointMappings::findDims() {
 /// Chooses a block of rows and lines for a depthwise convolution that moves by
 /// one element or two: the block that reads the fewest elements for each
 /// output, among those whose sums and elements of a row fit into registers, and
-/// that leave threads to hide the latency of memory.
+/// that leave threads to hide the latency of memory; or if none does, two lines
+/// of a large window.
 bool PointMappings::chooseLines(int64_t total) {
   // Measured on an H200 (docs/benchmarks/h200-network-tuning.md).
   constexpr int64_t bits = 32, mostRows = 16, mostLines = 8, mostValues = 56,
@@ -292,11 +290,12 @@ void PointMappings::chooseRows() {
   int64_t extent = getRowExtent(widest.width);
   if (!total || chip.processors == 0)
     return;
-  int64_t most = sliding ? mostPoints : mostPointsApart;
+  int64_t most = sliding ? mostPoints : mostPointsApart,
+          mostThreads = chip.processors * chip.policy.simt.threadsOfUnit;
   auto countRows = [&](int64_t points) -> int64_t {
     for (int64_t count = std::min(mostRows, most / points); count > 1; --count)
       if (extent % count == 0 && count * points >= widest.width &&
-          *total / points / count >= chip.processors * threadsPerSM)
+          *total / points / count >= mostThreads)
         return count;
     return 1;
   };
@@ -355,7 +354,8 @@ void PointMappings::chooseUnrolling(PointMapping &mapping) const {
   constexpr int64_t registers = 128;
   std::optional<int64_t> total = countPoints();
   if (!mapping.hasLoops || hasLongThreads(chip) || !total ||
-      *total / mapping.width / mapping.rows >= chip.processors * threadsPerSM)
+      *total / mapping.width / mapping.rows >=
+          chip.processors * chip.policy.simt.threadsOfUnit)
     return;
   int64_t perIteration = 0;
   op->getRegion(0).walk([&](memref::LoadOp load) {

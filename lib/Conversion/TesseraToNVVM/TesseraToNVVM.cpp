@@ -9,7 +9,8 @@
 //   tessera.load              ldmatrix | vector loads        (LdMatrix.cpp)
 //   tessera.async_copy, wait  cp.async                       (CpAsync.cpp);
 //                             bulk copies, by a pass before  (BulkCopies.cpp)
-//   math functions            those that PTX has             (ExpandMath.cpp)
+//   math functions            those that PTX has, as exact as what follows
+//                             demands                        (ExpandMath.cpp)
 //   everything else           vectors, by the lane maps      (FragmentToVector)
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +19,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
+#include "Dialect/Tessera/Utils/Fragments.h"
 #include "ExpandMath.h"
 #include "NvidiaTarget.h"
 #include "TargetInfo/Chip.h"
@@ -57,28 +59,21 @@ void NvidiaTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
                            arith::ConstantIntOp::create(builder, loc, -1, 32));
 }
 
-/// Lets an SM have 512 threads of each kernel of a window, as the choice of its
-/// schedule assumes. Where a thread has many points, their epilogues and loads
-/// together would take more registers, and leave too few threads to hide the
-/// latency of memory.
-static void limitRegisters(gpu::GPUModuleOp module) {
-  constexpr int64_t threadsOfUnit = 512;
-  auto program = module->getParentOfType<ModuleOp>();
-  auto schedules = program
-                       ? program->getAttrOfType<DictionaryAttr>(
-                             TesseraDialect::SchedulesAttrHelper::getNameStr())
-                       : DictionaryAttr();
-  if (!schedules)
-    return;
+/// Lets an SM have `threadsOfUnit` threads of each kernel of a window, as the
+/// choice of its schedule assumes. Where a thread has many points, their
+/// epilogues and loads together would take more registers, and leave too few
+/// threads to hide the latency of memory.
+static void limitRegisters(gpu::GPUModuleOp module, const Chip &chip) {
+  Builder builder(module.getContext());
   for (auto kernel : module.getOps<gpu::GPUFuncOp>())
     if (auto schedule =
-            schedules.getAs<WindowScheduleAttr>(kernel.getNameAttr()))
-      if (int64_t workgroups = threadsOfUnit / schedule.getThreads();
+            dyn_cast_or_null<WindowScheduleAttr>(getKernelSchedule(kernel)))
+      if (int64_t workgroups =
+              chip.policy.simt.threadsOfUnit / schedule.getThreads();
           workgroups > 1)
         kernel->setAttr(
             NVVM::NVVMDialect::getMinctasmAttrName(),
-            IntegerAttr::get(IntegerType::get(module.getContext(), 32),
-                             workgroups));
+            builder.getI32IntegerAttr(static_cast<int32_t>(workgroups)));
 }
 
 namespace {
@@ -98,7 +93,7 @@ struct ConvertTesseraToNVVMPass
         failed(expandMath(getOperation(), **found)))
       return signalPassFailure();
     fenceMemoryOperands(getOperation());
-    limitRegisters(getOperation());
+    limitRegisters(getOperation(), **found);
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       if (auto parts = kernel->getAttrOfType<IntegerAttr>(
               TesseraDialect::ClusterAttrHelper::getNameStr()))

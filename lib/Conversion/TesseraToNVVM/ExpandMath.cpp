@@ -5,8 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Expands functions that PTX lacks and for which MLIR has no polynomials to
-// other functions; and one that is faster in PTX than in LLVM's lowering. From
-// sm_89 on, pairs of 8-bit floats are widened by an instruction.
+// other functions. Others become approximate instructions, where the result is
+// rounded so that these suffice, or where the reference permits it always: LLVM
+// expands them to many instructions. From sm_89 on, pairs of 8-bit floats are
+// widened by an instruction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +42,7 @@ static bool isOfF32(Operation *op) {
 /// Replaces `op`, of f32 or a vector of it, by what `emit` makes of its
 /// operands, for each element.
 static void replaceByElements(
-    PatternRewriter &rewriter, Operation *op,
+    RewriterBase &rewriter, Operation *op,
     function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> emit) {
   ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
   auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
@@ -64,6 +66,48 @@ static Value emitIntrinsic(ImplicitLocOpBuilder &builder, StringRef name,
              builder.getStringAttr("llvm.nvvm." + name), operands)
       .getResult(0);
 }
+
+/// Replaces `op` by such an intrinsic of its operands, for each element.
+static void replaceByIntrinsic(RewriterBase &rewriter, Operation *op,
+                               StringRef name) {
+  replaceByElements(rewriter, op, [&](auto &builder, ValueRange operands) {
+    return emitIntrinsic(builder, name, operands);
+  });
+}
+
+/// Whether `op` rounds to a float of at most 16 bits.
+static bool isRounding(Operation *op) {
+  return isa<arith::TruncFOp>(op) &&
+         getElementTypeOrSelf(op->getResult(0).getType())
+                 .getIntOrFloatBitWidth() <= 16;
+}
+
+static bool isRoundingToF16(Operation *op) {
+  return isa<arith::TruncFOp>(op) &&
+         getElementTypeOrSelf(op->getResult(0).getType()).isF16();
+}
+
+/// Whether `is` holds for all users of `op`, and there are some.
+static bool hasOnlyUsers(Operation *op, function_ref<bool(Operation *)> is) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), is);
+}
+
+/// The number that `value` is, if it is a constant or a splat of one.
+static std::optional<double> getNumber(Value value) {
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    value = broadcast.getSource();
+  APFloat number(0.0f);
+  return matchPattern(value, m_ConstantFloat(&number))
+             ? std::optional<double>(number.convertToDouble())
+             : std::nullopt;
+}
+
+/// Whether `number` is far from the limits of f32.
+static bool isModerate(double number) {
+  return std::fabs(number) >= 0x1p-64 && std::fabs(number) <= 0x1p64;
+}
+
+static constexpr float log2e = 1.44269502f;
 
 namespace {
 /// trunc(x) = floor(|x|), with the sign of x.
@@ -108,93 +152,21 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
         !isOfF32(op))
       return rewriter.notifyMatchFailure(
           op, "not an approximate exp2 of f32 or a vector of it");
-    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
-      return emitIntrinsic(builder, "ex2.approx.ftz", operands);
-    });
+    replaceByIntrinsic(rewriter, op, "ex2.approx.ftz");
     return success();
   }
 };
 
-/// Whether all uses of `op` round it to f16, and there are some.
-static bool isRoundedToF16(Operation *op) {
-  return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
-    return isa<arith::TruncFOp>(user) &&
-           getElementTypeOrSelf(user->getResult(0).getType()).isF16();
-  });
-}
-
-/// The number that `value` is, if it is a constant or a splat of one.
-static std::optional<double> getNumber(Value value) {
-  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
-    value = broadcast.getSource();
-  APFloat number(0.0f);
-  return matchPattern(value, m_ConstantFloat(&number))
-             ? std::optional<double>(number.convertToDouble())
-             : std::nullopt;
-}
-
-/// Whether `value` is a number of f16, or a constant that is as far from the
-/// limits of f32.
-static bool isModerate(Value value) {
-  if (auto widened = value.getDefiningOp<arith::ExtFOp>())
-    return getElementTypeOrSelf(widened.getIn().getType()).isF16();
-  std::optional<double> number = getNumber(value);
-  return number && std::fabs(*number) >= 0x1p-64 &&
-         std::fabs(*number) <= 0x1p64;
-}
-
-/// Whether `op` is such a quotient, rounded to f16 at once, by the sum of a
-/// power of e and a positive constant, as in the logistic function: the divisor
-/// is at least the constant. Where it exceeds 2^126, the quotient is zero in
-/// f16.
-static bool isLogistic(arith::DivFOp op) {
-  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
-  if (!sum || !isModerate(op.getLhs()) || !isRoundedToF16(op))
-    return false;
-  Value lhs = sum.getLhs(), rhs = sum.getRhs();
-  if (!lhs.getDefiningOp<math::ExpOp>())
-    std::swap(lhs, rhs);
-  std::optional<double> number = getNumber(rhs);
-  return lhs.getDefiningOp<math::ExpOp>() && number && *number > 0 &&
-         isModerate(rhs);
-}
-
-/// Whether the results of `op` matter to f16 alone, where it is itself rounded
-/// or a part of a logistic function: only powers from e^-18 to e^12 do.
-static bool isOfF16(math::ExpOp op) {
-  if (isRoundedToF16(op))
-    return true;
-  return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *sum) {
-    return isa<arith::AddFOp>(sum) && !sum->use_empty() &&
-           llvm::all_of(sum->getUsers(), [&](Operation *user) {
-             auto quotient = dyn_cast<arith::DivFOp>(user);
-             return quotient && quotient.getRhs().getDefiningOp() == sum &&
-                    isLogistic(quotient);
-           });
-  });
-}
-
 /// e^x of f32 by the approximate power of 2 of PTX, in the way of CUDA's expf:
 /// e^x = 2^n * 2^f, with n the integer below x * log2(e), and f = x *
 /// log2(e) - n by two multiply-adds. MLIR's polynomial has 24 instructions.
-/// Where the result matters to f16 alone, x * log2(e) is rounded at once,
-/// which changes e^x by |x| units of 2^-24: at most 12 units in the last place.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
     if (!isOfF32(op))
       return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
-    if (isOfF16(op))
-      replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
-        auto type = builder.getF32FloatAttr(1.44269502f);
-        Value log2e = arith::ConstantOp::create(builder, type);
-        return emitIntrinsic(
-            builder, "ex2.approx.ftz",
-            arith::MulFOp::create(builder, operands[0], log2e).getResult());
-      });
-    else
-      replaceByElements(rewriter, op, emit);
+    replaceByElements(rewriter, op, emit);
     return success();
   }
 
@@ -208,7 +180,7 @@ private:
     // 252 * ((x * log2(e) + 126) / 252), clamped to 0 and 252, is added to a
     // number whose unit in the last place is 1, rounding down: its lowest bits
     // are floor(x * log2(e)) + 127. The clamp takes NaN for 0.
-    constexpr float log2e = 1.44269502f, rest = 1.925963033e-8f, range = 252;
+    constexpr float rest = 1.925963033e-8f, range = 252;
     Value share = emitIntrinsic(builder, "fma.rn.sat.f",
                                 {x, number(log2e / range), number(0.5f)}),
           biased = emitIntrinsic(builder, "fma.rm.f",
@@ -237,26 +209,22 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
                                 PatternRewriter &rewriter) const override {
     if (!isOfF32(op))
       return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
-    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
-      return emitIntrinsic(builder, "rsqrt.approx.f", operands);
-    });
+    replaceByIntrinsic(rewriter, op, "rsqrt.approx.f");
     return success();
   }
 };
 
-/// Whether `value` only matters to numbers of at most 16 bits: it is rounded to
+/// Whether `op` only matters to numbers of at most 16 bits: it is rounded to
 /// them, or what it is multiplied with and divided by is.
-static bool isOfNarrow(Value value, unsigned depth = 0) {
+static bool isOfNarrow(Operation *op, unsigned depth = 0) {
   constexpr unsigned mostDepth = 4;
-  return depth < mostDepth && !value.use_empty() &&
-         llvm::all_of(
-             value.getUsers(),
+  return depth < mostDepth &&
+         hasOnlyUsers(
+             op,
              [&](Operation *user) {
-               if (isa<arith::TruncFOp>(user))
-                 return getElementTypeOrSelf(user->getResult(0).getType())
-                            .getIntOrFloatBitWidth() <= 16;
-               return isa<arith::MulFOp, arith::DivFOp>(user) &&
-                      isOfNarrow(user->getResult(0), depth + 1);
+               return isRounding(user) ||
+                      (isa<arith::MulFOp, arith::DivFOp>(user) &&
+                       isOfNarrow(user, depth + 1));
              });
 }
 
@@ -266,61 +234,119 @@ struct ApproximateRoot : OpRewritePattern<math::SqrtOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::SqrtOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isOfF32(op) || !isOfNarrow(op.getResult()))
+    if (!isOfF32(op) || !isOfNarrow(op))
       return rewriter.notifyMatchFailure(op, "not of f32, or not rounded");
-    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
-      return emitIntrinsic(builder, "sqrt.approx.f", operands);
-    });
+    replaceByIntrinsic(rewriter, op, "sqrt.approx.f");
     return success();
   }
 };
 
 /// A quotient of f32 that is rounded to at most 16 bits at once need not be
 /// rounded correctly before: 2 units in the last place of f32 are 2^-12 or less
-/// of one of the result. The full-range quotient of PTX has no branch; that of
-/// a logistic function needs no more than a reciprocal, and that by a constant
-/// a multiplication, which is within 1.5 units.
+/// of one of the result. The full-range quotient of PTX has no branch; that by
+/// a constant is a multiplication, which is within 1.5 units.
 struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
-  ApproximateQuotient(MLIRContext *context,
-                      const DenseSet<Operation *> &logistic)
-      : OpRewritePattern(context), logistic(logistic) {}
+  using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::DivFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!isOfF32(op))
       return rewriter.notifyMatchFailure(op, "not of f32 or a vector of it");
-    if (op->use_empty() || !llvm::all_of(op->getUsers(), [](Operation *user) {
-          return isa<arith::TruncFOp>(user) &&
-                 getElementTypeOrSelf(user->getResult(0).getType())
-                         .getIntOrFloatBitWidth() <= 16;
-        }))
+    if (!hasOnlyUsers(op, isRounding))
       return rewriter.notifyMatchFailure(op, "not rounded to 16 bits at once");
     std::optional<double> divisor = getNumber(op.getRhs());
-    if (divisor && isModerate(op.getRhs())) {
-      TypedAttr inverse =
-          rewriter.getF32FloatAttr(static_cast<float>(1 / *divisor));
-      if (auto vector = dyn_cast<VectorType>(op.getType()))
-        inverse = SplatElementsAttr::get(vector, inverse);
-      rewriter.replaceOpWithNewOp<arith::MulFOp>(
-          op, op.getLhs(),
-          arith::ConstantOp::create(rewriter, op.getLoc(), inverse));
+    if (!divisor || !isModerate(*divisor)) {
+      replaceByIntrinsic(rewriter, op, "div.full");
       return success();
     }
-    // The divisor's exponential has been expanded before.
-    bool isReciprocal = logistic.contains(op);
-    replaceByElements(rewriter, op, [&](auto &builder, ValueRange operands) {
-      if (!isReciprocal)
-        return emitIntrinsic(builder, "div.full", operands);
+    TypedAttr inverse =
+        rewriter.getF32FloatAttr(static_cast<float>(1 / *divisor));
+    if (auto vector = dyn_cast<VectorType>(op.getType()))
+      inverse = SplatElementsAttr::get(vector, inverse);
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(
+        op, op.getLhs(),
+        arith::ConstantOp::create(rewriter, op.getLoc(), inverse));
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Logistic functions
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` is a quotient of a number of f16 or a constant, rounded to f16
+/// at once, by the sum of a power of e and a positive constant, as in the
+/// logistic function: the divisor is at least the constant. Where it exceeds
+/// 2^126, the quotient is zero in f16.
+static bool isLogistic(arith::DivFOp op) {
+  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+  if (!sum || !isOfF32(op) || !hasOnlyUsers(op, isRoundingToF16))
+    return false;
+  if (auto widened = op.getLhs().getDefiningOp<arith::ExtFOp>()) {
+    if (!getElementTypeOrSelf(widened.getIn().getType()).isF16())
+      return false;
+  } else if (auto number = getNumber(op.getLhs());
+             !number || !isModerate(*number)) {
+    return false;
+  }
+  Value power = sum.getLhs(), constant = sum.getRhs();
+  if (!power.getDefiningOp<math::ExpOp>())
+    std::swap(power, constant);
+  std::optional<double> number = getNumber(constant);
+  return power.getDefiningOp<math::ExpOp>() && number && *number > 0 &&
+         isModerate(*number);
+}
+
+/// Whether the results of `op` matter to f16 alone, where it is itself rounded
+/// or a part of logistic functions: only powers from e^-18 to e^12 do.
+static bool isOfF16(math::ExpOp op) {
+  auto isOfLogistic = [](Operation *sum) {
+    return isa<arith::AddFOp>(sum) && hasOnlyUsers(sum, [&](Operation *user) {
+             auto quotient = dyn_cast<arith::DivFOp>(user);
+             return quotient && quotient.getRhs().getDefiningOp() == sum &&
+                    isLogistic(quotient);
+           });
+  };
+  return isOfF32(op) &&
+         (hasOnlyUsers(op, isRoundingToF16) || hasOnlyUsers(op, isOfLogistic));
+}
+
+/// Replaces quotients of logistic functions by reciprocals, and e^x that only
+/// matters to f16 by a power of 2. The rounding of x * log2(e) changes e^x by
+/// |x| units of 2^-24: at most 12 units in the last place.
+static void approximateLogistic(Operation *root) {
+  SmallVector<arith::DivFOp> quotients;
+  SmallVector<math::ExpOp> powers;
+  root->walk([&](Operation *op) {
+    if (auto quotient = dyn_cast<arith::DivFOp>(op);
+        quotient && isLogistic(quotient))
+      quotients.push_back(quotient);
+    if (auto power = dyn_cast<math::ExpOp>(op); power && isOfF16(power))
+      powers.push_back(power);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (arith::DivFOp op : quotients) {
+    rewriter.setInsertionPoint(op);
+    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
       Value inverse = emitIntrinsic(builder, "rcp.approx.ftz.f", operands[1]);
       return arith::MulFOp::create(builder, operands[0], inverse).getResult();
     });
-    return success();
   }
+  for (math::ExpOp op : powers) {
+    rewriter.setInsertionPoint(op);
+    replaceByElements(rewriter, op, [](auto &builder, ValueRange operands) {
+      Value factor =
+          arith::ConstantOp::create(builder, builder.getF32FloatAttr(log2e));
+      return emitIntrinsic(
+          builder, "ex2.approx.ftz",
+          arith::MulFOp::create(builder, operands[0], factor).getResult());
+    });
+  }
+}
 
-private:
-  /// The quotients for which `isLogistic` holds.
-  const DenseSet<Operation *> &logistic;
-};
-} // namespace
+//===----------------------------------------------------------------------===//
+// Floats of 8 bits
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// Vectors of 8-bit floats to wider ones: f16 represents all of their values.
@@ -390,15 +416,10 @@ LogicalResult mlir::tessera::expandMath(Operation *root, const Chip &chip) {
   });
   if (result.wasInterrupted())
     return failure();
+  approximateLogistic(root);
   RewritePatternSet patterns(root->getContext());
-  DenseSet<Operation *> logistic;
-  root->walk([&](arith::DivFOp op) {
-    if (isOfF32(op) && isLogistic(op))
-      logistic.insert(op);
-  });
-  patterns.add<ApproximateQuotient>(root->getContext(), logistic);
-  patterns.add<ApproximateExp2, ApproximateRoot, ExpandExp, ExpandLog10,
-               ExpandRsqrt, ExpandTrunc>(root->getContext());
+  patterns.add<ApproximateExp2, ApproximateQuotient, ApproximateRoot, ExpandExp,
+               ExpandLog10, ExpandRsqrt, ExpandTrunc>(root->getContext());
   // PTX ISA, "cvt": .e4m3x2 and .e5m2x2 require sm_89.
   constexpr int64_t firstWithFloat8 = 89;
   if (getComputeCapability(chip) >= firstWithFloat8)

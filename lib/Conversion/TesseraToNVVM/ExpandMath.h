@@ -13,8 +13,9 @@
 
 namespace mlir::tessera {
 
-/// Replaces functions of the math dialect that PTX lacks by others. Fails, with
-/// a diagnostic, for those of f64 that cannot be.
+/// Replaces functions of the math dialect that PTX lacks by others, and those
+/// of which LLVM's lowering is longer than needed by instructions. Fails, with
+/// a diagnostic, for those of f64 that PTX lacks and that cannot be replaced.
 LogicalResult expandMath(Operation *root, const Chip &chip);
 
 } // namespace mlir::tessera

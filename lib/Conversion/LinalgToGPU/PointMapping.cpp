@@ -102,6 +102,20 @@ void PointMappings::orderDims() {
   }
 }
 
+/// The points of a thread, at most `widest`, with which a row of so many points
+/// takes the fewest accesses. The rest of a row takes one for each point: 24
+/// bytes are three accesses in vectors of 8, and nine in vectors of 16.
+static int64_t fitToRow(int64_t widest, int64_t extent) {
+  auto countAccesses = [&](int64_t width) {
+    return extent / width + (width == 1 ? 0 : extent % width);
+  };
+  int64_t best = widest;
+  for (int64_t width = widest; width >= 1; width /= 2)
+    if (best > extent || countAccesses(width) < countAccesses(best))
+      best = width;
+  return best;
+}
+
 /// Chooses the greatest number of points that one thread can compute at a time.
 void PointMappings::chooseWidth() {
   if (op.getNumReductionLoops() != 0)
@@ -155,8 +169,8 @@ void PointMappings::chooseWidth() {
               : getVectorWidth(operands, inner, chip);
   if (ofLoops)
     width = std::min(width, *ofLoops);
-  while (extent && width > 1 && width > *extent)
-    width /= 2;
+  if (extent)
+    width = fitToRow(width, *extent);
   if (widest.isStrip && width == 1)
     widest.hasLoops = widest.isStrip = false;
 }

@@ -90,3 +90,25 @@ func.func @loop(%x: memref<30x9x4xf32>, %out: memref<30x4xf32>) {
   }
   return
 }
+
+// Rows of 24 bytes are three vectors of 8, rather than one of 16 and eight bytes.
+
+// CHECK-LABEL: func @row_of_24
+// CHECK:         vector.load {{.*}} vector<8xi8>
+// CHECK-NOT:     scf.for
+// CHECK:         gpu.terminator
+func.func @row_of_24(%a: memref<1000x24xi8>, %b: memref<1000x24xi8, strided<[32, 1]>>) {
+  linalg.copy ins(%a : memref<1000x24xi8>) outs(%b : memref<1000x24xi8, strided<[32, 1]>>)
+  return
+}
+
+// Six vectors of 16 and four bytes are the fewest accesses of a row of 100.
+
+// CHECK-LABEL: func @row_of_100
+// CHECK:         vector.load {{.*}} vector<16xi8>
+// CHECK:         scf.for
+// CHECK:         gpu.terminator
+func.func @row_of_100(%a: memref<1000x100xi8>, %b: memref<1000x100xi8, strided<[112, 1]>>) {
+  linalg.copy ins(%a : memref<1000x100xi8>) outs(%b : memref<1000x100xi8, strided<[112, 1]>>)
+  return
+}

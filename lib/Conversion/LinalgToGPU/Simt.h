@@ -190,6 +190,9 @@ struct Reduction {
   bool vectorizable = true, vectorFinish = true;
   /// Whether it may use two kernels.
   bool mayBeSplit = true;
+  /// The steps that a thread should have at least where more workgroups share a
+  /// reduction of columns.
+  int64_t leastStepsOfPart = 32;
   /// Combines the accumulators (scalars, or vectors of the position's width)
   /// with the elements at `position`.
   std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &,

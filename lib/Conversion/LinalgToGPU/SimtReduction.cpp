@@ -820,10 +820,14 @@ void Emitter::emitColumns() {
   } else {
     Value count = math.product(vectorSizes, order);
     Value groups = math.ceilDiv(count, math.constant(columns));
+    // A short reduction by one workgroup has more threads instead (above).
+    bool isShort = total && *total <= least && slowestSize &&
+                   *slowestSize < minParts * minStepsPerSplit * threadRows;
+    int64_t steps = isShort ? minStepsPerSplit : r.leastStepsOfPart;
     if (columns == least)
       chooseSplit(groups, slowest,
                   math.div(r.sizes[slowest], math.constant(threadRows)),
-                  minStepsPerSplit * threadRows);
+                  steps * threadRows);
     OpBuilder::InsertionGuard guard(builder);
     op = launch(groups, threads);
     Value thread = op.getThreadIds().x, column = thread, row = math.constant(0);

@@ -41,12 +41,12 @@ func.func @rows(%a: memref<4096x1024xf32>, %x: memref<1024xf32>, %y: memref<4096
 // -----
 
 // N runs fastest: a vector of columns for each thread, K over 8 rows of threads
-// and 4 workgroups, whose partial sums a second kernel adds. f16 in f32 sums.
+// and 32 workgroups, whose partial sums a second kernel adds. f16 in f32 sums.
 
 // CHECK-LABEL: func @columns
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<1024xf16>, %[[B:[a-z0-9]+]]: memref<1024x4096xf16>, %[[Y:[a-z0-9]+]]: memref<4096xf32>
-// CHECK:         %[[P:.+]] = memref.alloc() : memref<4x4096xf32>
-// CHECK:         gpu.launch blocks(%{{.+}}, %[[PART:.+]], %{{.+}}) in (%{{.+}} = %c16, %{{.+}} = %c4, {{.*}} workgroup(%[[W:.+]] : memref<8x256xf32, #gpu.address_space<workgroup>>)
+// CHECK:         %[[P:.+]] = memref.alloc() : memref<32x4096xf32>
+// CHECK:         gpu.launch blocks(%{{.+}}, %[[PART:.+]], %{{.+}}) in (%{{.+}} = %c16, %{{.+}} = %c32, {{.*}} workgroup(%[[W:.+]] : memref<8x256xf32, #gpu.address_space<workgroup>>)
 // CHECK:           scf.for
 // CHECK:             vector.load %[[B]][{{.*}}] {alignment = 16 : i64} : memref<1024x4096xf16>, vector<8xf16>
 // CHECK:             arith.extf

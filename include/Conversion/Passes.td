@@ -803,13 +803,14 @@ def UseSaturatingPacks
     Expects `arith` and `math` on scalars and vectors of one dimension, before
     `tessera-convert-by-addition`. On chips from sm_86 on, f32 that are rounded
     to the nearest integer, limited to the range of a byte, with a sign or
-    without, and truncated to one, become assembly, from which ptxas makes
-    instructions that do all this for two floats (`F2IP`). A constant integer
-    that is added after the rounding is added before, where two additions have
-    rounded the number. All results are the same, except of NaN, whose
-    conversion to an integer has no defined result. Four bytes form a register,
-    unless they are used one by one, as by stores of pairs. Bytes that become
-    floats again, and those of other chips, are not changed.
+    without, and converted to one, directly or by way of i32, become assembly,
+    from which ptxas makes instructions that do all this for two floats
+    (`F2IP`). A constant integer that is added after the rounding is added
+    before, where two additions have rounded the number. All results are the
+    same, except of NaN, whose conversion to an integer has no defined result.
+    Four bytes form a register, unless they are used one by one, as by stores of
+    pairs. Bytes that become floats again, and those of other chips, are not
+    changed.
 
     Before
 

@@ -857,15 +857,15 @@ def TesseraConvertByAddition : Pass<"tessera-convert-by-addition"> {
   let description = [{
     For devices on which a conversion or a rounding takes as long as several
     additions. Expects `arith` and `math` on scalars and vectors. A number that
-    is rounded to the nearest integer, limited to constants, and truncated to
-    at most 16 bits, is limited first, and rounded by the addition of 1.5 *
-    2^23, whose sum has the integer in its low bits. An integer of 8 or 4 bits
-    becomes a float as the low bits of 2^23; in vectors, also an f16 as those of
-    2^10, and i4 a bf16 as those of 2^7. An i8 becomes a bf16 as the difference
-    of two floats: 2^7 with its low 7 bits, and 2^7 or, if it is negative, 2^8.
-    The difference of two such integers is
-    that of their floats. All results are the same, except of NaN, whose
-    conversion to an integer has no defined result.
+    is rounded to the nearest integer, limited to constants, and converted to at
+    most 16 bits, directly or by way of 32, is limited first, and rounded by the
+    addition of 1.5 * 2^23, whose sum has the integer in its low bits. An
+    integer of 8 or 4 bits becomes a float as the low bits of 2^23; in vectors,
+    also an f16 as those of 2^10, and i4 a bf16 as those of 2^7. An i8 becomes a
+    bf16 as the difference of two floats: 2^7 with its low 7 bits, and 2^7 or,
+    if it is negative, 2^8. The difference of two such integers is that of their
+    floats. All results are the same, except of NaN, whose conversion to an
+    integer has no defined result.
 
     Before
 

@@ -95,10 +95,10 @@ static Value emitSum(PatternRewriter &rewriter, Location loc,
 
 namespace {
 /// A rounded float to an integer of at most 16 bits.
-struct RoundByAddition : public OpRewritePattern<arith::TruncIOp> {
-  using OpRewritePattern::OpRewritePattern;
+template <typename Op> struct RoundByAddition : public OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(arith::TruncIOp op,
+  LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
     if (width > 16)
@@ -375,7 +375,9 @@ struct ConvertByAdditionPass
               SkipExtension<arith::SIToFPOp>, SkipExtension<arith::UIToFPOp>,
               WidenToHalf<arith::SIToFPOp>, WidenToHalf<arith::UIToFPOp>>(
         context);
-    round.add<RoundByAddition>(context);
+    round
+        .add<RoundByAddition<arith::TruncIOp>, RoundByAddition<arith::FPToSIOp>,
+             RoundByAddition<arith::FPToUIOp>>(context);
     for (RewritePatternSet *patterns : {&shift, &widen, &round})
       if (failed(applyToFixedPoint(getOperation(), std::move(*patterns),
                                    "conversions of bytes")))

@@ -16,6 +16,12 @@
 // RUN: cmp %t.9.npy %t.11.npy
 // RUN: od -An -v -tf4 -w8 -j640 -N8 %t.8.npy | FileCheck %s --check-prefix=SHIFTED
 // SHIFTED: 0 1{{$}}
+// Conversions to bytes without a wider integer, and numbers that are rounded after they are limited.
+// RUN: gpu-runner %s --target=cpu --entry=narrow --out=0=%t.n0.npy --out=1=%t.n1.npy --out=2=%t.n2.npy
+// RUN: gpu-runner %t.mlir --target=cpu --entry=narrow --out=0=%t.b0.npy --out=1=%t.b1.npy --out=2=%t.b2.npy
+// RUN: cmp %t.n0.npy %t.b0.npy
+// RUN: cmp %t.n1.npy %t.b1.npy
+// RUN: cmp %t.n2.npy %t.b2.npy
 // All integers of 4 and 8 bits in vectors.
 // RUN: gpu-runner %s --target=cpu --entry=vectors --out=0=%t.h0.npy --out=1=%t.h1.npy --out=2=%t.h2.npy --out=3=%t.h3.npy --out=4=%t.h4.npy --out=5=%t.h5.npy
 // RUN: gpu-runner %t.mlir --target=cpu --entry=vectors --out=0=%t.a0.npy --out=1=%t.a1.npy --out=2=%t.a2.npy --out=3=%t.a3.npy --out=4=%t.a4.npy --out=5=%t.a5.npy
@@ -326,4 +332,43 @@ func.func @vectors(%a: memref<16xf16>, %b: memref<16xf16>, %c: memref<16xbf16>, 
     gpu.terminator
   }
   return
+}
+
+// The same bytes from conversions to i8, signed and unsigned, and from numbers that are rounded last.
+// GONE-LABEL: func.func @narrow
+// GONE-NOT:     math.roundeven
+// GONE-NOT:     arith.fpto
+// GONE:         return
+func.func @narrow() -> (tensor<2048xi8>, tensor<2048xi8>, tensor<2048xi8>) {
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %top = arith.constant 255.0 : f32
+  %odd = arith.constant 3.0 : f32
+  %quarter = arith.constant 0.25 : f32
+  %half = arith.constant 1024 : index
+  %e = tensor.empty() : tensor<2048xi8>
+  %0:3 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      outs(%e, %e, %e : tensor<2048xi8>, tensor<2048xi8>, tensor<2048xi8>) {
+  ^bb0(%o0: i8, %o1: i8, %o2: i8):
+    %n = linalg.index 0 : index
+    %m = arith.subi %n, %half : index
+    %k = arith.index_cast %m : index to i64
+    %f = arith.sitofp %k : i64 to f32
+    %x = arith.mulf %f, %quarter : f32
+    %r = math.roundeven %x : f32
+    %s = arith.addf %r, %odd : f32
+    %a = arith.maximumf %s, %low : f32
+    %b = arith.minimumf %a, %high : f32
+    %y0 = arith.fptosi %b : f32 to i8
+    %c = arith.minimumf %s, %top : f32
+    %d = arith.maximumf %c, %zero : f32
+    %y1 = arith.fptoui %d : f32 to i8
+    %g = arith.maximumf %x, %low : f32
+    %h = arith.minimumf %g, %high : f32
+    %l = math.roundeven %h : f32
+    %y2 = arith.fptosi %l : f32 to i8
+    linalg.yield %y0, %y1, %y2 : i8, i8, i8
+  } -> (tensor<2048xi8>, tensor<2048xi8>, tensor<2048xi8>)
+  return %0#0, %0#1, %0#2 : tensor<2048xi8>, tensor<2048xi8>, tensor<2048xi8>
 }

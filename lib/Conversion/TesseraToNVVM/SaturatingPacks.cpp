@@ -74,10 +74,10 @@ static bool isUsedInParts(Value bytes) {
 }
 
 namespace {
-struct PackBytes : public OpRewritePattern<arith::TruncIOp> {
-  using OpRewritePattern::OpRewritePattern;
+template <typename Op> struct PackBytes : public OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(arith::TruncIOp op,
+  LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isInteger(8))
       return rewriter.notifyMatchFailure(op, "not to bytes");
@@ -151,7 +151,8 @@ struct UseSaturatingPacksPass
     if (getComputeCapability(**chip) < firstCapability)
       return;
     RewritePatternSet patterns(&getContext());
-    patterns.add<PackBytes>(&getContext());
+    patterns.add<PackBytes<arith::TruncIOp>, PackBytes<arith::FPToSIOp>,
+                 PackBytes<arith::FPToUIOp>>(&getContext());
     if (failed(applyToFixedPoint(getOperation(), std::move(patterns),
                                  "saturating packs")))
       signalPassFailure();

@@ -78,6 +78,28 @@ gpu.module @kernels {
     return %y : i8
   }
 
+  // Conversions to bytes without a wider integer, the second of a number that is rounded after it is limited.
+  // CHECK-LABEL: func.func @narrow(
+  // CHECK:         llvm.inline_asm {{.*}}cvt.pack.sat.s8
+  // CHECK:         llvm.inline_asm {{.*}}cvt.pack.sat.u8
+  // CHECK-NOT:     arith.fpto
+  // CHECK:         return
+  func.func @narrow(%x: vector<4xf32>) -> (vector<4xi8>, vector<4xi8>) {
+    %low = arith.constant dense<-128.0> : vector<4xf32>
+    %high = arith.constant dense<127.0> : vector<4xf32>
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %top = arith.constant dense<255.0> : vector<4xf32>
+    %r = math.roundeven %x : vector<4xf32>
+    %a = arith.maximumf %r, %low : vector<4xf32>
+    %b = arith.minimumf %a, %high : vector<4xf32>
+    %0 = arith.fptosi %b : vector<4xf32> to vector<4xi8>
+    %c = arith.minimumf %x, %top : vector<4xf32>
+    %d = arith.maximumf %c, %zero : vector<4xf32>
+    %s = math.roundeven %d : vector<4xf32>
+    %1 = arith.fptoui %s : vector<4xf32> to vector<4xi8>
+    return %0, %1 : vector<4xi8>, vector<4xi8>
+  }
+
   // Three bytes, a smaller range, a number that becomes a float again.
   // CHECK-LABEL: func.func @others(
   // CHECK-NOT:     llvm.inline_asm

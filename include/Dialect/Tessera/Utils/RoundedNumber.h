@@ -14,14 +14,15 @@
 namespace mlir::tessera {
 
 /// min(max(roundeven(number) + offset, low), high), all but the number, an f32
-/// or a vector, constant integers of few bits.
+/// or a vector, constant integers of few bits. Without an offset, the number
+/// may be rounded after it is limited.
 struct RoundedNumber {
   Value number;
   double offset = 0, low = 0, high = 0;
 };
 
-/// The number that `value`, `arith.trunci` of a conversion to i32, was rounded
-/// from.
+/// The number that `value` was rounded from: a conversion to an integer of at
+/// most 16 bits, or `arith.trunci` of one to i32.
 std::optional<RoundedNumber> matchRoundedInteger(Value value);
 
 /// A constant f32, or the one number of a constant vector, that is an integer

@@ -49,31 +49,38 @@ template <typename Op> static Value matchLimit(Value value, double &limit) {
   return op.getLhs();
 }
 
+/// The number that `value` limits to a range, in either order; sets the range.
+static Value matchLimits(Value value, RoundedNumber &rounded) {
+  if (Value inner = matchLimit<arith::MinimumFOp>(value, rounded.high))
+    return matchLimit<arith::MaximumFOp>(inner, rounded.low);
+  Value inner = matchLimit<arith::MaximumFOp>(value, rounded.low);
+  return inner ? matchLimit<arith::MinimumFOp>(inner, rounded.high) : Value();
+}
+
 static std::optional<RoundedNumber> matchRounded(Value value) {
   if (!getElementTypeOrSelf(value.getType()).isF32())
     return std::nullopt;
   RoundedNumber rounded;
-  Value inner = matchLimit<arith::MinimumFOp>(value, rounded.high);
-  if (inner) {
-    inner = matchLimit<arith::MaximumFOp>(inner, rounded.low);
-  } else {
-    inner = matchLimit<arith::MaximumFOp>(value, rounded.low);
-    if (inner)
-      inner = matchLimit<arith::MinimumFOp>(inner, rounded.high);
-  }
+  // Integers limit a number before it is rounded as they do after.
+  auto last = value.getDefiningOp<math::RoundEvenOp>();
+  Value inner = matchLimits(last ? last.getOperand() : value, rounded);
   if (!inner)
     return std::nullopt;
-  if (auto add = inner.getDefiningOp<arith::AddFOp>()) {
-    std::optional<double> offset = getNumber(add.getRhs());
-    if (!offset)
+  if (last) {
+    rounded.number = inner;
+  } else {
+    if (auto add = inner.getDefiningOp<arith::AddFOp>()) {
+      std::optional<double> offset = getNumber(add.getRhs());
+      if (!offset)
+        return std::nullopt;
+      rounded.offset = *offset;
+      inner = add.getLhs();
+    }
+    auto round = inner.getDefiningOp<math::RoundEvenOp>();
+    if (!round)
       return std::nullopt;
-    rounded.offset = *offset;
-    inner = add.getLhs();
+    rounded.number = round.getOperand();
   }
-  auto round = inner.getDefiningOp<math::RoundEvenOp>();
-  if (!round)
-    return std::nullopt;
-  rounded.number = round.getOperand();
   if (!hasFewBits(rounded.offset) || !hasFewBits(rounded.low) ||
       !hasFewBits(rounded.high))
     return std::nullopt;
@@ -83,6 +90,14 @@ static std::optional<RoundedNumber> matchRounded(Value value) {
 }
 
 std::optional<RoundedNumber> mlir::tessera::matchRoundedInteger(Value value) {
+  // Numbers beyond the range of the type have no defined result.
+  unsigned width =
+      getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  constexpr unsigned most = 16;
+  if (auto convert = value.getDefiningOp<arith::FPToSIOp>())
+    return width <= most ? matchRounded(convert.getIn()) : std::nullopt;
+  if (auto convert = value.getDefiningOp<arith::FPToUIOp>())
+    return width <= most ? matchRounded(convert.getIn()) : std::nullopt;
   auto trunc = value.getDefiningOp<arith::TruncIOp>();
   if (!trunc)
     return std::nullopt;

@@ -9,7 +9,7 @@
     benchmarks/calibrate.py fit               fits the rates of lib/Target/NVIDIA/ScheduleRates.cpp to them, and the
                                               trees of ScheduleCorrections.cpp to what these leave; prints how well
                                               trees that are fitted to four of five of the tasks choose for the others
-    benchmarks/calibrate.py fit --trees       the latter, for the rates as they are
+    benchmarks/calibrate.py fit --trees       the latter, for the rates as they are (--of=plain, integers: other trees)
     benchmarks/calibrate.py report --database=benchmarks/calibration/h200-check.jsonl.xz
                                               prints how well the compiler as it is chooses for other shapes
 
@@ -31,8 +31,11 @@ from shapes import draw
 ROOT = pathlib.Path(__file__).parent.parent
 FOLDER = pathlib.Path(__file__).parent / "calibration"
 DATABASE = (FOLDER / "h200.jsonl.xz").resolve()
-#: Those to which the model is fitted: matmuls and convolutions alone, and the tasks of networks.
+#: Those to which the model is fitted: matmuls and convolutions alone, and the tasks of networks of f16.
 DATABASES = (DATABASE, (FOLDER / "h200-networks.jsonl.xz").resolve())
+#: The tasks of quantized networks, and the choices of a fit among all schedules, for shapes that it was not fitted to. To
+#: these and all the others, trees of their own are fitted.
+INTEGERS = tuple((FOLDER / f"h200-{name}.jsonl.xz").resolve() for name in ("int8", "choices"))
 
 #: Shapes of published networks, and those of docs/benchmarks/h200-cliffs.md that were slow.
 CHOSEN = {
@@ -344,9 +347,9 @@ def check_rates(tool, tasks):
         rates.pop(name, None)
     of_rates = np.array([record["estimate"] for record in records])
     apart = np.abs(schedule_fit.predict(get_arrays(records), rates) / of_rates - 1).max()
-    plain, others = schedule_trees.read()
-    factors = np.exp(np.concatenate([schedule_trees.predict(plain if is_plain(task) else others,
-                                                            get_features(task["records"])) for task in tasks]))
+    trees = schedule_trees.read()
+    factors = np.exp(np.concatenate([schedule_trees.predict(trees[get_trees(task)], get_features(task["records"]))
+                                     for task in tasks]))
     apart = max(apart, np.abs(of_rates * factors / np.array([record["corrected"] for record in records]) - 1).max())
     if apart > 1e-6:
         raise SystemExit(f"{tool} differs from the model in Python by {apart:.2g}: build it anew")
@@ -356,6 +359,12 @@ def is_plain(task):
     """Whether it is a matmul without images, producers and operands of the epilogue (ScheduledMatmul::isPlain)."""
     features = dict(zip(task["features"], task["records"][0]["features"]))
     return not any(features[name] for name in ("isGathered", "extras", "producerOpsLhs", "producerOpsRhs"))
+
+
+def get_trees(task):
+    """The name of the trees for the task (CorrectionTrees)."""
+    features = dict(zip(task["features"], task["records"][0]["features"]))
+    return "plain" if is_plain(task) else "integers" if RATES[int(features["rate"])] == "i8" else "others"
 
 
 def get_features(records):
@@ -433,17 +442,18 @@ def calibrate(arguments):
         if not arguments.trees:
             fit_rates(arguments.tool, DATABASES)
             build(arguments.tool)
-        tasks = read_tasks(arguments.tool, DATABASES[:1] if arguments.plain else DATABASES)
+        name = arguments.trees_of
+        tasks = read_tasks(arguments.tool, {"plain": DATABASES[:1], "others": DATABASES,
+                                            "integers": DATABASES + INTEGERS}[name])
+        # The trees for plain matmuls have a fit for each seed.
+        seeds = arguments.seeds if name == "plain" else arguments.seeds[:1]
         print(f"{len(tasks)} tasks, {len(list_records(tasks))} schedules with times; by trees that were fitted without "
               "a part of the tasks, for these:\n")
         if arguments.folds:
-            print_table(judge(tasks, estimate_apart(tasks, arguments.seeds, arguments.folds), margins))
-        plain, others = schedule_trees.read()
-        if arguments.plain:
-            plain = fit_trees([task for task in tasks if is_plain(task)], arguments.seeds)
-        else:
-            others = fit_trees(tasks, arguments.seeds[:1])
-        schedule_trees.write((plain, others))
+            print_table(judge(tasks, estimate_apart(tasks, seeds, arguments.folds), margins))
+        if name == "plain":
+            tasks = [task for task in tasks if is_plain(task)]
+        schedule_trees.write(dict(schedule_trees.read(), **{name: fit_trees(tasks, seeds)}))
         return
     tasks = read_tasks(arguments.tool, [arguments.database.resolve()])
     records = list_records(tasks)
@@ -469,8 +479,10 @@ def main():
         command.add_argument("--tool", default=str(ROOT / "build/dev/bin/schedule-work-benchmark"))
     commands.choices["fit"].add_argument("--trees", action="store_true")
     commands.choices["fit"].add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3],
-                                         help="a fit for each; the trees for others have the first only")
-    commands.choices["fit"].add_argument("--plain", action="store_true", help="fit the trees for plain matmuls rather than those for others")
+                                         help="a fit for each of plain matmuls; the first is that of other contractions")
+    commands.choices["fit"].add_argument("--of", dest="trees_of", choices=("others", "plain", "integers"), default="others",
+                                         help="the contractions whose trees are fitted: those that are not plain matmuls; "
+                                              "plain matmuls; or the former of i8")
     commands.choices["fit"].add_argument("--folds", type=int, default=5, help="of the cross-validation; 0: none")
     for command in (packs, commands.choices["report"]):
         command.add_argument("--database", type=pathlib.Path, default=DATABASE)

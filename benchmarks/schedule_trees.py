@@ -141,17 +141,19 @@ def predict(trees, features):
 
 
 def read(path=TABLE):
-    """The trees for plain matmuls, those of the first fit first, and those for other contractions."""
+    """The trees for plain matmuls, those of the first fit first; those for other contractions of integers; and those for
+    all others."""
     trees = []
     for row in re.findall(r"^ *\{\{\{(.*)\}\}\},", path.read_text(), re.MULTILINE):
         parts = [[float(number) for number in part.split(",")] for part in re.split(r"\}\}, *\{\{", row)]
         trees.append(Tree([int(number) for number in parts[0]], parts[1], [int(number) for number in parts[2]]))
-    return trees[:TREES] + trees[2 * TREES:], trees[TREES:2 * TREES]
+    return {"plain": trees[:TREES] + trees[2 * TREES:-TREES], "others": trees[TREES:2 * TREES], "integers": trees[-TREES:]}
 
 
 def write(trees, path=TABLE):
-    """Writes the trees of the first fit for plain matmuls, those for others, and those of more fits for plain ones."""
-    trees = trees[0][:TREES] + trees[1] + trees[0][TREES:]
+    """Writes the trees of the first fit for plain matmuls, those for others, those of more fits for plain ones, and those
+    for integers."""
+    trees = trees["plain"][:TREES] + trees["others"] + trees["plain"][TREES:] + trees["integers"]
     def spell(numbers):
         return "{{" + ", ".join(f"{number:.5g}" for number in numbers) + "}}"
     rows = "".join(f"    {{{spell(tree.features)}, {spell(tree.thresholds)}, {spell(tree.leaves)}}},\n" for tree in trees)

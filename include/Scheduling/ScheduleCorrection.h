@@ -35,8 +35,7 @@ ScheduleFeatures describeFeatures(const ScheduledMatmul &matmul,
                                   const ScheduleEstimate &estimate,
                                   const Chip &chip);
 
-/// The trees that correct the estimates of `matmul`: the first half of a chip's
-/// trees were fitted to plain matmuls, the second half to all others.
+/// The trees that correct the estimates of `matmul`.
 ArrayRef<CorrectionTree> getCorrections(const ScheduledMatmul &matmul,
                                         const ScheduleRates &rates);
 

@@ -77,11 +77,7 @@ struct ScheduleRates {
   double splitLines = 1;
   /// Trees that were fitted to what the estimate by these rates leaves; none
   /// for the estimate as it is.
-  llvm::ArrayRef<CorrectionTree> corrections = {};
-  /// More trees for plain matmuls, of whole fits with other random numbers: the
-  /// mean of all fits corrects an estimate. A ranking compares many schedules
-  /// by the first fit, and the fastest of them by all.
-  llvm::ArrayRef<CorrectionTree> refinements = {};
+  CorrectionTrees corrections = {};
 };
 
 /// The rates for a device of the chip whose memory transfers other bytes,

@@ -474,6 +474,16 @@ ScheduleRankings::rank(ContractOp op, ContractOp packed, const Chip &chip) {
 // The choice
 //===----------------------------------------------------------------------===//
 
+/// Whether the model was fitted to contractions like this one: it was to all of
+/// 16 bits, to plain matmuls of all types, and to epilogues with operands of
+/// integers of 8 bits, for whose images rules chose better.
+static bool isFitted(const ScheduledMatmul &matmul) {
+  bool hasProducer = matmul.producerOps[0] > 0 || matmul.producerOps[1] > 0;
+  return matmul.isPlain() || matmul.rate == MatmulRate::Half ||
+         (matmul.rate == MatmulRate::Integer8 && !matmul.isGathered &&
+          !hasProducer);
+}
+
 ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
                                             ScheduleAttr base,
                                             std::string *prediction,
@@ -482,8 +492,7 @@ ScheduleAttr mlir::tessera::improveSchedule(ContractOp op, const Chip &chip,
     return base;
   const ScheduleRates &rates = *chip.model.schedules;
   ScheduledMatmul matmul(op, chip);
-  // For other types, the model was fitted to plain matmuls only.
-  if (!matmul.isPlain() && matmul.rate != MatmulRate::Half)
+  if (!isFitted(matmul))
     return base;
   double margin = rates.margins[size_t(matmul.rate)];
   if (margin == 0)

@@ -398,9 +398,10 @@ void FeatureBlock::sumTrees(ArrayRef<CorrectionTree> trees, Sums &sums) const {
 ArrayRef<CorrectionTree>
 mlir::tessera::getCorrections(const ScheduledMatmul &matmul,
                               const ScheduleRates &rates) {
-  size_t half = rates.corrections.size() / 2;
-  return matmul.isPlain() ? rates.corrections.take_front(half)
-                          : rates.corrections.drop_front(half);
+  const CorrectionTrees &trees = rates.corrections;
+  return matmul.isPlain()                      ? trees.plain
+         : matmul.rate == MatmulRate::Integer8 ? trees.integers
+                                               : trees.others;
 }
 
 /// The schedules of the next block: those of one tile have more features in
@@ -417,7 +418,8 @@ static size_t countTogether(ArrayRef<ScheduleFields> schedules, size_t most) {
 ArrayRef<CorrectionTree>
 mlir::tessera::getRefinements(const ScheduledMatmul &matmul,
                               const ScheduleRates &rates) {
-  return matmul.isPlain() ? rates.refinements : ArrayRef<CorrectionTree>();
+  return matmul.isPlain() ? rates.corrections.refinements
+                          : ArrayRef<CorrectionTree>();
 }
 
 void mlir::tessera::estimateSchedules(const ScheduledMatmul &matmul,

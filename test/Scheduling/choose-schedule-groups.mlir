@@ -101,16 +101,16 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// The step is no longer than K, down to rows of 32 bytes. (By rules, as with all epilogues of integers that have operands.)
+// The step is no longer than K, down to rows of 32 bytes. (By rules, as with all epilogues of f8 that have operands.)
 
 // CHECK-LABEL: func @short
 // CHECK:       k = 64, kFragment = 64, stages = 1, {{.*}}subgroupsPerFragment = 4> {{.*}}{
-func.func @short(%a: memref<64x48xi8>, %b: memref<2421x48xi8>, %v: memref<2421xi32>, %c: memref<64x2421xi32>) {
-  tessera.contract ins(%a, %b : memref<64x48xi8>, memref<2421x48xi8>) extras(%v : memref<2421xi32>) outs(%c : memref<64x2421xi32>)
-      maps [#mk, #nk, #mn, #n] accumulate i32 {
-  ^bb0(%acc: i32, %x: i32):
-    %sum = arith.addi %acc, %x : i32
-    tessera.yield %sum : i32
+func.func @short(%a: memref<64x48xf8E4M3FN>, %b: memref<2421x48xf8E4M3FN>, %v: memref<2421xf32>, %c: memref<64x2421xf32>) {
+  tessera.contract ins(%a, %b : memref<64x48xf8E4M3FN>, memref<2421x48xf8E4M3FN>) extras(%v : memref<2421xf32>) outs(%c : memref<64x2421xf32>)
+      maps [#mk, #nk, #mn, #n] accumulate f32 {
+  ^bb0(%acc: f32, %x: f32):
+    %sum = arith.addf %acc, %x : f32
+    tessera.yield %sum : f32
   }
   return
 }
@@ -158,12 +158,13 @@ func.func @vectors(%a: memref<100352x64xi8>, %b: memref<256x64xi8>, %s: memref<2
   return
 }
 
-// A longer step: 128x256 leaves no registers for vectors, for which each tile would wait.
+// A longer step: 128x256 leaves no registers for vectors, for which each tile would wait. (By rules: the model was not
+// fitted to such long times.)
 
 // CHECK-LABEL: func @late_vectors
 // CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, {{.*}}raster = 1, persistent = 132, {{.*}}stageOutput = true> {{.*}}{
-func.func @late_vectors(%a: memref<100352x128xi8>, %b: memref<256x128xi8>, %s: memref<256xf32>, %o: memref<256xf32>, %c: memref<100352x256xi8>) {
-  tessera.contract ins(%a, %b : memref<100352x128xi8>, memref<256x128xi8>) extras(%s, %o : memref<256xf32>, memref<256xf32>) outs(%c : memref<100352x256xi8>)
+func.func @late_vectors(%a: memref<1003520x128xi8>, %b: memref<256x128xi8>, %s: memref<256xf32>, %o: memref<256xf32>, %c: memref<1003520x256xi8>) {
+  tessera.contract ins(%a, %b : memref<1003520x128xi8>, memref<256x128xi8>) extras(%s, %o : memref<256xf32>, memref<256xf32>) outs(%c : memref<1003520x256xi8>)
       maps [#mk, #nk, #mn, #n, #n] accumulate i32 {
   ^bb0(%acc: i32, %x: f32, %y: f32):
     %0 = arith.sitofp %acc : i32 to f32

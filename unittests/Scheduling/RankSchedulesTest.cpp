@@ -187,7 +187,8 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   auto estimate = [&](const ScheduleFields &fields) {
     return estimateSchedule(matmul, fields, chip).time;
   };
-  chip.model.schedules->corrections = chip.model.schedules->refinements = {};
+  CorrectionTrees &corrections = chip.model.schedules->corrections;
+  corrections = {};
   double ofGroup = estimate(group), ofSingle = estimate(single);
   ScheduleWork work = describeWork(matmul, group, chip);
   EXPECT_EQ(ofGroup, estimateTime(work, *chip.model.schedules).time);
@@ -206,14 +207,15 @@ TEST_F(RankSchedulesTest, TreesCorrectTheEstimate) {
   CorrectionTree other = {};
   other.leaves.fill(5000);
   // Those of other contractions than plain matmuls do not count.
-  CorrectionTree trees[] = {tree, tree, other, other};
-  chip.model.schedules->corrections = trees;
+  CorrectionTree trees[] = {tree, tree}, others[] = {other, other};
+  corrections.plain = trees;
+  corrections.others = corrections.integers = others;
   EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.2), 1e-9);
   EXPECT_NEAR(estimate(group) / ofGroup, std::exp(-0.4), 1e-9);
   // The mean of three fits: 0.2, 0 and 0.5.
   CorrectionTree none = {};
   CorrectionTree more[] = {none, none, other, none};
-  chip.model.schedules->refinements = more;
+  corrections.refinements = more;
   EXPECT_NEAR(estimate(single) / ofSingle, std::exp(0.7 / 3), 1e-9);
   double first = 0;
   estimateSchedules(matmul, single, chip, first, /*isRefined=*/false);
@@ -227,11 +229,12 @@ TEST_F(RankSchedulesTest, MoreFitsOrderTheFastest) {
   ContractOp op = makeMatmul(777, 1555, 3111);
   CorrectionTree none = {}, slower = {};
   slower.leaves.fill(2000);
-  CorrectionTree first[] = {none, none}, more[] = {slower};
-  chip.model.schedules->corrections = first;
-  chip.model.schedules->refinements = {};
+  CorrectionTree first[] = {none}, more[] = {slower};
+  CorrectionTrees &corrections = chip.model.schedules->corrections;
+  corrections = {};
+  corrections.plain = first;
   std::vector<RankedSchedule> before = rankSchedules(op, op, chip);
-  chip.model.schedules->refinements = more;
+  corrections.refinements = more;
   std::vector<RankedSchedule> after = rankSchedules(op, op, chip);
   ASSERT_EQ(before.size(), after.size());
   auto getTime = [](ArrayRef<RankedSchedule> ranked,
@@ -315,12 +318,14 @@ TEST_F(RankSchedulesTest, ScalesByTheMemoryOfADevice) {
 }
 
 TEST_F(RankSchedulesTest, TreesAskForKnownFeatures) {
-  const ScheduleRates &rates = *getChip().model.schedules;
+  const CorrectionTrees &all = getChip().model.schedules->corrections;
   // Whole fits, as many trees as the first one for plain matmuls has.
-  ASSERT_FALSE(rates.corrections.empty());
-  EXPECT_EQ(rates.refinements.size() % (rates.corrections.size() / 2), 0U);
+  ASSERT_FALSE(all.plain.empty());
+  EXPECT_EQ(all.refinements.size() % all.plain.size(), 0U);
+  EXPECT_EQ(all.integers.size(), all.plain.size());
+  EXPECT_EQ(all.others.size(), all.plain.size());
   for (llvm::ArrayRef<CorrectionTree> trees :
-       {rates.corrections, rates.refinements})
+       {all.plain, all.refinements, all.integers, all.others})
     for (const CorrectionTree &tree : trees)
       for (uint8_t feature : tree.features)
         EXPECT_LT(feature, numScheduleFeatures);

@@ -46,6 +46,5 @@ ScheduleRates mlir::tessera::getWarpgroupRates() {
   rates.longest = 150000;
   rates.margins = {1.05, 1.05, 1.05, 1.05, 1.05};
   rates.corrections = getWarpgroupCorrections();
-  rates.refinements = getWarpgroupRefinements();
   return rates;
 }

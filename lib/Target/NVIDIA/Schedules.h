@@ -18,8 +18,7 @@ void setNvidiaSchedules(Chip &chip, const NvidiaChipRow &row);
 ScheduleRates getWarpgroupRates();
 
 /// The trees that correct estimates by these rates.
-llvm::ArrayRef<CorrectionTree> getWarpgroupCorrections();
-llvm::ArrayRef<CorrectionTree> getWarpgroupRefinements();
+CorrectionTrees getWarpgroupCorrections();
 
 } // namespace mlir::tessera
 

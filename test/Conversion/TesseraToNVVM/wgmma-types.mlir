@@ -108,10 +108,10 @@ func.func @f8_fast(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E5M2>, %c: t
 
 // By default, with aligned rows and in the right order: along K.
 // CHECK-LABEL: .entry default_kernel
-// CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8
-func.func @default(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {
-  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] ins(%a, %b : tensor<256x512xi8>, tensor<256x512xi8>) outs(%c : tensor<256x256xi32>) -> tensor<256x256xi32>
-  return %r : tensor<256x256xi32>
+// CHECK:       wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8
+func.func @default(%a: tensor<2048x2048xi8>, %b: tensor<2048x2048xi8>, %c: tensor<2048x2048xi32>) -> tensor<2048x2048xi32> {
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] ins(%a, %b : tensor<2048x2048xi8>, tensor<2048x2048xi8>) outs(%c : tensor<2048x2048xi32>) -> tensor<2048x2048xi32>
+  return %r : tensor<2048x2048xi32>
 }
 
 // B by rows: an instruction of one subgroup, which has it in registers.

@@ -231,10 +231,12 @@ def TesseraPackOperands : Pass<"tessera-pack-operands"> {
     estimate the matmul gains more time than the copies take: the gain grows
     with M * N * K, the cost with M * K and K * N. Constants cost nothing. If
     threads can copy the original rows to such instructions asynchronously, the
-    estimated times of the two ways are compared. A contraction with a schedule
-    is changed if the schedule has `subgroupsPerFragment` and `swizzle`; and,
-    whatever the gain, if the schedule would not be legal with the original
-    order.
+    estimated times of the two ways are compared. If single subgroups can copy
+    the original rows asynchronously in pieces of half the widest access, and
+    the default schedule then is one for these, nothing is copied. A contraction
+    with a schedule is changed if the schedule has `subgroupsPerFragment` and
+    `swizzle`; and, whatever the gain, if the schedule would not be legal with
+    the original order.
 
     Several contractions of one block share the copy of an operand if no op in
     between may write the operand.

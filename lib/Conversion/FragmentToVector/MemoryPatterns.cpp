@@ -374,11 +374,13 @@ struct LoadPattern : FragmentPattern<LoadOp> {
   }
 
   /// Descriptors of the tiles in memory, instead of the tiles themselves.
-  LogicalResult describe(LoadOp op, const TileLayout &layout,
+  /// `indices` are the converted ones: the step of a converted loop is not
+  /// known from its former block.
+  LogicalResult describe(LoadOp op, ValueRange indices,
+                         const TileLayout &layout,
                          ConversionPatternRewriter &rewriter) const {
     Location loc = op.getLoc();
     IndexMath math(rewriter, loc);
-    ValueRange indices = op.getIndices();
     SmallVector<Value> tiles;
     for (int64_t i = 0; i < layout.tiles[0]; ++i)
       for (int64_t j = 0; j < layout.tiles[1]; ++j) {
@@ -520,15 +522,19 @@ struct LoadPattern : FragmentPattern<LoadOp> {
   }
 
   LogicalResult
-  matchAndRewrite(LoadOp op, OneToNOpAdaptor,
+  matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
       return rewriter.notifyMatchFailure(
           op, "a fragment has no lane map of this chip");
-    if (layout->inMemory)
-      return describe(op, *layout, rewriter);
+    if (layout->inMemory) {
+      SmallVector<Value> indices;
+      for (ValueRange index : adaptor.getIndices())
+        llvm::append_range(indices, index);
+      return describe(op, indices, *layout, rewriter);
+    }
     SmallVector<Value> tiles = target.emitFragmentLoad(rewriter, op, *layout);
     if (!tiles.empty()) {
       rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});

@@ -474,6 +474,11 @@ def TesseraMapFragments : Pass<"tessera-map-fragments"> {
     maps and converts that feed it, so that only few of a step's operands are in
     registers at a time. More than four parts become a loop.
 
+    If `tessera.chip` around it has no instruction of a matrix unit for the
+    types, and a lane would have more than 1,024 multiply-adds, or half as many
+    of operands that are converted, the parts are in a loop as well, and shorter
+    than `kFragment` if a part alone has half of that.
+
     Expects the output of `tessera-tile-contract`. A `tessera.mma` whose
     operands have other defining ops is not changed.
 

@@ -12,7 +12,9 @@
 //                                       %a1 = load %A[r, 16] : 64x16  ...
 //
 // Ops between load and mma (map, broadcast, convert) are split as well. More
-// than a few parts become a loop.
+// than a few parts become a loop. So do parts of scalar instructions, of which
+// a lane would have thousands: compilers take time that grows faster than their
+// number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +22,7 @@
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/Schedule.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -122,13 +125,58 @@ Value Cutter::cut(Value value) {
   return clone->getResult(0);
 }
 
-/// Splits `op` into ops of extent `length` along K.
-static void cutMatmul(MmaOp op, int64_t length) {
+namespace {
+/// The extent of parts of a matmul along K, and whether they are in a loop.
+struct Parts {
+  int64_t length;
+  bool areLooped;
+};
+} // namespace
+
+/// The chip that `op` is compiled for; null if that is not known.
+static const Chip *findChipOf(Operation *op) {
+  for (Operation *at = op; at; at = at->getParentOp())
+    if (auto attribute = at->getAttrOfType<ChipAttr>(ChipAttr::getAttrName()))
+      return findChip(attribute.getTarget(), attribute.getName());
+  return nullptr;
+}
+
+/// The multiply-adds of a lane along so much of K, twice as many where operands
+/// are converted; 0 where the matrix unit, or a subgroup of one lane, computes
+/// `op`.
+static int64_t countScalars(MmaOp op, const Chip *chip, int64_t length) {
+  FragmentType a = op.getA().getType(), b = op.getB().getType(),
+               acc = op.getAcc().getType();
+  if (!chip || !chip->hasLanes() ||
+      hasMatrixMultiply(*chip, a.getElementType(), b.getElementType(),
+                        acc.getElementType()))
+    return 0;
+  int64_t each = a.getElementType() == acc.getElementType() ? 1 : 2;
+  return acc.getRows() * acc.getCols() * length * each / chip->subgroupSize;
+}
+
+/// The extent of the parts of `op` along K: that of the schedule, or a shorter
+/// one with fewer scalar instructions, in a loop.
+static Parts chooseParts(MmaOp op, const Chip *chip, int64_t length) {
+  constexpr int64_t mostUnrolled = 1024, mostOfPart = 512, shortest = 8;
+  int64_t k = op.getA().getType().getCols();
+  bool isLong =
+      countScalars(op, chip, std::min(k, length * maxUnrolledFragments)) >
+      mostUnrolled;
+  while (isLong && length % (2 * shortest) == 0 &&
+         countScalars(op, chip, length) > mostOfPart)
+    length /= 2;
+  return {length, isLong || k / length > maxUnrolledFragments};
+}
+
+/// Splits `op` into ops along K.
+static void cutMatmul(MmaOp op, Parts of) {
+  int64_t length = of.length;
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   int64_t k = op.getA().getType().getCols(), parts = k / length;
   assert(k % length == 0 && "parts of unequal length");
   LDBG() << op.getLoc() << ": K of " << k << " in parts of " << length
-         << (parts <= maxUnrolledFragments ? ", unrolled" : ", in a loop");
+         << (of.areLooped ? ", in a loop" : ", unrolled");
   ++numCutMmas;
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, value);
@@ -140,7 +188,7 @@ static void cutMatmul(MmaOp op, int64_t length) {
                          op.getUnsignedB(), op.getPrecision());
   };
   Value acc = op.getAcc();
-  if (parts <= maxUnrolledFragments) {
+  if (!of.areLooped) {
     for (int64_t i = 0; i < parts; ++i)
       acc = emit(constant(i * length), acc);
   } else {
@@ -177,7 +225,8 @@ struct TesseraMapFragmentsPass
   using TesseraMapFragmentsBase::TesseraMapFragmentsBase;
 
   void runOnOperation() override {
-    getOperation()->walk([](gpu::LaunchOp launch) {
+    const Chip *chip = findChipOf(getOperation());
+    getOperation()->walk([&](gpu::LaunchOp launch) {
       auto schedule = launch->getAttrOfType<ScheduleAttr>(
           TesseraDialect::ScheduleAttrHelper::getNameStr());
       if (!schedule)
@@ -186,12 +235,13 @@ struct TesseraMapFragmentsPass
       SmallVector<MmaOp> matmuls;
       launch.walk([&](MmaOp op) {
         int64_t k = op.getA().getType().getCols();
-        if (k > length && k % length == 0 && canCut(op.getA()) &&
-            canCut(op.getB()))
+        if (k % length == 0 && canCut(op.getA()) && canCut(op.getB()))
           matmuls.push_back(op);
       });
       for (MmaOp op : matmuls)
-        cutMatmul(op, length);
+        if (Parts parts = chooseParts(op, chip, length);
+            parts.length < op.getA().getType().getCols())
+          cutMatmul(op, parts);
     });
   }
 };

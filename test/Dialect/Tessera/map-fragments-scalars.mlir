@@ -30,3 +30,24 @@ func.func @long(%a: memref<64x256xf8E4M3FN>, %b: memref<256x16xf8E4M3FN>, %i: in
   } {tessera.schedule = #schedule}
   return
 }
+
+// A quarter of it, four times: the matmuls of virtual threads count together.
+
+#virtual = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 256, kFragment = 64, stages = 1, vthread = [2, 2]>
+
+// CHECK-LABEL: func @virtual
+// CHECK:         scf.for %{{.+}} = %c0{{.*}} to %c256{{.*}} step %c64
+// CHECK:           tessera.mma {{.*}} : <8x64xf8E4M3FN, a>, <64x8xf8E4M3FN, b> -> <8x8xf32, acc>
+func.func @virtual(%a: memref<16x256xf8E4M3FN>, %b: memref<256x16xf8E4M3FN>, %i: index, %acc: !tessera.fragment<8x8xf32, acc>) {
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c1)
+      threads(%tx, %ty, %tz) in (%bx = %c1, %by = %c1, %bz = %c1) {
+    %fa = tessera.load %a[%i, %i] in_bounds : memref<16x256xf8E4M3FN> -> !tessera.fragment<8x256xf8E4M3FN, a>
+    %fb = tessera.load %b[%i, %i] in_bounds : memref<256x16xf8E4M3FN> -> !tessera.fragment<256x8xf8E4M3FN, b>
+    %d = tessera.mma %fa, %fb, %acc : !tessera.fragment<8x256xf8E4M3FN, a>, !tessera.fragment<256x8xf8E4M3FN, b>
+        -> !tessera.fragment<8x8xf32, acc>
+    "test.use"(%d) : (!tessera.fragment<8x8xf32, acc>) -> ()
+    gpu.terminator
+  } {tessera.schedule = #virtual}
+  return
+}

@@ -475,9 +475,10 @@ def TesseraMapFragments : Pass<"tessera-map-fragments"> {
     registers at a time. More than four parts become a loop.
 
     If `tessera.chip` around it has no instruction of a matrix unit for the
-    types, and a lane would have more than 1,024 multiply-adds, or half as many
-    of operands that are converted, the parts are in a loop as well, and shorter
-    than `kFragment` if a part alone has half of that.
+    types, and a lane would have more than 1,024 multiply-adds, those of all
+    virtual threads together, or half as many of operands that are converted,
+    the parts are in a loop as well, and shorter than `kFragment` if a part alone
+    has more than half of that.
 
     Expects the output of `tessera-tile-contract`. A `tessera.mma` whose
     operands have other defining ops is not changed.

@@ -157,14 +157,17 @@ static int64_t countScalars(MmaOp op, const Chip *chip, int64_t length) {
 
 /// The extent of the parts of `op` along K: that of the schedule, or a shorter
 /// one with fewer scalar instructions, in a loop.
-static Parts chooseParts(MmaOp op, const Chip *chip, int64_t length) {
+static Parts chooseParts(MmaOp op, const Chip *chip, ScheduleAttr schedule) {
   constexpr int64_t mostUnrolled = 1024, mostOfPart = 512, shortest = 8;
-  int64_t k = op.getA().getType().getCols();
+  int64_t k = op.getA().getType().getCols(), length = schedule.getKFragment(),
+          // The matmuls of virtual threads stand side by side.
+      together = schedule.getNumVThreads();
+  auto count = [&](int64_t extent) {
+    return together * countScalars(op, chip, extent);
+  };
   bool isLong =
-      countScalars(op, chip, std::min(k, length * maxUnrolledFragments)) >
-      mostUnrolled;
-  while (isLong && length % (2 * shortest) == 0 &&
-         countScalars(op, chip, length) > mostOfPart)
+      count(std::min(k, length * maxUnrolledFragments)) > mostUnrolled;
+  while (isLong && length % (2 * shortest) == 0 && count(length) > mostOfPart)
     length /= 2;
   return {length, isLong || k / length > maxUnrolledFragments};
 }
@@ -239,7 +242,7 @@ struct TesseraMapFragmentsPass
           matmuls.push_back(op);
       });
       for (MmaOp op : matmuls)
-        if (Parts parts = chooseParts(op, chip, length);
+        if (Parts parts = chooseParts(op, chip, schedule);
             parts.length < op.getA().getType().getCols())
           cutMatmul(op, parts);
     });

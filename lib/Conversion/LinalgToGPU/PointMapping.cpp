@@ -107,7 +107,7 @@ void PointMappings::orderDims() {
 /// bytes are three accesses in vectors of 8, and nine in vectors of 16.
 static int64_t fitToRow(int64_t widest, int64_t extent) {
   auto countAccesses = [&](int64_t width) {
-    return extent / width + (width == 1 ? 0 : extent % width);
+    return extent / width + extent % width;
   };
   int64_t best = widest;
   for (int64_t width = widest; width >= 1; width /= 2)

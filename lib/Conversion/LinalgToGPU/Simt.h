@@ -24,6 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <functional>
+#include <optional>
 
 namespace mlir::tessera::simt {
 
@@ -191,8 +192,8 @@ struct Reduction {
   /// Whether it may use two kernels.
   bool mayBeSplit = true;
   /// The steps that a thread should have at least where more workgroups share a
-  /// reduction of columns.
-  int64_t leastStepsOfPart = 32;
+  /// reduction of columns, if they are other than usual.
+  std::optional<int64_t> leastStepsOfPart;
   /// Combines the accumulators (scalars, or vectors of the position's width)
   /// with the elements at `position`.
   std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &,

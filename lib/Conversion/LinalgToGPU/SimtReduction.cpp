@@ -742,11 +742,13 @@ void Emitter::emitColumns() {
       threadRows *= 2;
   // A reduction that is too short for parts is shared by more threads, if one
   // workgroup has all columns.
-  while (!walks() && threads / threadRows == least && slowestSize &&
-         *slowestSize < minParts * minStepsPerSplit * threadRows &&
-         *slowestSize / threadRows >= 2 * minStepsPerThread && total &&
-         *total <= least && 2 * threads <= mostColumnThreads &&
-         2 * threads <= chip.maxThreads) {
+  auto isShort = [&] {
+    return total && *total <= least && slowestSize &&
+           *slowestSize < minParts * minStepsPerSplit * threadRows;
+  };
+  while (!walks() && threads / threadRows == least && isShort() &&
+         *slowestSize / threadRows >= 2 * minStepsPerThread &&
+         2 * threads <= mostColumnThreads && 2 * threads <= chip.maxThreads) {
     threadRows *= 2;
     threads *= 2;
   }
@@ -820,10 +822,9 @@ void Emitter::emitColumns() {
   } else {
     Value count = math.product(vectorSizes, order);
     Value groups = math.ceilDiv(count, math.constant(columns));
-    // A short reduction by one workgroup has more threads instead (above).
-    bool isShort = total && *total <= least && slowestSize &&
-                   *slowestSize < minParts * minStepsPerSplit * threadRows;
-    int64_t steps = isShort ? minStepsPerSplit : r.leastStepsOfPart;
+    // A short reduction by one workgroup has more threads instead.
+    int64_t steps = isShort() ? minStepsPerSplit
+                              : r.leastStepsOfPart.value_or(minStepsPerSplit);
     if (columns == least)
       chooseSplit(groups, slowest,
                   math.div(r.sizes[slowest], math.constant(threadRows)),

@@ -26,6 +26,10 @@ FailureOr<const Chip *> findChipOrError(Operation *op, llvm::StringRef target,
 /// none.
 FailureOr<const Chip *> getChip(Operation *op);
 
+/// The same for passes that do without a chip: null if none is attached, or if
+/// it is not known.
+const Chip *findAttachedChip(Operation *op);
+
 /// The same for passes of one target: a chip of another one is an error.
 FailureOr<const Chip *> getChip(Operation *op, llvm::StringRef target);
 

@@ -20,6 +20,7 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/Fragments.h"
 #include "Scheduling/Schedule.h"
 #include "TargetInfo/Chip.h"
@@ -133,14 +134,6 @@ struct Parts {
 };
 } // namespace
 
-/// The chip that `op` is compiled for; null if that is not known.
-static const Chip *findChipOf(Operation *op) {
-  for (Operation *at = op; at; at = at->getParentOp())
-    if (auto attribute = at->getAttrOfType<ChipAttr>(ChipAttr::getAttrName()))
-      return findChip(attribute.getTarget(), attribute.getName());
-  return nullptr;
-}
-
 /// The multiply-adds of a lane along so much of K, twice as many where operands
 /// are converted; 0 where the matrix unit, or a subgroup of one lane, computes
 /// `op`.
@@ -228,7 +221,7 @@ struct TesseraMapFragmentsPass
   using TesseraMapFragmentsBase::TesseraMapFragmentsBase;
 
   void runOnOperation() override {
-    const Chip *chip = findChipOf(getOperation());
+    const Chip *chip = findAttachedChip(getOperation());
     getOperation()->walk([&](gpu::LaunchOp launch) {
       auto schedule = launch->getAttrOfType<ScheduleAttr>(
           TesseraDialect::ScheduleAttrHelper::getNameStr());

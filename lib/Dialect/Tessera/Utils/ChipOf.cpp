@@ -28,10 +28,25 @@ FailureOr<const Chip *> mlir::tessera::findChipOrError(Operation *op,
                          << llvm::join(known, ", ");
 }
 
-FailureOr<const Chip *> mlir::tessera::getChip(Operation *op) {
+/// The innermost attribute around `op`; null if there is none.
+static ChipAttr findChipAttr(Operation *op) {
   for (Operation *at = op; at; at = at->getParentOp())
     if (auto attribute = at->getAttrOfType<ChipAttr>(ChipAttr::getAttrName()))
-      return findChipOrError(op, attribute.getTarget(), attribute.getName());
+      return attribute;
+  return {};
+}
+
+const Chip *mlir::tessera::findAttachedChip(Operation *op) {
+  ChipAttr attribute = findChipAttr(op);
+  return attribute ? findChip(attribute.getTarget(),
+                              getChipOrDefault(attribute.getTarget(),
+                                               attribute.getName()))
+                   : nullptr;
+}
+
+FailureOr<const Chip *> mlir::tessera::getChip(Operation *op) {
+  if (ChipAttr attribute = findChipAttr(op))
+    return findChipOrError(op, attribute.getTarget(), attribute.getName());
   return op->emitError()
          << "unknown chip to compile for: no module around this op has the "
             "attribute 'tessera.chip'; attach it by tessera-attach-chip";

@@ -94,10 +94,9 @@ std::optional<RoundedNumber> mlir::tessera::matchRoundedInteger(Value value) {
   unsigned width =
       getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
   constexpr unsigned most = 16;
-  if (auto convert = value.getDefiningOp<arith::FPToSIOp>())
-    return width <= most ? matchRounded(convert.getIn()) : std::nullopt;
-  if (auto convert = value.getDefiningOp<arith::FPToUIOp>())
-    return width <= most ? matchRounded(convert.getIn()) : std::nullopt;
+  if (Operation *op = value.getDefiningOp();
+      isa_and_present<arith::FPToSIOp, arith::FPToUIOp>(op))
+    return width <= most ? matchRounded(op->getOperand(0)) : std::nullopt;
   auto trunc = value.getDefiningOp<arith::TruncIOp>();
   if (!trunc)
     return std::nullopt;

@@ -70,6 +70,11 @@ ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip,
 ScheduleAttr getScheduleByRules(ContractOp op, const Chip &chip,
                                 std::string *prediction = nullptr);
 
+/// The least time in nanoseconds that the rules' formula (docs/Schedules.md)
+/// estimates for a schedule of `op` by instructions of several subgroups;
+/// infinity if none is legal.
+double estimateByRules(ContractOp op, const Chip &chip);
+
 /// Whether one subgroup computes whole rows of `op` with `schedule`, as
 /// required by `tessera.row_reduce` in its epilogue (`schedule_c18`). Otherwise
 /// `why`, if given, receives the reason.

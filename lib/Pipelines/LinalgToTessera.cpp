@@ -93,6 +93,7 @@ void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
   if (!flags.requireMatrixUnit)
     pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec());
   pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
+  pm.addNestedPass<func::FuncOp>(createTesseraSplitWaves());
   pm.addNestedPass<func::FuncOp>(createTesseraChooseSchedule());
   pm.addNestedPass<func::FuncOp>(createTesseraTileContract());
   pm.addNestedPass<func::FuncOp>(createTesseraTileAttention());

@@ -72,8 +72,9 @@ class GroupTilings {
 public:
   GroupTilings(ContractOp op, const Chip &chip, const MatrixForm &form,
                const std::array<int64_t, 3> &extents);
-  /// The best schedule, or null if none is legal.
-  ScheduleAttr choose(std::string *prediction);
+  /// The best schedule, or null if none is legal. `time`, if given, receives
+  /// its estimated time in ns.
+  ScheduleAttr choose(std::string *prediction, double *time = nullptr);
   /// See `forEachGroupSchedule`.
   void forEach(llvm::function_ref<void(ScheduleAttr)> visit);
 
@@ -528,7 +529,7 @@ SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
   return clusters;
 }
 
-ScheduleAttr GroupTilings::choose(std::string *prediction) {
+ScheduleAttr GroupTilings::choose(std::string *prediction, double *time) {
   ScheduleAttr best, second;
   Estimate least, next;
   for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
@@ -560,6 +561,8 @@ ScheduleAttr GroupTilings::choose(std::string *prediction) {
       }
     }
   }
+  if (time && best)
+    *time = least.time;
   if (prediction && best) {
     constexpr double nsOfUs = 1000;
     llvm::raw_string_ostream os(*prediction);
@@ -579,6 +582,16 @@ ScheduleAttr mlir::tessera::chooseGroupSchedule(
     if (!hasAlignedRows(op, side, chip))
       return {};
   return GroupTilings(op, chip, form, extents).choose(prediction);
+}
+
+double mlir::tessera::estimateByRules(ContractOp op, const Chip &chip) {
+  double time = std::numeric_limits<double>::infinity();
+  if (hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip)) {
+    MatrixForm form = getMatrixForm(op);
+    GroupTilings(op, chip, form, getStaticExtents(op, form))
+        .choose(/*prediction=*/nullptr, &time);
+  }
+  return time;
 }
 
 void GroupTilings::forEachOf(ScheduleDefaults tiling,

@@ -53,7 +53,7 @@ def Tessera_Dialect : Dialect {
     |---|---|---|---|---|
     | `chip` | Chip: the chip that the module is compiled for | a module or `gpu.module` | `tessera-attach-chip`, the driver | passes that depend on the chip |
     | `schedule` | Schedule: a schedule | a linalg op, a `gpu.launch` or a kernel | the user, `tessera.set_schedule`, tiling | `convert-linalg-to-tessera`, the passes on tiled kernels |
-    | `schedule_origin` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-use-tuned-schedules` | `tessera-choose-schedule`, `tessera-name-kernels` |
+    | `schedule_origin` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-use-tuned-schedules`, `tessera-split-waves` | `tessera-choose-schedule`, `tessera-name-kernels` |
     | `schedule_prediction` | String: a text | `tessera.contract`, `tessera.attention` or `gpu.launch` | `tessera-choose-schedule` | `tessera-name-kernels` |
     | `allow_tf32` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |
     | `allow_fast_f8` | Unit | a linalg op | the user | `convert-linalg-to-tessera` |

@@ -385,6 +385,39 @@ def TesseraTileAttention : Pass<"tessera-tile-attention"> {
     "::mlir::tessera::TesseraDialect"];
 }
 
+def TesseraSplitWaves : Pass<"tessera-split-waves"> {
+  let summary = "Compute whole waves of tiles, and the rest by smaller ones";
+  let description = [{
+    Expects `tessera.contract` on memrefs. A matmul of a few more tiles than are
+    a whole number for each SM takes as long as one of another tile for each. A
+    contraction without a schedule, whose default has instructions of several
+    subgroups and more tiles than SMs, becomes two, on views of its operands:
+    the rows, or the columns, of a whole number of waves, and the rest, if the
+    fitted model of the chip expects both to take at most 0.97 of the time.
+    (`canRankSchedules`; contractions of known extents with one dimension of
+    rows and one of columns, without producers.)
+
+    Before
+
+    ```mlir
+    tessera.contract ins(%a, %b : memref<2176x2816xf16>, memref<2816x1984xf16>)
+        outs(%c : memref<2176x1984xf16>) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    ```
+
+    After, for sm_90a
+
+    ```mlir
+    %a0 = memref.subview %a[0, 0] [2048, 2816] [1, 1]
+    %c0 = memref.subview %c[0, 0] [2048, 1984] [1, 1]
+    tessera.contract ins(%a0, %b) outs(%c0) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    %a1 = memref.subview %a[2048, 0] [128, 2816] [1, 1]
+    %c1 = memref.subview %c[2048, 0] [128, 1984] [1, 1]
+    tessera.contract ins(%a1, %b) outs(%c1) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    ```
+  }];
+  let dependentDialects = ["memref::MemRefDialect"];
+}
+
 def TesseraTileContract : Pass<"tessera-tile-contract"> {
   let summary = "Lower tessera.contract on memrefs to a gpu.launch of fragments";
   let description = [{

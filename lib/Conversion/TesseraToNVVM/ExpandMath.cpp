@@ -274,27 +274,56 @@ struct ApproximateQuotient : OpRewritePattern<arith::DivFOp> {
 // Logistic functions
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` is a quotient of a number of f16 or a constant, rounded to f16
-/// at once, by the sum of a power of e and a positive constant, as in the
-/// logistic function: the divisor is at least the constant. Where it exceeds
-/// 2^126, the quotient is zero in f16.
+/// The number x of which `power` is e^(c * x), with a constant c, moderate.
+static Value getExponent(math::ExpOp power) {
+  Value exponent = power.getOperand();
+  if (auto negated = exponent.getDefiningOp<arith::NegFOp>())
+    return negated.getOperand();
+  if (auto product = exponent.getDefiningOp<arith::MulFOp>())
+    for (unsigned i : {0, 1})
+      if (std::optional<double> factor = getNumber(product->getOperand(i));
+          factor && isModerate(*factor))
+        return product->getOperand(1 - i);
+  return exponent;
+}
+
+static bool isWidenedF16(Value value) {
+  auto widened = value.getDefiningOp<arith::ExtFOp>();
+  return widened && getElementTypeOrSelf(widened.getIn().getType()).isF16();
+}
+
+/// Whether `op` is a quotient by the sum of a power of e and a positive
+/// constant, as in the logistic function, that is rounded to f16: the divisor
+/// is at least the constant, and where it exceeds 2^126, the result is zero in
+/// f16. The dividend is a constant, a number of f16, or the x of the power
+/// e^(c * x), which is small unless the power is zero or infinite. A constant
+/// by the sum may be multiplied by such a number before it is rounded (swish).
 static bool isLogistic(arith::DivFOp op) {
   auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
-  if (!sum || !isOfF32(op) || !hasOnlyUsers(op, isRoundingToF16))
+  if (!sum || !isOfF32(op))
     return false;
-  if (auto widened = op.getLhs().getDefiningOp<arith::ExtFOp>()) {
-    if (!getElementTypeOrSelf(widened.getIn().getType()).isF16())
-      return false;
-  } else if (auto number = getNumber(op.getLhs());
-             !number || !isModerate(*number)) {
-    return false;
-  }
   Value power = sum.getLhs(), constant = sum.getRhs();
   if (!power.getDefiningOp<math::ExpOp>())
     std::swap(power, constant);
+  auto exp = power.getDefiningOp<math::ExpOp>();
   std::optional<double> number = getNumber(constant);
-  return power.getDefiningOp<math::ExpOp>() && number && *number > 0 &&
-         isModerate(*number);
+  if (!exp || !number || *number <= 0 || !isModerate(*number))
+    return false;
+  Value exponent = getExponent(exp);
+  auto isSmall = [&](Value value) {
+    return value == exponent || isWidenedF16(value);
+  };
+  std::optional<double> dividend = getNumber(op.getLhs());
+  bool isConstant = dividend && isModerate(*dividend);
+  auto isScaled = [&](Operation *user) {
+    return isConstant && isa<arith::MulFOp>(user) &&
+           llvm::any_of(user->getOperands(), isSmall) &&
+           hasOnlyUsers(user, isRoundingToF16);
+  };
+  return (isConstant || isSmall(op.getLhs())) &&
+         hasOnlyUsers(op, [&](Operation *user) {
+           return isRoundingToF16(user) || isScaled(user);
+         });
 }
 
 /// Whether the results of `op` matter to f16 alone, where it is itself rounded

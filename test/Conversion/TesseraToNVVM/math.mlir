@@ -88,6 +88,22 @@ func.func @exponential(%a: tensor<37xf32>) -> (tensor<37xbf16>, tensor<37xf32>) 
 // CHECK:     rcp.approx.ftz.f32
 // CHECK-NOT: div.
 // CHECK-NOT: fma.rm
+// CHECK: .visible .entry wide_silu_kernel(
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK:     ex2.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK:     rcp.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK: .visible .entry scaled_silu_kernel(
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
+// CHECK:     ex2.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK:     rcp.approx.ftz.f32
+// CHECK-NOT: div.
+// CHECK-NOT: fma.rm
 // CHECK: .visible .entry rounded_kernel(
 // CHECK-NOT: fma.rm
 // CHECK:     ex2.approx.ftz.f32
@@ -122,6 +138,36 @@ func.func @silu(%a: tensor<37xf16>) -> tensor<37xf16> {
   return %x : tensor<37xf16>
 }
 
+func.func @wide_silu(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %0 = arith.negf %v : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %one, %1 : f32
+    %3 = arith.divf %v, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
+func.func @scaled_silu(%a: tensor<37xf32>) -> tensor<37xf16> {
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant -1.702 : f32
+  %e = tensor.empty() : tensor<37xf16>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+    %0 = arith.mulf %v, %factor : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %one, %1 : f32
+    %3 = arith.divf %one, %2 : f32
+    %4 = arith.mulf %3, %v : f32
+    %5 = arith.truncf %4 : f32 to f16
+    linalg.yield %5 : f16
+  }
+  return %x : tensor<37xf16>
+}
+
 func.func @rounded(%a: tensor<37xf32>) -> tensor<37xf16> {
   %e = tensor.empty() : tensor<37xf16>
   %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
@@ -132,7 +178,7 @@ func.func @rounded(%a: tensor<37xf32>) -> tensor<37xf16> {
   return %x : tensor<37xf16>
 }
 
-// Not so for other types, for a numerator that may be as large as the divisor, for a sum that is used elsewhere as
+// Not so for other types, for a numerator that may be as large as the divisor and is not the power's, for a sum that is used elsewhere as
 // well, or for one that may be close to zero.
 
 // CHECK: .visible .entry logistic_bf16_kernel(
@@ -161,13 +207,13 @@ func.func @logistic_bf16(%a: tensor<37xf32>) -> tensor<37xbf16> {
   return %x : tensor<37xbf16>
 }
 
-func.func @large(%a: tensor<37xf32>) -> tensor<37xf16> {
+func.func @large(%a: tensor<37xf32>, %b: tensor<37xf32>) -> tensor<37xf16> {
   %one = arith.constant 1.0 : f32
   %e = tensor.empty() : tensor<37xf16>
-  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %o: f16) {
+  %x = linalg.map ins(%a, %b : tensor<37xf32>, tensor<37xf32>) outs(%e : tensor<37xf16>) (%v: f32, %w: f32, %o: f16) {
     %1 = math.exp %v : f32
     %2 = arith.addf %1, %one : f32
-    %3 = arith.divf %v, %2 : f32
+    %3 = arith.divf %w, %2 : f32
     %4 = arith.truncf %3 : f32 to f16
     linalg.yield %4 : f16
   }

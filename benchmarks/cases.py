@@ -207,8 +207,40 @@ def conv_op(layout, batch, size, result, channels, filters, window, groups):
     return "conv_2d_nchw_fchw", (batch, c, *square), (f, c, *wide), (batch, f, result, result)
 
 
-def conv(kind, batch, size, channels, filters, window, stride=1, groups=1, layout="NHWC"):
-    """Padded so that stride 1 keeps the image's size."""
+# What follows a convolution of a network, on a value %v of f32.
+ACTIVATIONS = {
+    "relu6": """    %zero = arith.constant 0.0 : f32
+    %six = arith.constant 6.0 : f32
+    %low = arith.maximumf %v, %zero : f32
+    %y = arith.minimumf %low, %six : f32
+""",
+    "swish": """    %one = arith.constant 1.0 : f32
+    %negated = arith.negf %v : f32
+    %power = math.exp %negated : f32
+    %sum = arith.addf %power, %one : f32
+    %y = arith.divf %v, %sum : f32
+""",
+}
+
+
+def activated(activation, operand, acc, out, shape, filters):
+    """%product with a bias of each filter and `activation`, as %result. Of NHWC."""
+    maps_ = "affine_map<(n, h, w, c) -> (n, h, w, c)>", "affine_map<(n, h, w, c) -> (c)>"
+    return f"""  %empty_result = tensor.empty() : tensor<{shape}x{out}>
+  %result = linalg.generic {{indexing_maps = [{maps_[0]}, {maps_[1]}, {maps_[0]}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+      ins(%product, %bias : tensor<{shape}x{acc}>, tensor<{filters}x{operand}>) outs(%empty_result : tensor<{shape}x{out}>) {{
+  ^bb0(%x: {acc}, %narrow: {operand}, %old: {out}):
+    %wide = arith.extf %narrow : {operand} to {acc}
+    %v = arith.addf %x, %wide : {acc}
+{ACTIVATIONS[activation]}    %rounded = arith.truncf %y : {acc} to {out}
+    linalg.yield %rounded : {out}
+  }} -> tensor<{shape}x{out}>
+"""
+
+
+def conv(kind, batch, size, channels, filters, window, stride=1, groups=1, layout="NHWC", activation=None):
+    """Padded so that stride 1 keeps the image's size. With `activation`, of ACTIVATIONS, a bias is added before
+    it; for 16-bit types in NHWC without groups, or with as many as channels."""
     operand, acc, options = TYPES[kind]
     out = narrow(kind)
     pad = window // 2
@@ -234,18 +266,22 @@ def conv(kind, batch, size, channels, filters, window, stride=1, groups=1, layou
     body += filled("init", acc, c) + f"""  %product = linalg.{op} {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}
       ins(%{image}, %b : tensor<{padded}x{operand}>, tensor<{w}x{operand}>) outs(%init : tensor<{c}x{acc}>) -> tensor<{c}x{acc}>
 """
-    if out != acc:
+    arguments = [("a", f"{x}x{operand}"), ("b", f"{w}x{operand}")]
+    if activation:
+        arguments.append(("bias", f"{filters}x{operand}"))
+        body += activated(activation, operand, acc, out, c, filters)
+    elif out != acc:
         body += rounded("product", "result", acc, out, c)
-    text = function([("a", f"{x}x{operand}"), ("b", f"{w}x{operand}")], body,
-                    "result" if out != acc else "product", f"{c}x{out}")
+    text = function(arguments, body, "result" if out != acc else "product", f"{c}x{out}")
     points = batch * result * result * filters
     bytes_ = ((batch * size * size * channels + window * window * channels // groups * filters) * BYTES[operand]
               + points * BYTES[out])
     name = f"{kind} {batch}x{size}x{size} {channels}->{filters} {window}x{window}" + (f"/{stride}" if stride > 1 else "")
     name += (f" of {groups} groups" if groups > 1 else "") + (f" {layout}" if layout != "NHWC" else "")
+    name += f", {activation}" if activation else ""
     return Case("conv", name, "conv", kind, (batch, size, channels, filters, window, stride), text,
-                2.0 * points * window * window * channels // groups, bytes_, 2, options,
-                {"groups": groups, "layout": layout})
+                2.0 * points * window * window * channels // groups, bytes_, len(arguments), options,
+                {"groups": groups, "layout": layout, "activation": activation})
 
 
 def attention(kind, heads, queries, keys, size, causal=False, key_heads=None):

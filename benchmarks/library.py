@@ -137,14 +137,14 @@ def narrow_weights_ways(case):
 # -- Convolutions ----------------------------------------------------------------------------------------
 
 
-def as_image(case, x, w):
+def as_image(case, x, w, *bias):
     """The arguments as conv2d expects them, in the layout of the case: NHWC is PyTorch's channels_last."""
     batch, size, channels, filters, window, _ = case.shape
     groups = case.more["groups"]
     depthwise = groups == channels == filters and groups > 1
     if case.more["layout"] == "NCHW":
         return (x.reshape(batch, channels, size, size),
-                w.reshape(filters, channels // groups, window, window))
+                w.reshape(filters, channels // groups, window, window), *bias)
     x = x.reshape(batch, size, size, channels).permute(0, 3, 1, 2)
     if depthwise:
         w = w.permute(2, 0, 1).unsqueeze(1)
@@ -152,17 +152,22 @@ def as_image(case, x, w):
         w = w.reshape(filters, window, window, channels // groups).permute(0, 3, 1, 2)
     else:
         w = w.permute(3, 2, 0, 1)
-    return x, w.contiguous(memory_format=torch.channels_last)
+    return x, w.contiguous(memory_format=torch.channels_last), *bias
 
 
-def convolve(case, x, w):
+ACTIVATIONS = {None: lambda y: y, "relu6": functional.relu6, "swish": functional.silu}
+
+
+def convolve(case, x, w, bias=None):
     _, _, _, _, window, stride = case.shape
-    return functional.conv2d(x, w, stride=stride, padding=window // 2, groups=case.more["groups"])
+    y = functional.conv2d(x, w, bias, stride=stride, padding=window // 2, groups=case.more["groups"])
+    return ACTIVATIONS[case.more["activation"]](y)
 
 
 def conv_ways(case):
     name = "channels_last" if case.more["layout"] == "NHWC" else "contiguous"
-    return [Way(f"conv2d, {name}", lambda x, w: convolve(case, x, w), lambda x, w: as_image(case, x, w))]
+    return [Way(f"conv2d, {name}", lambda *tensors: convolve(case, *tensors),
+                lambda *tensors: as_image(case, *tensors))]
 
 
 # -- Attention -------------------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ def conv_op(layout, batch, size, result, channels, filters, window, groups):
     return "conv_2d_nchw_fchw", (batch, c, *square), (f, c, *wide), (batch, f, result, result)
 
 
-# What follows a convolution of a network, on a value %v of f32.
+# The functions after a convolution of a network, of a value %v of f32.
 ACTIVATIONS = {
     "relu6": """    %zero = arith.constant 0.0 : f32
     %six = arith.constant 6.0 : f32
@@ -224,7 +224,7 @@ ACTIVATIONS = {
 
 
 def activated(activation, operand, acc, out, shape, filters):
-    """%product with a bias of each filter and `activation`, as %result. Of NHWC."""
+    """%product, of NHWC, with a bias of each filter and `activation`, as %result."""
     maps_ = "affine_map<(n, h, w, c) -> (n, h, w, c)>", "affine_map<(n, h, w, c) -> (c)>"
     return f"""  %empty_result = tensor.empty() : tensor<{shape}x{out}>
   %result = linalg.generic {{indexing_maps = [{maps_[0]}, {maps_[1]}, {maps_[0]}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}

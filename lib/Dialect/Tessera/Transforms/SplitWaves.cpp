@@ -82,7 +82,7 @@ private:
   SmallVector<Split> findSplits() const;
   /// The contraction of a range of rows or columns, on views of the operands.
   ContractOp slice(unsigned dimension, int64_t at, int64_t size);
-  /// Says in reports what part of the contraction `part` is.
+  /// States for reports which rows or columns `part` has.
   void describe(ContractOp part, unsigned dimension, int64_t at, int64_t size);
   /// The estimated time of a contraction in nanoseconds.
   double estimate(ContractOp part);
@@ -181,7 +181,8 @@ void WaveSplitter::describe(ContractOp part, unsigned dimension, int64_t at,
     os << known.getValue() << "; ";
   os << (dimension ? "columns " : "rows ") << at << " to " << at + size - 1
      << " of " << extents[dimension]
-     << (at ? ": what whole waves of tiles leave" : ": whole waves of tiles");
+     << (at ? ": the rest, beyond whole waves of tiles"
+            : ": whole waves of tiles");
   part->setAttr(name, builder.getStringAttr(text));
 }
 

@@ -129,6 +129,8 @@ struct RoundDefaults {
   std::vector<Tiling> tilings;
   /// The tiling for just its number of columns.
   ScheduleDefaults fewColumns;
+  /// Tilings for operands of 16 bits of which a processor has one workgroup.
+  std::vector<ScheduleDefaults> alone;
 };
 
 /// The parameters of the default schedule for attention by groups of subgroups,

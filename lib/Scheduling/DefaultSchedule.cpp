@@ -100,6 +100,33 @@ bool ScheduleBuilder::suitsSmallTiles() {
          (workgroups && *workgroups < chip.processors);
 }
 
+/// The parts of K in which few workgroups are divided among processors.
+static int64_t countDividedParts(int64_t workgroups, int64_t processors) {
+  return std::max<int64_t>(1, processors / std::max<int64_t>(1, workgroups));
+}
+
+/// The first tiling of which nearly every processor has one workgroup, maybe of
+/// a part of K.
+const ScheduleDefaults *
+ScheduleBuilder::chooseAlone(const RoundDefaults &rounds) {
+  constexpr int64_t measuredBits = 16, leastOfPart = 1024;
+  constexpr double leastBusy = 0.85;
+  if (operandBits != measuredBits)
+    return nullptr;
+  for (const ScheduleDefaults &tiling : rounds.alone) {
+    std::optional<int64_t> workgroups = countWorkgroups(tiling.workgroup);
+    if (!workgroups || *workgroups > rounds.processors ||
+        extents[1] % tiling.workgroup[1] != 0)
+      continue;
+    int64_t parts = countDividedParts(*workgroups, rounds.processors);
+    const MatrixInstruction *row = select(tiling.subgroup, longest);
+    if (row && row->matrixUnit && extents[2] >= parts * leastOfPart &&
+        double(*workgroups * parts) >= leastBusy * double(rounds.processors))
+      return &tiling;
+  }
+  return nullptr;
+}
+
 const ScheduleDefaults *ScheduleBuilder::chooseByRounds() {
   const std::optional<RoundDefaults> &rounds = chip.policy.roundDefaults;
   constexpr int64_t longBytes = 4096;
@@ -116,7 +143,7 @@ const ScheduleDefaults *ScheduleBuilder::chooseByRounds() {
   std::optional<int64_t> most =
       countWorkgroups((isFew ? few : smallest).workgroup);
   if (!most || *most < 2 * rounds->processors)
-    return nullptr;
+    return chooseAlone(*rounds);
   auto hasInstruction = [&](const ScheduleDefaults &tiling) {
     const MatrixInstruction *row = select(tiling.subgroup, longest);
     return row && row->matrixUnit;
@@ -217,9 +244,10 @@ int64_t ScheduleBuilder::chooseSplitK() {
   }
   constexpr int64_t leastOfPart = 2;
   if (int64_t steps = chip.policy.dividedSteps; steps > 0 && usesMatrixUnit)
-    return 2 * *workgroups > chip.processors || all < steps
+    return all < steps
                ? 1
-               : std::min(chip.processors / *workgroups, all / leastOfPart);
+               : std::min(countDividedParts(*workgroups, chip.processors),
+                          all / leastOfPart);
   // Measured on an H200: 32x28x672 of which one operand is divided takes 118 us
   // as 42 steps of one workgroup, and 9.2 in 32 parts.
   constexpr int64_t leastSlowSteps = 4;

@@ -48,6 +48,7 @@ private:
   void chooseClass();
   /// One of the chip's tilings by rounds; null if none suits.
   const ScheduleDefaults *chooseByRounds();
+  const ScheduleDefaults *chooseAlone(const RoundDefaults &rounds);
   bool suitsSmallTiles();
   bool suitsShortSteps(int64_t workgroups) const;
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.

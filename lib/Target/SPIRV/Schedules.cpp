@@ -22,13 +22,20 @@ static void setLargeModel(PerformanceModel &model) {
 /// Those of an H200 through Vulkan (docs/benchmarks/h200-vulkan.md). Workgroup
 /// memory limits workgroups to one, two and three for each SM with 27, 19 and
 /// 14 KiB. 25088x128x512 takes 27.7 us in tiles of 64x64, 25.5 in 128x128 and
-/// 21.8 in 64x128, and 1568x2048x1024 53.4, 39.2 and, in two rounds, 52.9.
+/// 21.8 in 64x128, and 1568x2048x1024 53.4, 39.2 and, in two rounds, 52.9. In
+/// 96x128, 25088x128x1152 takes 34.1 us instead of 37.2 in 64x128, and
+/// 6272x1024x256 20.8 instead of 22.0. A 3x3 convolution of 32x14x14x256 takes
+/// 47.2 us in tiles of 64x64, and 32.6 in 132 of 96x128; that of 32x7x7x512
+/// 59.7, and 38.4 in three parts of 40 of 160x128.
 static RoundDefaults getLargeRounds() {
   return {/*processors=*/132,
           {{{{128, 128}, {64, 64}, 64, 1}, /*resident=*/2, /*time=*/1},
            {{{128, 256}, {64, 64}, 64, 1}, /*resident=*/1, /*time=*/1},
+           {{{96, 128}, {48, 64}, 64, 1}, /*resident=*/2, /*time=*/0.8},
            {{{64, 128}, {32, 64}, 64, 1}, /*resident=*/3, /*time=*/0.82}},
-          /*fewColumns=*/{{128, 64}, {64, 32}, 64, 1}};
+          /*fewColumns=*/{{128, 64}, {64, 32}, 64, 1},
+          /*alone=*/
+          {{{96, 128}, {48, 64}, 128, 1}, {{160, 128}, {80, 32}, 128, 1}}};
 }
 
 void mlir::tessera::setReportedSchedules(Chip &chip) {

@@ -53,6 +53,33 @@ private:
 
 } // namespace
 
+/// The schedule that the kernels of a task have of its op, which those that add
+/// up parts of it have not. Empty if they have none, or several, as the parts of
+/// a matmul that is split for whole waves.
+static std::string
+findChosen(mlir::ModuleOp program,
+           llvm::ArrayRef<compiler::KernelReport> kernels) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(program.clone());
+  mlir::Operation *task = nullptr;
+  copy->walk([&](mlir::Operation *op) {
+    if (compiler::isTuningTask(op))
+      task = op;
+  });
+  std::string chosen;
+  for (const compiler::KernelReport &kernel : kernels) {
+    mlir::Attribute schedule =
+        kernel.schedule.empty()
+            ? mlir::Attribute()
+            : mlir::parseAttribute(kernel.schedule, program.getContext());
+    if (!task || !schedule || !compiler::setTaskSchedule(task, schedule))
+      continue;
+    if (!chosen.empty() && chosen != kernel.schedule)
+      return "";
+    chosen = kernel.schedule;
+  }
+  return chosen;
+}
+
 /// Returns the error, or nothing.
 std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   std::string diagnostics;
@@ -103,16 +130,13 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   if (failed(bundle))
     return diagnostics.empty() ? "the compiler did not report a reason"
                                : diagnostics;
-  std::string chosen;
   for (const compiler::KernelReport &kernel : kernels) {
-    if (!kernel.schedule.empty())
-      chosen = kernel.schedule;
     int64_t spills = kernel.code.vectorSpills + kernel.code.scalarSpills;
     if (spills > 0)
       reply.head["spills"] = kernel.name + " keeps " + std::to_string(spills) +
                              " registers in memory";
   }
-  reply.head["chosen"] = chosen;
+  reply.head["chosen"] = findChosen(*program, kernels);
   reply.bytes = runtime::writeBundle(*bundle);
   return "";
 }

@@ -34,6 +34,9 @@ SmallVector<Value> collectTaskInputs(Operation *op);
 /// window; null if it has none.
 Attribute getTaskSchedule(Operation *op);
 
+/// Whether `schedule` is one of this kind of op.
+bool isTaskSchedule(Operation *op, Attribute schedule);
+
 /// Sets the schedule of such an op, or removes it if `schedule` is null.
 /// Returns false, and changes nothing, if it is one of another kind of op.
 bool setTaskSchedule(Operation *op, Attribute schedule);

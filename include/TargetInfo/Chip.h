@@ -359,7 +359,8 @@ struct SchedulePolicy {
   /// or there are fewer of their tiles than processors.
   std::optional<ScheduleDefaults> smallDefaults = std::nullopt;
   /// The defaults with a matrix unit before all others where there are at least
-  /// two workgroups of the smallest tile for each processor.
+  /// two workgroups of the smallest tile for each processor, or nearly one of a
+  /// tile of `alone`.
   std::optional<RoundDefaults> roundDefaults = std::nullopt;
   /// With a matrix unit, K of at least so many steps is divided among
   /// processors of which more than half would be idle. 0: as elsewhere, K of

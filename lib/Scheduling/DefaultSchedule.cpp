@@ -100,9 +100,11 @@ bool ScheduleBuilder::suitsSmallTiles() {
          (workgroups && *workgroups < chip.processors);
 }
 
-/// The parts of K in which few workgroups are divided among processors.
-static int64_t countDividedParts(int64_t workgroups, int64_t processors) {
-  return std::max<int64_t>(1, processors / std::max<int64_t>(1, workgroups));
+int64_t ScheduleBuilder::countDividedParts(int64_t workgroups, int64_t steps) {
+  constexpr int64_t leastOfPart = 2;
+  if (2 * workgroups > chip.processors || steps < chip.policy.dividedSteps)
+    return 1;
+  return std::min(chip.processors / workgroups, steps / leastOfPart);
 }
 
 /// The first tiling of which nearly every processor has one workgroup, maybe of
@@ -118,7 +120,8 @@ ScheduleBuilder::chooseAlone(const RoundDefaults &rounds) {
     if (!workgroups || *workgroups > rounds.processors ||
         extents[1] % tiling.workgroup[1] != 0)
       continue;
-    int64_t parts = countDividedParts(*workgroups, rounds.processors);
+    int64_t k = tiling.kBytes * 8 / operandBits,
+            parts = countDividedParts(*workgroups, extents[2] / k);
     const MatrixInstruction *row = select(tiling.subgroup, longest);
     if (row && row->matrixUnit && extents[2] >= parts * leastOfPart &&
         double(*workgroups * parts) >= leastBusy * double(rounds.processors))
@@ -242,12 +245,8 @@ int64_t ScheduleBuilder::chooseSplitK() {
     // Two parts gain as much as the kernel that adds them up takes.
     return parts < 4 ? 1 : llvm::bit_floor(static_cast<uint64_t>(parts));
   }
-  constexpr int64_t leastOfPart = 2;
-  if (int64_t steps = chip.policy.dividedSteps; steps > 0 && usesMatrixUnit)
-    return all < steps
-               ? 1
-               : std::min(countDividedParts(*workgroups, chip.processors),
-                          all / leastOfPart);
+  if (chip.policy.dividedSteps > 0 && usesMatrixUnit)
+    return countDividedParts(*workgroups, all);
   // Measured on an H200: 32x28x672 of which one operand is divided takes 118 us
   // as 42 steps of one workgroup, and 9.2 in 32 parts.
   constexpr int64_t leastSlowSteps = 4;

@@ -49,6 +49,8 @@ private:
   /// One of the chip's tilings by rounds; null if none suits.
   const ScheduleDefaults *chooseByRounds();
   const ScheduleDefaults *chooseAlone(const RoundDefaults &rounds);
+  /// The parts of K, of so many steps, by the chip's `dividedSteps`.
+  int64_t countDividedParts(int64_t workgroups, int64_t steps);
   bool suitsSmallTiles();
   bool suitsShortSteps(int64_t workgroups) const;
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.

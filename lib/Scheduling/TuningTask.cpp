@@ -84,18 +84,22 @@ Attribute mlir::tessera::getTaskSchedule(Operation *op) {
   return getWindowSchedule(op);
 }
 
+bool mlir::tessera::isTaskSchedule(Operation *op, Attribute schedule) {
+  return getWindowOp(op) ? isa_and_present<WindowScheduleAttr>(schedule)
+                         : isa<ContractOp, AttentionOp>(op) &&
+                               isa_and_present<ScheduleAttr>(schedule);
+}
+
 bool mlir::tessera::setTaskSchedule(Operation *op, Attribute schedule) {
+  if (schedule && !isTaskSchedule(op, schedule))
+    return false;
   if (auto window = getWindowOp(op)) {
-    if (schedule && !isa<WindowScheduleAttr>(schedule))
-      return false;
     removeWindowSchedule(window);
     if (schedule)
       window->setAttr(windowScheduleName, schedule);
     return true;
   }
-  auto ofMatmul = dyn_cast_or_null<ScheduleAttr>(schedule);
-  if (schedule && !ofMatmul)
-    return false;
+  auto ofMatmul = cast_or_null<ScheduleAttr>(schedule);
   if (auto contract = dyn_cast<ContractOp>(op))
     ofMatmul ? contract.setScheduleAttr(ofMatmul)
              : static_cast<void>(contract.removeScheduleAttr());

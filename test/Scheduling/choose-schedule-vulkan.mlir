@@ -173,6 +173,21 @@ func.func @parts(%a: memref<1568x4608xf16>, %b: memref<4608x512xf16>, %c: memref
   return
 }
 
+// 66 tiles of 96x128 would leave half of the SMs idle: no second part is made of so many.
+
+// CHECK-LABEL: func @half_busy
+// CHECK-NOT:   workgroup = [96, 128]
+// CHECK:       return
+func.func @half_busy(%a: memref<3136x4096xf16>, %b: memref<4096x256xf16>, %c: memref<3136x256xf16>) {
+  tessera.contract ins(%a, %b : memref<3136x4096xf16>, memref<4096x256xf16>) outs(%c : memref<3136x256xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
 // CHECK-LABEL: func @bytes
 // CHECK-NOT:   workgroup = [96, 128]
 // CHECK:       return

@@ -327,7 +327,8 @@ static bool isLogistic(arith::DivFOp op) {
 }
 
 /// Whether the results of `op` matter to f16 alone, where it is itself rounded
-/// or a part of logistic functions: only powers from e^-18 to e^12 do.
+/// or a part of logistic functions: only e^x with |x| < 18 do, or 21 where x
+/// multiplies the function.
 static bool isOfF16(math::ExpOp op) {
   auto isOfLogistic = [](Operation *sum) {
     return isa<arith::AddFOp>(sum) && hasOnlyUsers(sum, [&](Operation *user) {

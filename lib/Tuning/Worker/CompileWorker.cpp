@@ -59,19 +59,16 @@ private:
 static std::string
 findChosen(mlir::ModuleOp program,
            llvm::ArrayRef<compiler::KernelReport> kernels) {
-  mlir::OwningOpRef<mlir::ModuleOp> copy(program.clone());
   mlir::Operation *task = nullptr;
-  copy->walk([&](mlir::Operation *op) {
+  program.walk([&](mlir::Operation *op) {
     if (compiler::isTuningTask(op))
       task = op;
   });
   std::string chosen;
   for (const compiler::KernelReport &kernel : kernels) {
-    mlir::Attribute schedule =
-        kernel.schedule.empty()
-            ? mlir::Attribute()
-            : mlir::parseAttribute(kernel.schedule, program.getContext());
-    if (!task || !schedule || !compiler::setTaskSchedule(task, schedule))
+    if (!task || kernel.schedule.empty() ||
+        !compiler::isTaskSchedule(
+            task, mlir::parseAttribute(kernel.schedule, program.getContext())))
       continue;
     if (!chosen.empty() && chosen != kernel.schedule)
       return "";

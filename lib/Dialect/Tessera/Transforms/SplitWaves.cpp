@@ -84,8 +84,12 @@ private:
   ContractOp slice(unsigned dimension, int64_t at, int64_t size);
   /// States for reports which rows or columns `part` has.
   void describe(ContractOp part, unsigned dimension, int64_t at, int64_t size);
-  /// The estimated time of a contraction in nanoseconds.
-  double estimate(ContractOp part);
+  /// The estimated time in nanoseconds of a contraction with `schedule`, its
+  /// default.
+  double estimate(ContractOp part, ScheduleAttr schedule) const;
+  ScheduleAttr getDefault(ContractOp part) const {
+    return getDefaultSchedule(part, chip, /*prediction=*/nullptr, &rankings);
+  }
   double estimateSlice(unsigned dimension, int64_t at, int64_t size);
 
   ContractOp op;
@@ -186,9 +190,7 @@ void WaveSplitter::describe(ContractOp part, unsigned dimension, int64_t at,
   part->setAttr(name, builder.getStringAttr(text));
 }
 
-double WaveSplitter::estimate(ContractOp part) {
-  ScheduleAttr schedule =
-      getDefaultSchedule(part, chip, /*prediction=*/nullptr, &rankings);
+double WaveSplitter::estimate(ContractOp part, ScheduleAttr schedule) const {
   double byRules = estimateByRules(part, chip);
   if (!schedule)
     return byRules;
@@ -201,7 +203,7 @@ double WaveSplitter::estimate(ContractOp part) {
 double WaveSplitter::estimateSlice(unsigned dimension, int64_t at,
                                    int64_t size) {
   ContractOp part = slice(dimension, at, size);
-  double time = estimate(part);
+  double time = estimate(part, getDefault(part));
   SmallVector<Value> operands(part->getOperands());
   part.erase();
   for (Value operand : operands)
@@ -215,12 +217,11 @@ void WaveSplitter::run() {
   SmallVector<Split> splits = findSplits();
   if (splits.empty() || splits.front().share >= clearShare)
     return;
-  ScheduleAttr schedule =
-      getDefaultSchedule(op, chip, /*prediction=*/nullptr, &rankings);
+  ScheduleAttr schedule = getDefault(op);
   if (!schedule || schedule.getSubgroupsPerFragment() == 1 ||
       schedule.getSplitK() > 1 || schedule.getPersistent() == 0)
     return;
-  double whole = estimate(op), least = clearShare * whole;
+  double whole = estimate(op, schedule), least = clearShare * whole;
   Split best;
   for (const Split &split : ArrayRef(splits).take_front(mostSplits)) {
     if (split.share >= clearShare)

@@ -14,13 +14,11 @@ fails, or its result is wrong.
 
 import argparse
 import datetime
-import json
 import math
 import os
 import platform
 import shlex
 import sys
-import tempfile
 import textwrap
 import time
 
@@ -28,7 +26,7 @@ import bench
 import cliffs
 import report
 from cases import conv
-from processes import Pool, Unusable
+from processes import Pool
 
 #: Image, channels, window and stride at batch 32: those of mobilenet_v2 and of efficientnet_b0.
 MOBILENET = [(112, 32, 3, 1), (112, 96, 3, 2), (56, 144, 3, 1), (56, 144, 3, 2), (28, 192, 3, 1), (28, 192, 3, 2),
@@ -39,10 +37,10 @@ METHOD = """Settled: the mean of calls that follow each other in a CUDA graph, w
 arguments (twice the L2 at least, 64 at most); the median of {windows} windows of {window} ms. Cold: the median of {runs}
 calls, each after a fill of 256 MiB. us; MB: bytes of image, filter and output; copy: the faster of
 `torch.Tensor.copy_` and `torch.neg` of half as many bytes of f32 from one tensor to another, which so move the same
-number; share: the copy's time by ours, which is the
-part of a copy's bandwidth that the convolution has; cuDNN: PyTorch's convolution in channels_last with its bias and
-activation. Schedules are the compiler's own choice and the records that ship. Every result is compared with one in
-f32; error is its largest difference as a share of the permitted one."""
+number; share: the copy's time by ours, which is the part of a copy's bandwidth that the convolution has; cuDNN:
+PyTorch's convolution in channels_last with its bias and activation. Schedules are the compiler's own choice and the
+records that ship. Every result is compared with one in f32; error is its largest difference as a share of the
+permitted one."""
 
 
 def make_cases():
@@ -60,16 +58,11 @@ class Measurer(cliffs.Measurer):
         count = math.ceil(case.bytes / 2 / 16) * 4
         tensors = [tuple(self.torch.zeros(count, dtype=self.torch.float32, device=self.clock.device) for _ in range(2))
                    for _ in copies]
-        best = None
-        for name, call in (("copy_", lambda target, source: target.copy_(source)),
-                           ("neg", lambda target, source: self.torch.neg(source, out=target))):
-            side = cliffs.Side(self.clock, call, tensors)
+        sides = [cliffs.Side(self.clock, call, tensors) for call in (
+            lambda target, source: target.copy_(source), lambda target, source: self.torch.neg(source, out=target))]
+        for side in sides:
             side.record(len(tensors))
-            milliseconds = side.time_replays(side.replays) / side.replays / len(tensors)
-            if not best or milliseconds < best[0]:
-                best = (milliseconds, side, name)
-        row["copy"] = best[2]
-        return best[1]
+        return min(sides, key=lambda side: side.time_replays(side.replays) / side.replays)
 
 
 def write_markdown(results):
@@ -142,24 +135,13 @@ def main():
         print("\n".join(case.name for case in cases))
         return 0
     if options.print:
-        print("\n// -----\n\n".join(f"// {case.name}\n{case.program}" for case in cases), end="")
+        cliffs.print_programs(cases)
         return 0
-    with tempfile.TemporaryDirectory() as folder:
-        cache = os.path.abspath(options.cache or folder)
-        os.makedirs(cache, exist_ok=True)
-        try:
-            results = run(options, cases, cache)
-        except Unusable as error:
-            sys.exit(f"error: {error}")
-    text = write_markdown(results)
+    results = cliffs.run_in_cache(run, options, cases)
     if options.output:
-        os.makedirs(os.path.dirname(options.output) or ".", exist_ok=True)
-        with open(options.output + ".md", "w") as file:
-            file.write(text)
-        with open(options.output + ".json", "w") as file:
-            file.write(json.dumps(results, indent=1) + "\n")
+        cliffs.write(results, options.output, write_markdown)
     else:
-        print(text)
+        print(write_markdown(results))
     bad = [row for row in results["rows"] if "failed" in row or row.get("wrong")]
     if bad:
         print(f"error: {len(bad)} of {len(cases)} convolutions failed or are wrong", file=sys.stderr)

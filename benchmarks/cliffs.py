@@ -451,11 +451,12 @@ def write_markdown(results):
     return "\n".join(lines) + "\n"
 
 
-def write(results, output):
+def write(results, output, page=write_markdown):
+    """Writes OUTPUT.md, which `page` makes of the results, and OUTPUT.json."""
     folder = os.path.dirname(output)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    for suffix, text in ((".md", write_markdown(results)), (".json", json.dumps(results, indent=1) + "\n")):
+    for suffix, text in ((".md", page(results)), (".json", json.dumps(results, indent=1) + "\n")):
         with open(output + suffix, "w") as file:
             file.write(text)
 
@@ -503,6 +504,21 @@ def print_row(row):
     else:
         text = f"failed: {row['failed']}" if "failed" in row else f"compiled in {row.get('compile_s', 0):.2f} s"
     print(f"{row['name']}: {text}", file=sys.stderr, flush=True)
+
+
+def print_programs(cases):
+    print("\n// -----\n\n".join(f"// {case.kind}: {case.name}\n{case.program}" for case in cases), end="")
+
+
+def run_in_cache(run, options, cases):
+    """Calls `run` with the folder of programs that the options name, or one for this call."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = os.path.abspath(options.cache or folder)
+        os.makedirs(cache, exist_ok=True)
+        try:
+            return run(options, cases, cache)
+        except Unusable as error:
+            sys.exit(f"error: {error}")
 
 
 def run(options, cases, cache):
@@ -599,17 +615,11 @@ def main():
             print("\n".join(f"{case.kind}: {case.name}" for case in cases))
             return 0
         if options.print:
-            print("\n// -----\n\n".join(f"// {case.kind}: {case.name}\n{case.program}" for case in cases), end="")
+            print_programs(cases)
             return 0
         if not cases:
             sys.exit("error: no shape is left")
-        with tempfile.TemporaryDirectory() as folder:
-            cache = os.path.abspath(options.cache or folder)
-            os.makedirs(cache, exist_ok=True)
-            try:
-                results = run(options, cases, cache)
-            except Unusable as error:
-                sys.exit(f"error: {error}")
+        results = run_in_cache(run, options, cases)
     if not options.output:
         print(write_markdown(results))
     rows = results["rows"]

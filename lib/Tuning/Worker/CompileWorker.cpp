@@ -54,11 +54,10 @@ private:
 } // namespace
 
 /// The schedule that the kernels of a task have of its op, which those that add
-/// up parts of it have not. Empty if they have none, or several, as the parts of
-/// a matmul that is split for whole waves.
-static std::string
-findChosen(mlir::ModuleOp program,
-           llvm::ArrayRef<compiler::KernelReport> kernels) {
+/// up parts of it have not. Empty if they have none, or several, as the parts
+/// of a matmul that is split for whole waves.
+static std::string findChosen(mlir::ModuleOp program,
+                              llvm::ArrayRef<compiler::KernelReport> kernels) {
   mlir::Operation *task = nullptr;
   program.walk([&](mlir::Operation *op) {
     if (compiler::isTuningTask(op))

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints a network as text for write-onnx.py: networks.py resnet50|densenet121|mobilenet_v2|efficientnet_b0|zfnet512 [TYPE [BATCH]]
+"""Prints a network as text for write-onnx.py: networks.py NETWORK [TYPE [BATCH]]; the networks are the functions without arguments.
 
 TYPE is f32 or f16, by default f32, and BATCH by default 1.
 The layers are those of the papers, with the sizes of the published models; weights repeat a few
-numbers. Batch normalization follows each convolution as an operator of its own. zfnet512 ends with one
-layer after a mean, rather than with three.
+numbers. Batch normalization follows each convolution as an operator of its own. Networks of which three
+layers are at the end (alexnet, caffenet, rcnn, vgg19, zfnet512) have one after a mean instead.
 """
 
+import inspect
 import sys
 
 TYPE, BATCH = (sys.argv[2:] + ["f32", "1"][len(sys.argv) - 2:])[:2] if len(sys.argv) > 1 else ("f32", "1")
@@ -53,6 +54,21 @@ class Network:
 
     def relu(self, x):
         return self.same(f"Relu({x})", x)
+
+    def local(self, x):
+        return self.same(f"LRN({x}) {{size=5, alpha=0.0001, beta=0.75, bias=1.0}}", x)
+
+    def join(self, *parts):
+        result = self.add(f"Concat({', '.join(parts)}) {{axis=1}}")
+        self.channels[result] = sum(self.channels[part] for part in parts)
+        return result
+
+    def shuffle(self, x, groups, size):
+        """Exchanges groups of channels and channels of a group, of a square image."""
+        wide, flat = (self.add(f"Constant() {{value=i64[{len(sizes)}]:[{', '.join(map(str, sizes))}]}}") for sizes in (
+            (BATCH, groups, self.channels[x] // groups, size, size), (BATCH, self.channels[x], size, size)))
+        turned = self.add(f"Transpose({self.add(f'Reshape({x}, {wide})')}) {{perm=[0, 2, 1, 3, 4]}}")
+        return self.same(f"Reshape({turned}, {flat})", x)
 
     def clip(self, x):
         return self.same(f"Clip({x}, low, high)", x)
@@ -145,12 +161,131 @@ def zfnet512():
     n, x = Network("zfnet512"), "image"
     for outputs, size in [(96, 7), (256, 5)]:
         x = n.relu(n.convolve(x, outputs, size, 2, bias=True))
-        x = n.pool("Max", n.same(f"LRN({x}) {{size=5, alpha=0.0001, beta=0.75, bias=1.0}}", x), 3, 2)
+        x = n.pool("Max", n.local(x), 3, 2)
     for outputs in [512, 1024, 512]:
         x = n.relu(n.convolve(x, outputs, 3, bias=True))
     n.classify(n.pool("Max", x, 3, 2), softmax=True)
 
 
-if len(sys.argv) not in (2, 3, 4) or sys.argv[1] not in ("resnet50", "densenet121", "mobilenet_v2", "efficientnet_b0", "zfnet512"):
-    sys.exit(__doc__)
-globals()[sys.argv[1]]()
+def follow_alexnet(name, pools_first, softmax=True):
+    n, x = Network(name), "image"
+    for outputs, size, stride, groups in [(96, 11, 4, 1), (256, 5, 1, 2)]:
+        x = n.relu(n.convolve(x, outputs, size, stride, groups, bias=True))
+        x = n.local(n.pool("Max", x, 3, 2)) if pools_first else n.pool("Max", n.local(x), 3, 2)
+    for outputs, groups in [(384, 1), (384, 2), (256, 2)]:
+        x = n.relu(n.convolve(x, outputs, 3, 1, groups, bias=True))
+    n.classify(n.pool("Max", x, 3, 2), softmax)
+
+
+def alexnet():
+    follow_alexnet("alexnet", pools_first=False)
+
+
+def caffenet():
+    follow_alexnet("caffenet", pools_first=True)
+
+
+def rcnn():
+    follow_alexnet("rcnn", pools_first=True, softmax=False)
+
+
+def vgg19():
+    n, x = Network("vgg19"), "image"
+    for outputs, layers in [(64, 2), (128, 2), (256, 4), (512, 4), (512, 4)]:
+        for _ in range(layers):
+            x = n.relu(n.convolve(x, outputs, 3, bias=True))
+        x = n.pool("Max", x, 2, 2)
+    n.classify(x)
+
+
+def resnet18():
+    n = Network("resnet18")
+    x = n.pool("Max", n.relu(n.normalize(n.convolve("image", 64, 7, 2))), 3, 2, 1)
+    for stage in range(4):
+        for block in range(2):
+            width, stride = 64 << stage, 2 if stage and not block else 1
+            y = n.relu(n.normalize(n.convolve(x, width, 3, stride)))
+            y = n.normalize(n.convolve(y, width, 3))
+            shortcut = n.normalize(n.convolve(x, width, 1, 2)) if stride == 2 else x
+            x = n.relu(n.same(f"Add({y}, {shortcut})", y))
+    n.classify(x)
+
+
+def googlenet():
+    n = Network("googlenet")
+    layer = lambda x, outputs, size=1, stride=1: n.relu(n.convolve(x, outputs, size, stride, bias=True))
+    x = n.local(n.pool("Max", layer("image", 64, 7, 2), 3, 2, 1))
+    x = n.pool("Max", n.local(layer(layer(x, 64), 192, 3)), 3, 2, 1)
+    for number, (one, less3, three, less5, five, pooled) in enumerate([
+            (64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64), (192, 96, 208, 16, 48, 64), (160, 112, 224, 24, 64, 64),
+            (128, 128, 256, 24, 64, 64), (112, 144, 288, 32, 64, 64), (256, 160, 320, 32, 128, 128),
+            (256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)]):
+        if number in (2, 7):
+            x = n.pool("Max", x, 3, 2, 1)
+        x = n.join(layer(x, one), layer(layer(x, less3), three, 3), layer(layer(x, less5), five, 5),
+                   layer(n.pool("Max", x, 3, 1, 1), pooled))
+    n.classify(x, softmax=True)
+
+
+def inception_v2():
+    n = Network("inception_v2")
+    layer = lambda x, outputs, size=1, stride=1: n.relu(n.normalize(n.convolve(x, outputs, size, stride)))
+    x = n.pool("Max", layer("image", 64, 7, 2), 3, 2, 1)
+    x = n.pool("Max", layer(layer(x, 64), 192, 3), 3, 2, 1)
+    for one, less3, three, less5, five, pooled in [
+            (64, 64, 64, 64, 96, 32), (64, 64, 96, 64, 96, 64), (0, 128, 160, 64, 96, 0), (224, 64, 96, 96, 128, 128),
+            (192, 96, 128, 96, 128, 128), (160, 128, 160, 128, 160, 96), (96, 128, 192, 160, 192, 96),
+            (0, 128, 192, 192, 256, 0), (352, 192, 320, 160, 224, 128), (352, 192, 320, 192, 224, 128)]:
+        stride = 1 if one else 2
+        parts = [layer(layer(x, less3), three, 3, stride), layer(layer(layer(x, less5), five, 3), five, 3, stride)]
+        parts.append(layer(n.pool("Average", x, 3, 1, 1), pooled) if one else n.pool("Max", x, 3, 2, 1))
+        x = n.join(*([layer(x, one)] if one else []), *parts)
+    n.classify(x, softmax=True)
+
+
+def shufflenet():
+    n, size = Network("shufflenet"), 28
+    x = n.pool("Max", n.relu(n.normalize(n.convolve("image", 24, 3, 2))), 3, 2, 1)
+    for stage, (outputs, blocks) in enumerate([(272, 4), (544, 8), (1088, 4)]):
+        for block in range(blocks):
+            stride, inputs = 1 if block else 2, n.channels[x]
+            y = n.relu(n.normalize(n.convolve(x, outputs // 4, groups=4 if stage or block else 1)))
+            y = n.shuffle(y, 4, size if block else 2 * size)
+            y = n.normalize(n.convolve(y, outputs // 4, 3, stride, groups=outputs // 4))
+            y = n.normalize(n.convolve(y, outputs if block else outputs - inputs, groups=4))
+            x = n.relu(n.same(f"Add({x}, {y})", y) if block else n.join(n.pool("Average", x, 3, 2, 1), y))
+        size //= 2
+    n.classify(x, softmax=True)
+
+
+def shufflenet_v2():
+    n, size = Network("shufflenet_v2"), 28
+    layer = lambda x, outputs, size=1, stride=1: n.relu(n.normalize(n.convolve(x, outputs, size, stride)))
+    narrow = lambda x, stride: n.normalize(n.convolve(x, n.channels[x], 3, stride, groups=n.channels[x]))
+    x = n.pool("Max", layer("image", 24, 3, 2), 3, 2, 1)
+    for outputs, blocks in [(116, 4), (232, 8), (464, 4)]:
+        half = outputs // 2
+        x = n.shuffle(n.join(layer(narrow(x, 2), half), layer(narrow(layer(x, half), 2), half)), 2, size)
+        for _ in range(blocks - 1):
+            left, right = f"{x}_left", f"{x}_right"
+            n.lines.append(f"{left}, {right} = Split({x}) {{axis=1}}")
+            n.channels[left] = n.channels[right] = half
+            x = n.shuffle(n.join(left, layer(narrow(layer(right, half), 1), half)), 2, size)
+        size //= 2
+    n.classify(layer(x, 1024))
+
+
+def efficientnet_lite4():
+    n = Network("efficientnet_lite4")
+    x = n.clip(n.normalize(n.convolve("image", 32, 3, 2)))
+    for expand, outputs, blocks, size, stride in [(1, 24, 1, 3, 1), (6, 32, 4, 3, 2), (6, 56, 4, 5, 2), (6, 112, 6, 3, 2),
+                                                  (6, 160, 6, 5, 1), (6, 272, 8, 5, 2), (6, 448, 1, 3, 1)]:
+        for block in range(blocks):
+            x = invert(n, x, expand, outputs, size, 1 if block else stride, n.clip)
+    n.classify(n.clip(n.normalize(n.convolve(x, 1280))), softmax=True)
+
+
+NETWORKS = {name: build for name, build in globals().items() if inspect.isfunction(build) and not inspect.signature(build).parameters}
+if len(sys.argv) not in (2, 3, 4) or sys.argv[1] not in NETWORKS:
+    sys.exit(f"{__doc__}\nNetworks: {', '.join(NETWORKS)}")
+NETWORKS[sys.argv[1]]()

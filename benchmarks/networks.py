@@ -13,6 +13,8 @@ not installed or has no such network:
     graph        torchvision's network of the file's name, which may end in -bN for a batch; on CUDA a
                  CUDA graph of it
     compile      the same through torch.compile, on CUDA with mode="max-autotune"
+    onnx2torch   the file itself as a module of PyTorch, op by op, with its weights; on CUDA a CUDA graph of
+                 it. Its outputs are compared like IREE's
     onnxruntime  the file, on the CPU; it also gives the outputs that ours are compared with
     iree         the file, compiled by iree-compile; --iree-cuda-target, by default sm_80. With
                  --iree-modules=DIR, its modules DIR/NAME.vmfb are kept; those that are there already run
@@ -45,13 +47,14 @@ import onnx
 #: The networks of torchvision by the names of ONNX's models; others have the same name in both.
 TORCHVISION = {"bvlc_alexnet": "alexnet", "shufflenet_v2": "shufflenet_v2_x1_0", "squeezenet": "squeezenet1_0"}
 TYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.FLOAT16: np.float16}
-PEERS = ("graph", "compile", "onnxruntime", "iree")
+PEERS = ("graph", "compile", "onnx2torch", "onnxruntime", "iree")
 METHOD = """Random images and the weights of the files; ms of one inference. ours: the settled time of gpu-runner, runs
 that follow each other, on CUDA as graphs; cold: the median of single runs after the caches were flushed. Peers: the
 median of --runs, or of the runs that fit in --peer-seconds. With --rounds, ours and the peers take turns, and the least
 of each counts. IREE: a call that waits for its result, without copying it to
 the host. ratio: the time of the best peer by ours; above 1, ours is faster. error: the largest difference from
-onnxruntime's output, by the largest output; IREE's error is its difference from onnxruntime, or from ours without it."""
+onnxruntime's output, by the largest output; the error of IREE and of onnx2torch is their difference from onnxruntime,
+or from ours without it."""
 
 
 class Missing(Exception):
@@ -167,28 +170,39 @@ class Torch:
         if options.threads:
             torch.set_num_threads(options.threads)
         self.torch, self.models, self.options, self.compiled = torch, torchvision.models, options, compiled
+        self.device = "cuda" if self.on_device else "cpu"
         how = "torch.compile" if compiled else "CUDA graph" if self.on_device else "eager"
         self.name = f"PyTorch {torch.__version__}, channels_last, {how}"
         torch.backends.cudnn.benchmark = True
 
-    def measure(self, path, name, inputs):
-        torch, known = self.torch, re.sub(r"-b\d+$", "", name)
+    def make_model(self, path, name):
+        """A module for inference on the device, with weights of the type of the file's input."""
+        known = re.sub(r"-b\d+$", "", name)
         known = TORCHVISION.get(known, known)
         if known not in self.models.list_models():
             raise Missing("torchvision has no such network")
+        more = {"init_weights": False, "aux_logits": False} if known in ("googlenet", "inception_v3") else {}
+        return self.models.get_model(known, **more).eval().to(self.device, memory_format=self.torch.channels_last)
+
+    def get_outputs(self, model, image):
+        """None, since torchvision's networks have other weights than the file."""
+        return None
+
+    def measure(self, path, name, inputs):
+        torch = self.torch
         if len(inputs) != 1:
             raise Missing("several inputs")
-        more = {"init_weights": False, "aux_logits": False} if known in ("googlenet", "inception_v3") else {}
-        device = "cuda" if self.on_device else "cpu"
-        image = torch.from_numpy(next(iter(inputs.values()))).to(device, memory_format=torch.channels_last)
-        model = self.models.get_model(known, **more).eval().to(device, image.dtype,
-                                                                memory_format=torch.channels_last)
+        image = torch.from_numpy(next(iter(inputs.values()))).to(self.device)
+        if image.dim() == 4:
+            image = image.to(memory_format=torch.channels_last)
+        model = self.make_model(path, name).to(image.dtype)
         if self.compiled:
             model = torch.compile(model, mode="max-autotune") if self.on_device else torch.compile(model)
         with torch.inference_mode():
+            outputs = self.get_outputs(model, image)
             if not self.on_device:
-                return median_ms(lambda: model(image), self.options.runs, self.options.peer_seconds), None
-            return self.replay(model, image), None
+                return median_ms(lambda: model(image), self.options.runs, self.options.peer_seconds), outputs
+            return self.replay(model, image), outputs
 
     def replay(self, model, image):
         """The median of replays of a CUDA graph between two events; torch.compile makes its own."""
@@ -215,6 +229,73 @@ class Torch:
             end.synchronize()
             times.append(begin.elapsed_time(end))
         return statistics.median(times[3:])
+
+
+def prepare_file(model):
+    """Replaces what onnx2torch does not convert in a model by ops with the same values, where there are such ops: pads of
+    SAME_UPPER and SAME_LOWER by numbers, an average pool with one window on all of the image by the global one, a
+    dropout, which inference leaves out, by the identity, and shapes by constants. Returns the model, with the shapes of all values."""
+    model = onnx.shape_inference.infer_shapes(model)
+    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim]
+              for value in [*model.graph.value_info, *model.graph.input, *model.graph.output]}
+    read = {name for node in model.graph.node for name in node.input} | {value.name for value in model.graph.output}
+    for node in model.graph.node:
+        if node.op_type == "Dropout" and read.isdisjoint(node.output[1:]):
+            node.op_type = "Identity"
+            del node.input[1:], node.output[1:], node.attribute[:]
+        elif node.op_type == "Shape" and all(shapes.get(node.input[0], [0])) and not node.attribute:
+            node.op_type = "Constant"
+            node.attribute.append(onnx.helper.make_attribute("value_ints", shapes[node.input[0]]))
+            del node.input[:]
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        if node.op_type not in ("Conv", "MaxPool", "AveragePool") or "kernel_shape" not in attributes:
+            continue
+        image, result, kernel = shapes[node.input[0]][2:], shapes[node.output[0]][2:], attributes["kernel_shape"]
+        begins = attributes.get("pads", [0] * (2 * len(image)))[:len(image)]
+        if (node.op_type == "AveragePool" and not attributes.get("count_include_pad") and set(result) == {1} and
+                all(k >= n + pad for k, n, pad in zip(kernel, image, begins))):
+            node.op_type = "GlobalAveragePool"
+            del node.attribute[:]
+        elif attributes.get("auto_pad", b"") in (b"SAME_UPPER", b"SAME_LOWER"):
+            ones = [1] * len(image)
+            sums = [max(0, (r - 1) * stride + (k - 1) * dilation + 1 - n) for r, stride, k, dilation, n in
+                    zip(result, attributes.get("strides", ones), kernel, attributes.get("dilations", ones), image)]
+            halves = [(total + (attributes["auto_pad"] == b"SAME_LOWER")) // 2 for total in sums]
+            kept = [a for a in node.attribute if a.name not in ("auto_pad", "pads")]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+            node.attribute.append(onnx.helper.make_attribute("pads", halves + [t - h for t, h in zip(sums, halves)]))
+    return model
+
+
+class Onnx2Torch(Torch):
+    """The file through onnx2torch, which makes a module of PyTorch for each op."""
+
+    def __init__(self, options):
+        super().__init__(options, compiled=False)
+        try:
+            import onnx2torch
+        except ImportError as error:
+            raise Missing(f"{error.name} is not installed") from None
+        self.convert = onnx2torch.convert
+        self.name += ", of the file by onnx2torch"
+
+    def make_model(self, path, name):
+        try:
+            model = self.convert(prepare_file(onnx.load(path))).eval()
+        except NotImplementedError as error:
+            raise Missing(f"onnx2torch: {first_line(error)}") from None
+        model = model.to(self.device, memory_format=self.torch.channels_last)
+        # Shapes are integers that its modules read on the host, which a CUDA graph can not wait for.
+        for owner in model.modules():
+            for key, value in owner.named_buffers(recurse=False):
+                if not value.is_floating_point():
+                    setattr(owner, key, value.cpu())
+        return model
+
+    def get_outputs(self, model, image):
+        results = model(image)
+        return [value.cpu().numpy() for value in (results if isinstance(results, (tuple, list)) else [results])]
 
 
 class Iree:
@@ -306,7 +387,8 @@ class Iree:
 def make_peers(options):
     """The peers that are here, and why others are not."""
     makers = {"graph": lambda: Torch(options, compiled=False), "compile": lambda: Torch(options, compiled=True),
-              "onnxruntime": lambda: OnnxRuntime(options), "iree": lambda: Iree(options)}
+              "onnx2torch": lambda: Onnx2Torch(options), "onnxruntime": lambda: OnnxRuntime(options),
+              "iree": lambda: Iree(options)}
     peers, reasons = {}, {}
     for name in options.peers.split(","):
         if name not in makers:
@@ -447,7 +529,7 @@ def write_markdown(results, image):
 
 def draw(results):
     """Bars of the ratios to each peer on a logarithmic axis, with lines at powers of ten."""
-    colors = {"graph": "#2a9d5c", "compile": "#457b9d", "onnxruntime": "#8d6cab", "iree": "#e09f3e"}
+    colors = {"graph": "#2a9d5c", "compile": "#457b9d", "onnx2torch": "#c05780", "onnxruntime": "#8d6cab", "iree": "#e09f3e"}
     series = {name: get_ratios(results, name) for name in results["peers"]}
     series = {name: ratios for name, ratios in series.items() if ratios}
     networks = [row["network"] for row in results["rows"] if any(row["network"] in own for own in series.values())]

@@ -116,10 +116,13 @@ static llvm::Error chooseTasks(const RunOptions &options,
   llvm::StringMap<double> recorded;
   llvm::StringSet<> tuned;
   for (const tuning::Record &record : *records) {
-    if (record.outcome != tuning::Outcome::Measured)
-      continue;
-    if (!record.schedule.empty())
+    bool isMeasured = record.outcome == tuning::Outcome::Measured;
+    // A candidate that was given up as slow was measured as far as needed.
+    if (!record.schedule.empty() &&
+        (isMeasured || record.outcome == tuning::Outcome::Slow))
       tuned.insert(record.task.key);
+    if (!isMeasured)
+      continue;
     auto [position, isNew] =
         recorded.try_emplace(record.task.key, record.median);
     if (!isNew)

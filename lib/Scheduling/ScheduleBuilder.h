@@ -103,8 +103,12 @@ private:
   /// Whether the subgroup has one lane, and operands are as wide as
   /// accumulators. Narrower ones are extended, as vectors along K.
   bool usesPlainVectors();
-  /// The tile of such a subgroup, in its vector registers. None for others, and
-  /// where extents are not known.
+  /// Whether the subgroup has one lane, and transposes vectors along K of rhs.
+  bool transposesVectors();
+  /// The tile of a subgroup that does.
+  Tile chooseTransposedTile();
+  /// The tile of a subgroup of one lane, in its vector registers. None for
+  /// others, and where extents are not known.
   std::optional<Tile> chooseVectorTile();
   /// Chooses `k` and `kFragment` for staged operands of a subgroup of one lane.
   /// Returns whether it has.

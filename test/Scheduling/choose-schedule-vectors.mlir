@@ -83,3 +83,79 @@ func.func @narrow(%a: memref<1x16x16x96xf16>, %b: memref<3x3x96x64xf16>, %c: mem
   }
   return
 }
+
+// Where rhs has K along its rows, vectors along K are transposed in registers:
+// few rows in tiles of one vector, and many in equal parts, unless there would
+// be few tiles.
+
+#alongK = affine_map<(m, n, k) -> (n, k)>
+
+// CHECK-LABEL: func @few_rows
+// AVX512:      schedule <workgroup = [5, 16], subgroup = [5, 16], k = 16, kFragment = 16, stages = 0,
+// AVX2:        schedule <workgroup = [5, 8], subgroup = [5, 8], k = 8, kFragment = 8, stages = 0,
+func.func @few_rows(%a: memref<5x300xf32>, %b: memref<4096x300xf32>, %c: memref<5x4096xf32>) {
+  tessera.contract ins(%a, %b : memref<5x300xf32>, memref<4096x300xf32>) outs(%c : memref<5x4096xf32>)
+      maps [#lhs, #alongK, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @many_rows
+// CHECK:       schedule <workgroup = [50, 32], subgroup = [50, 32], k = 16, kFragment = 16, stages = 0,
+func.func @many_rows(%a: memref<100x300xf32>, %b: memref<4096x300xf32>, %c: memref<100x4096xf32>) {
+  tessera.contract ins(%a, %b : memref<100x300xf32>, memref<4096x300xf32>) outs(%c : memref<100x4096xf32>)
+      maps [#lhs, #alongK, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @few_tiles
+// CHECK:       schedule <workgroup = [25, 32], subgroup = [25, 32], k = 16, kFragment = 16, stages = 0,
+func.func @few_tiles(%a: memref<100x300xf32>, %b: memref<256x300xf32>, %c: memref<100x256xf32>) {
+  tessera.contract ins(%a, %b : memref<100x300xf32>, memref<256x300xf32>) outs(%c : memref<100x256xf32>)
+      maps [#lhs, #alongK, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @unknown_rows
+// AVX512:      schedule <workgroup = [8, 16], subgroup = [8, 16], k = 4, kFragment = 4, stages = 0,
+// AVX2:        schedule <workgroup = [8, 8], subgroup = [8, 8], k = 4, kFragment = 4, stages = 0,
+func.func @unknown_rows(%a: memref<?x3xf32>, %b: memref<4096x3xf32>, %c: memref<?x4096xf32>) {
+  tessera.contract ins(%a, %b : memref<?x3xf32>, memref<4096x3xf32>) outs(%c : memref<?x4096xf32>)
+      maps [#lhs, #alongK, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// Halves and doubles: as many bytes of accumulators.
+
+// CHECK-LABEL: func @halves_along_k
+// CHECK:       schedule <workgroup = [50, 32], subgroup = [50, 32], k = 16, kFragment = 16, stages = 0,
+func.func @halves_along_k(%a: memref<100x300xf16>, %b: memref<4096x300xf16>, %c: memref<100x4096xf32>) {
+  tessera.contract ins(%a, %b : memref<100x300xf16>, memref<4096x300xf16>) outs(%c : memref<100x4096xf32>)
+      maps [#lhs, #alongK, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @doubles_along_k
+// CHECK:       schedule <workgroup = [50, 16], subgroup = [50, 16], k = 8, kFragment = 8, stages = 0,
+func.func @doubles_along_k(%a: memref<100x300xf64>, %b: memref<4096x300xf64>, %c: memref<100x4096xf64>) {
+  tessera.contract ins(%a, %b : memref<100x300xf64>, memref<4096x300xf64>) outs(%c : memref<100x4096xf64>)
+      maps [#lhs, #alongK, #out] accumulate f64 {
+  ^bb0(%acc: f64):
+    tessera.yield %acc : f64
+  }
+  return
+}

@@ -11,7 +11,8 @@
 //
 //   a reduction by a known operation     many threads (SimtReduction.cpp)
 //   several ops on the same rows         a team for each row (SimtRows.cpp)
-//   element-wise, an operand transposed  tiles in workgroup memory
+//   element-wise, an operand transposed  tiles in workgroup memory, or blocks in
+//                                        the registers of a single thread
 //   element-wise                         threads with a vector each
 //   anything else                        a thread with a point each; dimensions
 //                                        of a reduction are loops inside
@@ -197,6 +198,16 @@ private:
   /// contiguous along another.
   std::optional<unsigned> getTransposedDim();
   void launchTiles(unsigned other);
+  /// The elements along a row and a column of a block that is transposed in
+  /// registers; 0 if the body is not computed for vectors.
+  int64_t getBlockWidth();
+  void launchBlocks(unsigned other);
+  void emitBlock(unsigned other, int64_t width);
+  /// The part of `end` that a workgroup computes, at most `step`.
+  std::pair<Value, Value> getChunk(Value block, Value step, Value end);
+  /// Runs the function in a loop, with the index of dimension `d`.
+  void emitLoop(unsigned d, Value from, Value to, int64_t step,
+                function_ref<void()> body);
 
   /// The op at the parallel indices that are set, for `width` points.
   void emitPoints(int64_t width);
@@ -426,6 +437,114 @@ void Mapper::launchTiles(unsigned other) {
   });
 }
 
+int64_t Mapper::getBlockWidth() {
+  // More vectors of the operand and of the output would not fit in registers.
+  constexpr int64_t most = 16;
+  if (!canVectorize(*op.getBlock()))
+    return 0;
+  int64_t bytes = 1;
+  for (Value operand : op->getOperands()) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    if (isPacked(element))
+      return 0;
+    bytes = std::max(bytes, getElementBytes(element));
+  }
+  return std::min(chip.accessBytes / bytes, most);
+}
+
+/// Emits a block of `width` times `width` points at the current indices. The
+/// operands that are contiguous along `other` are read along it:
+///
+///     other                        other
+///     |  a0 b0 c0 d0   width       |  a0 a1 a2 a3
+///     v  a1 b1 c1 d1   vectors     v  b0 b1 b2 b3   a vector of the output
+///        a2 b2 c2 d2      ->          c0 c1 c2 c3   along the last dimension
+///        a3 b3 c3 d3                  d0 d1 d2 d3
+void Mapper::emitBlock(unsigned other, int64_t width) {
+  unsigned inner = parallel.back();
+  const SmallVector<Value> first(index);
+  auto moveTo = [&](unsigned d, int64_t distance) {
+    index = first;
+    index[d] = math.add(first[d], math.constant(distance));
+  };
+  SmallVector<std::pair<unsigned, SmallVector<Value>>> transposed;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Operand operand = getOperand(*input);
+    if (!getReadArgument(*input) || !operand.map.isFunctionOfDim(inner) ||
+        !isa<MemRefType>(input->get().getType()) ||
+        getMovement(operand, other) != Movement::Contiguous)
+      continue;
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < width; ++i) {
+      moveTo(inner, i);
+      rows.push_back(emitLoad(builder, operand, Position{index, other, width}));
+    }
+    transposeVectors(builder, rows);
+    transposed.push_back({input->getOperandNumber(), rows});
+  }
+  for (int64_t i = 0; i < width; ++i) {
+    moveTo(other, i);
+    for (auto &[number, columns] : transposed)
+      loaded[number] = columns[i];
+    emitPoints(width);
+  }
+  loaded.clear();
+  index = first;
+}
+
+/// Workgroups of one thread: x runs over pieces of `other` and the dimensions
+/// before it, y over pieces of the last dimension. A piece is transposed in
+/// blocks, the last dimension in the outer loop: the thread reads some adjacent
+/// lines of each page, and the lines that it writes follow each other.
+void Mapper::launchBlocks(unsigned other) {
+  constexpr int64_t adjacent = 4;
+  int64_t width = getBlockWidth();
+  unsigned inner = parallel.back();
+  SmallVector<unsigned> order;
+  for (unsigned d : parallel)
+    if (d != inner && d != other)
+      order.push_back(d);
+  order.push_back(other);
+  Value ofOther = math.constant(adjacent * width),
+        ofInner = math.constant(
+            std::max(chip.policy.simt.pointsPerThread / (adjacent * width),
+                     width));
+  SmallVector<Value> counts(sizes);
+  counts[other] = math.ceilDiv(sizes[other], ofOther);
+  gpu::LaunchOp launch =
+      launchPoints(math.product(counts, order),
+                   math.ceilDiv(sizes[inner], ofInner), /*threads=*/1);
+  math.delinearize(launch.getBlockIds().x, counts, order, index);
+  Value begin, end, otherBegin, otherEnd;
+  std::tie(begin, end) =
+      getChunk(launch.getBlockIds().y, ofInner, sizes[inner]);
+  std::tie(otherBegin, otherEnd) =
+      getChunk(index[other], ofOther, sizes[other]);
+  auto getMiddle = [&](Value from, Value to) {
+    Value blocks = math.div(math.sub(to, from), math.constant(width));
+    return math.add(from, math.mul(blocks, width));
+  };
+  Value middle = getMiddle(begin, end),
+        otherMiddle = getMiddle(otherBegin, otherEnd);
+  emitLoop(inner, begin, middle, width, [&] {
+    emitLoop(other, otherBegin, otherMiddle, width,
+             [&] { emitBlock(other, width); });
+  });
+  auto isWhole = [&](unsigned d) {
+    std::optional<int64_t> extent = getConstantIntValue(sizes[d]);
+    return extent && *extent % width == 0;
+  };
+  auto emitRest = [&](Value from, Value to, Value otherFrom) {
+    emitLoop(other, otherFrom, otherEnd, 1, [&] {
+      emitLoop(inner, from, to, 1, [&] { emitPoints(1); });
+    });
+  };
+  if (!isWhole(other))
+    emitRest(begin, middle, otherMiddle);
+  if (!isWhole(inner))
+    emitRest(middle, end, otherBegin);
+}
+
 /// A thread for each point, or for each vector of points.
 void Mapper::launchThreads() {
   SmallVector<Value> counts(sizes);
@@ -484,6 +603,21 @@ void Mapper::launchThreads() {
   emitPoints(1);
 }
 
+std::pair<Value, Value> Mapper::getChunk(Value block, Value step, Value end) {
+  Value begin = arith::MulIOp::create(builder, block, step);
+  return {begin, arith::MinUIOp::create(
+                     builder, arith::AddIOp::create(builder, begin, step), end)};
+}
+
+void Mapper::emitLoop(unsigned d, Value from, Value to, int64_t step,
+                      function_ref<void()> body) {
+  auto loop = scf::ForOp::create(builder, from, to, math.constant(step));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  index[d] = loop.getInductionVar();
+  body();
+}
+
 /// Workgroups of one thread: x runs over rows (the parallel dimensions but the
 /// last, linearized), y over pieces of the last.
 void Mapper::launchChunks() {
@@ -502,37 +636,26 @@ void Mapper::launchChunks() {
   gpu::LaunchOp launch =
       launchPoints(outer.empty() ? one : math.ceilDiv(numRows, rows),
                    math.ceilDiv(sizes[inner], requested), /*threads=*/1);
-  auto chunk = [&](Value block, Value step, Value end) {
-    Value begin = math.mul(block, step);
-    return std::make_pair(
-        begin, arith::MinUIOp::create(
-                   builder, arith::AddIOp::create(builder, begin, step), end)
-                   .getResult());
-  };
-  auto [rowBegin, rowEnd] = chunk(launch.getBlockIds().x, rows, numRows);
-  auto [begin, end] = chunk(launch.getBlockIds().y, requested, sizes[inner]);
+  auto [rowBegin, rowEnd] = getChunk(launch.getBlockIds().x, rows, numRows);
+  auto [begin, end] = getChunk(launch.getBlockIds().y, requested, sizes[inner]);
   if (!outer.empty()) {
     auto loop = scf::ForOp::create(builder, rowBegin, rowEnd, one);
     builder.setInsertionPointToStart(loop.getBody());
     math.delinearize(loop.getInductionVar(), sizes, outer, index);
   }
-  auto emitLoop = [&](Value from, Value to, int64_t step) {
-    auto loop = scf::ForOp::create(builder, from, to, math.constant(step));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    index[inner] = loop.getInductionVar();
-    emitPoints(step);
+  auto emitPieces = [&](Value from, Value to, int64_t step) {
+    emitLoop(inner, from, to, step, [&] { emitPoints(step); });
   };
   int64_t width = points.width;
   if (width > 1) {
     Value count = math.div(math.sub(end, begin), math.constant(width));
     Value middle = math.add(begin, math.mul(count, width));
-    emitLoop(begin, middle, width);
+    emitPieces(begin, middle, width);
     begin = middle;
   }
   std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
   if (width == 1 || !extent || *extent % width)
-    emitLoop(begin, end, 1);
+    emitPieces(begin, end, 1);
 }
 
 IRMapping Mapper::mapArguments(const Position &position,
@@ -739,7 +862,10 @@ LogicalResult Mapper::run() {
     if (!isGiven)
       transposed = getTransposedDim();
     if (chip.policy.simt.pointsPerThread > 1) {
-      launchChunks();
+      if (transposed && getBlockWidth() > 1)
+        launchBlocks(*transposed);
+      else
+        launchChunks();
     } else if (transposed && points.threads % tileSize == 0) {
       schedule = {};
       points.rows = points.lines = 1;

@@ -1,12 +1,19 @@
 // RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-pack-operands --split-input-file | FileCheck %s
 // RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-pack-operands --tessera-choose-schedule --split-input-file | FileCheck %s --check-prefix=CHOSEN
 // RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90" --tessera-pack-operands --split-input-file | FileCheck %s --check-prefix=NONE
-// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-pack-operands --split-input-file | FileCheck %s --check-prefix=NONE
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-pack-operands --split-input-file | FileCheck %s --check-prefix=CPU
 // RUN: not gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_91" --tessera-pack-operands --split-input-file 2>&1 | FileCheck %s --check-prefix=CHIP
 
 // Elsewhere, nothing is copied.
 // NONE-NOT: linalg.generic
 // NONE-NOT: tessera.packing
+
+// A CPU copies rhs with K along its rows, where many rows of lhs are multiplied
+// by it.
+// CPU-NOT: tessera.packing
+// CPU-LABEL: func @order_and_rows
+// CPU: tessera.packing = "copies rhs of a matmul, 2048x1022xf32, to rows that are aligned to 64 bytes, with N contiguous"
+// CPU-NOT: tessera.packing
 
 // CHIP: unknown chip 'sm_91' of target 'cuda'
 

@@ -19,7 +19,8 @@
 //
 // A CPU reads a row of rhs as vectors. A constant that is stored with K
 // contiguous, such as the filters of a grouped convolution, is transposed when
-// the program is loaded.
+// the program is loaded; another operand is transposed before a matmul of many
+// rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -396,24 +397,35 @@ static bool hasRowsOfPieces(ContractOp op, unsigned side, const Chip &chip) {
          hasRowsOfMultiple(op, side, piece);
 }
 
-/// Transposes a constant rhs whose rows are not contiguous, for a CPU.
+/// Transposes rhs whose rows are not contiguous, for a CPU: a constant, or if
+/// the copy takes less time than is then saved.
 void Packer::packRows(ContractOp op, const MatrixForm &form) {
-  // Beyond, loading would take long, and the program twice the memory.
-  constexpr int64_t mostBytes = 16 << 20;
+  // Beyond, a constant takes twice the memory for little: matmuls transpose
+  // vectors in registers.
+  constexpr int64_t mostBytes = 16 << 20, wordBytes = 4;
   auto type = dyn_cast<MemRefType>(op.getRhs().getType());
   if (op.getScheduleAttr() || form.gather[1] || !type ||
-      !type.hasStaticShape() || !isStoredTransposed(op, form, 1) ||
-      !isLargeConstant(op.getRhs()))
+      !type.hasStaticShape() || !isStoredTransposed(op, form, 1))
     return;
   // Narrow elements are packed along K when they are read.
   int64_t bytes = getElementBytes(type.getElementType());
-  if (bytes < 4 || type.getNumElements() * bytes > mostBytes)
+  bool isConstant = isLargeConstant(op.getRhs());
+  if (bytes < wordBytes ||
+      (isConstant && type.getNumElements() * bytes > mostBytes))
     return;
   std::optional<Plan> plan =
       makePlan(op, /*side=*/1, form.getCols(1),
                /*transposes=*/true, ", with N contiguous");
   if (!plan)
     return;
+  double saved = countMultiplyAdds(op) * getSavedByOrder(op, chip.model) *
+                 double(bytes / wordBytes),
+         cost = estimateCopy(*plan, chip.model);
+  if (!isConstant && saved <= cost) {
+    LDBG() << op.getLoc() << ": not packed: it would cost " << cost
+           << " ns and save " << saved;
+    return;
+  }
   if (Packed *found = findPacked(op, *plan)) {
     setOperand(op, 1, found->memory, plan->order);
     found->dealloc->moveAfter(op);

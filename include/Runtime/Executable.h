@@ -68,7 +68,8 @@ private:
 /// The kind of memory of an operand.
 enum class MemoryKind {
   /// Host memory: copied to the device before a run, and back afterwards if the
-  /// program may write it. A run with such an operand is synchronous.
+  /// program may write it; used in place on a device whose kernels can
+  /// (`Device::usesHostMemory`). A run with such an operand is synchronous.
   Host,
   /// Device memory, by a pointer that kernels can use: used in place.
   Device,
@@ -236,6 +237,7 @@ private:
   Status runExclusively(const std::vector<Operand> &operands,
                         std::vector<CallResult> &results,
                         const RunOptions &options);
+  bool canUseInPlace(const std::vector<Operand> &operands, size_t index) const;
   Status runInQueue(const std::vector<Operand> &operands,
                     std::vector<CallResult> &results, const RunPlan *plan,
                     const RunOptions &options);

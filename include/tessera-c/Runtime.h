@@ -318,7 +318,11 @@ TESSERA_API void tesseraExecutableDestroy(TesseraExecutable *executable);
 
 typedef enum TesseraMemory {
   /* Host memory. It is copied to the device before the run and, if the program
-     may write it, back afterwards; the call is then synchronous. */
+     may write it, back afterwards; the call is then synchronous. On the CPU it
+     is used in place, unless it is not aligned to 16 bytes, or overlaps another
+     array and the program may write one of the two: it must not be written
+     elsewhere meanwhile, and what a run that failed has written is undefined.
+     */
   TESSERA_MEMORY_HOST = 0,
   /* A pointer that kernels of the device can use: from cuMemAlloc, hipMalloc,
      USM or SVM of the same context, a Vulkan device address, or a

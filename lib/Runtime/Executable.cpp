@@ -500,8 +500,6 @@ public:
     return Status::success();
   }
 
-  bool empty() const { return copies.empty(); }
-
 private:
   struct Copy {
     void *device, *host;
@@ -977,19 +975,51 @@ Status Executable::runExclusively(const std::vector<Operand> &operands,
   return status.ok() ? left : status;
 }
 
+/// Whether kernels can use an array of the host's that has been bound, so that
+/// the caller sees what it would of a copy: none that the program writes is, or
+/// is a part of, another array.
+bool Executable::canUseInPlace(const std::vector<Operand> &operands,
+                               size_t index) const {
+  // Kernels rely on it for all arguments (`getKnownTileAlignment`).
+  constexpr uintptr_t alignment = 16;
+  const std::vector<Slot> &slots = signature.arguments;
+  if (!device.usesHostMemory() || device.isChecking() ||
+      reinterpret_cast<uintptr_t>(operands[index].data) % alignment != 0)
+    return false;
+  auto getRange = [&](size_t of) -> std::pair<uintptr_t, uintptr_t> {
+    const uint64_t *first = &words[firstWords[of]];
+    Expected<size_t> bytes = countBoundBytes(of, slots[of], first);
+    auto begin = reinterpret_cast<uintptr_t>(operands[of].data);
+    return {begin, begin + (bytes.ok() ? *bytes : 0)};
+  };
+  auto own = getRange(index);
+  for (size_t other = 0; other < operands.size(); ++other) {
+    if (other == index || !slots[other].isBuffer() ||
+        !(slots[index].mayWrite || slots[other].mayWrite))
+      continue;
+    auto [begin, end] = getRange(other);
+    if (begin < own.second && own.first < end)
+      return false;
+  }
+  return true;
+}
+
 Status Executable::runInQueue(const std::vector<Operand> &operands,
                               std::vector<CallResult> &results,
                               const RunPlan *plan, const RunOptions &options) {
   Copies copies(*this);
   Objects objects(*this);
+  bool usesHost = false;
   for (size_t index = 0; index < operands.size(); ++index) {
     const Operand &operand = operands[index];
     if (!signature.arguments[index].isBuffer())
       continue;
     Status status;
-    if (operand.kind == MemoryKind::Host)
-      status = copies.copyIn(index, operand);
-    else if (operand.kind != MemoryKind::Device)
+    if (operand.kind == MemoryKind::Host) {
+      usesHost = true;
+      if (!canUseInPlace(operands, index))
+        status = copies.copyIn(index, operand);
+    } else if (operand.kind != MemoryKind::Device)
       status = objects.use(index, operand);
     if (!status.ok())
       return status;
@@ -1001,9 +1031,9 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
            : runUnplanned(*kept);
   // Copying to the host waits; so does giving back what the host's arrays were
   // copied to, where nothing is copied back.
-  if (status.ok() && !copies.empty())
+  if (status.ok() && usesHost)
     status = copies.copyOut();
-  if (status.ok() && !copies.empty())
+  if (status.ok() && usesHost)
     status = device.synchronize();
   if (status.ok())
     kept->take(results);

@@ -1,6 +1,7 @@
 // Matmuls on the CPU whose rhs has K along its rows, as the weights of a linear
 // layer have: few rows and many, parts of tiles and of vectors, several types,
-// matrices of a batch, an epilogue, and rows whose number is not known.
+// matrices of a batch, an epilogue, and rows whose number is not known. And one
+// whose rhs has rows two pages apart.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=few --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=many --arg=random | FileCheck %s
@@ -14,6 +15,8 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=unknown --arg=random:19x70 --arg=random:45x70 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=copied --arg=random --explain 2>&1 | FileCheck %s --check-prefixes=CHECK,COPIED
 // COPIED: copies rhs of a matmul, 150x300xf32, to rows that are aligned to {{[0-9]+}} bytes, with N contiguous
+// RUN: gpu-runner %s --target=cpu --verify --entry=pages --arg=random --explain 2>&1 | FileCheck %s --check-prefixes=CHECK,PAGES
+// PAGES: copies rhs of a matmul, 160x2048xf32, to rows that are aligned to {{[0-9]+}} bytes, and not to pages
 // CHECK: {{^}}verified
 
 #mk = affine_map<(m, n, k) -> (m, k)>
@@ -110,4 +113,12 @@ func.func @copied(%a: tensor<200x300xf32>, %b: tensor<150x300xf32>) -> tensor<20
   %init = linalg.fill ins(%zero : f32) outs(%e : tensor<200x150xf32>) -> tensor<200x150xf32>
   %c = linalg.matmul indexing_maps = [#mk, #nk, #mn] ins(%a, %b : tensor<200x300xf32>, tensor<150x300xf32>) outs(%init : tensor<200x150xf32>) -> tensor<200x150xf32>
   return %c : tensor<200x150xf32>
+}
+
+func.func @pages(%a: tensor<300x160xf32>, %b: tensor<160x2048xf32>) -> tensor<300x2048xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<300x2048xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<300x2048xf32>) -> tensor<300x2048xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<300x160xf32>, tensor<160x2048xf32>) outs(%init : tensor<300x2048xf32>) -> tensor<300x2048xf32>
+  return %c : tensor<300x2048xf32>
 }

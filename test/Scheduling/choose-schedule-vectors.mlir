@@ -84,6 +84,33 @@ func.func @narrow(%a: memref<1x16x16x96xf16>, %b: memref<3x3x96x64xf16>, %c: mem
   return
 }
 
+// Operands that do not fit into the second cache are read from further away for
+// each row or column of tiles: more rows, and more columns, than above.
+
+// CHECK-LABEL: func @far_rhs
+// AVX512:      schedule <workgroup = [8, 32], subgroup = [8, 32],
+// AVX2:        schedule <workgroup = [4, 24], subgroup = [4, 24],
+func.func @far_rhs(%a: memref<64x512xf32>, %b: memref<512x1024xf32>, %c: memref<64x1024xf32>) {
+  tessera.contract ins(%a, %b : memref<64x512xf32>, memref<512x1024xf32>) outs(%c : memref<64x1024xf32>)
+      maps [#lhs, #rhs, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @far_operands
+// AVX512:      schedule <workgroup = [8, 48], subgroup = [8, 48],
+// AVX2:        schedule <workgroup = [4, 24], subgroup = [4, 24],
+func.func @far_operands(%a: memref<2048x2048xf32>, %b: memref<2048x2048xf32>, %c: memref<2048x2048xf32>) {
+  tessera.contract ins(%a, %b : memref<2048x2048xf32>, memref<2048x2048xf32>) outs(%c : memref<2048x2048xf32>)
+      maps [#lhs, #rhs, #out] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
 // Where rhs has K along its rows, vectors along K are transposed in registers:
 // few rows in tiles of one vector, and many in equal parts, unless there would
 // be few tiles.

@@ -11,7 +11,8 @@
 //
 //   a reduction by a known operation     many threads (SimtReduction.cpp)
 //   several ops on the same rows         a team for each row (SimtRows.cpp)
-//   element-wise, an operand transposed  tiles in workgroup memory, or blocks in
+//   element-wise, an operand transposed  tiles in workgroup memory, or blocks
+//   in
 //                                        the registers of a single thread
 //   element-wise                         threads with a vector each
 //   anything else                        a thread with a point each; dimensions
@@ -506,9 +507,8 @@ void Mapper::launchBlocks(unsigned other) {
       order.push_back(d);
   order.push_back(other);
   Value ofOther = math.constant(adjacent * width),
-        ofInner = math.constant(
-            std::max(chip.policy.simt.pointsPerThread / (adjacent * width),
-                     width));
+        ofInner = math.constant(std::max(
+            chip.policy.simt.pointsPerThread / (adjacent * width), width));
   SmallVector<Value> counts(sizes);
   counts[other] = math.ceilDiv(sizes[other], ofOther);
   gpu::LaunchOp launch =
@@ -535,9 +535,8 @@ void Mapper::launchBlocks(unsigned other) {
     return extent && *extent % width == 0;
   };
   auto emitRest = [&](Value from, Value to, Value otherFrom) {
-    emitLoop(other, otherFrom, otherEnd, 1, [&] {
-      emitLoop(inner, from, to, 1, [&] { emitPoints(1); });
-    });
+    emitLoop(other, otherFrom, otherEnd, 1,
+             [&] { emitLoop(inner, from, to, 1, [&] { emitPoints(1); }); });
   };
   if (!isWhole(other))
     emitRest(begin, middle, otherMiddle);
@@ -605,8 +604,9 @@ void Mapper::launchThreads() {
 
 std::pair<Value, Value> Mapper::getChunk(Value block, Value step, Value end) {
   Value begin = arith::MulIOp::create(builder, block, step);
-  return {begin, arith::MinUIOp::create(
-                     builder, arith::AddIOp::create(builder, begin, step), end)};
+  return {begin,
+          arith::MinUIOp::create(
+              builder, arith::AddIOp::create(builder, begin, step), end)};
 }
 
 void Mapper::emitLoop(unsigned d, Value from, Value to, int64_t step,

@@ -353,8 +353,7 @@ void simt::transposeVectors(ImplicitLocOpBuilder &builder,
       if (i & distance)
         continue;
       Value &first = rows[i], &second = rows[i + distance];
-      Value exchanged =
-          vector::ShuffleOp::create(builder, first, second, even);
+      Value exchanged = vector::ShuffleOp::create(builder, first, second, even);
       second = vector::ShuffleOp::create(builder, first, second, odd);
       first = exchanged;
     }

@@ -8,12 +8,15 @@
 // NONE-NOT: linalg.generic
 // NONE-NOT: tessera.packing
 
-// A CPU copies rhs with K along its rows, where many rows of lhs are multiplied
-// by it.
-// CPU-NOT: tessera.packing
+// A CPU copies rhs with K along its rows, or with rows two pages apart, where
+// many rows of lhs are multiplied by it, to rows that begin elsewhere in a page.
+// CPU-NOT:   tessera.packing
+// CPU-LABEL: func @alone
+// CPU:       outs(%{{.*}} : memref<4095x4096xf32, strided<[4112, 1]>>) attrs =  {tessera.packing = "copies rhs of a matmul, 4095x4096xf32, to rows that are aligned to 64 bytes, and not to pages"}
+// CPU-NOT:   tessera.packing
 // CPU-LABEL: func @order_and_rows
-// CPU: tessera.packing = "copies rhs of a matmul, 2048x1022xf32, to rows that are aligned to 64 bytes, with N contiguous"
-// CPU-NOT: tessera.packing
+// CPU:       outs(%{{.*}} : memref<1022x2048xf32, strided<[2064, 1]>>) attrs =  {tessera.packing = "copies rhs of a matmul, 2048x1022xf32, to rows that are aligned to 64 bytes, with N contiguous"}
+// CPU-NOT:   tessera.packing
 
 // CHIP: unknown chip 'sm_91' of target 'cuda'
 

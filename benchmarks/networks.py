@@ -234,7 +234,8 @@ class Torch:
 def prepare_file(model):
     """Replaces what onnx2torch does not convert in a model by ops with the same values, where there are such ops: pads of
     SAME_UPPER and SAME_LOWER by numbers, an average pool with one window on all of the image by the global one, a
-    dropout, which inference leaves out, by the identity, and shapes by constants. Returns the model, with the shapes of all values."""
+    dropout, which inference leaves out, by the identity, and shapes by constants. Returns the model, with the shapes of
+    all values."""
     model = onnx.shape_inference.infer_shapes(model)
     shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim]
               for value in [*model.graph.value_info, *model.graph.input, *model.graph.output]}
@@ -529,7 +530,8 @@ def write_markdown(results, image):
 
 def draw(results):
     """Bars of the ratios to each peer on a logarithmic axis, with lines at powers of ten."""
-    colors = {"graph": "#2a9d5c", "compile": "#457b9d", "onnx2torch": "#c05780", "onnxruntime": "#8d6cab", "iree": "#e09f3e"}
+    colors = {"graph": "#2a9d5c", "compile": "#457b9d", "onnx2torch": "#c05780", "onnxruntime": "#8d6cab",
+              "iree": "#e09f3e"}
     series = {name: get_ratios(results, name) for name in results["peers"]}
     series = {name: ratios for name, ratios in series.items() if ratios}
     networks = [row["network"] for row in results["rows"] if any(row["network"] in own for own in series.values())]

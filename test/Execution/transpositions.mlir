@@ -6,6 +6,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=parts --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:generic --verify --entry=parts --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=bytes | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=booleans | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=doubles --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=channels --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=mixed --arg=random | FileCheck %s
@@ -33,6 +34,12 @@ func.func @bytes(%a: tensor<90x130xi8>) -> tensor<130x90xi8> {
   %e = tensor.empty() : tensor<130x90xi8>
   %t = linalg.transpose ins(%a : tensor<90x130xi8>) outs(%e : tensor<130x90xi8>) permutation = [1, 0]
   return %t : tensor<130x90xi8>
+}
+
+func.func @booleans(%a: tensor<96x64xi1>) -> tensor<64x96xi1> {
+  %e = tensor.empty() : tensor<64x96xi1>
+  %t = linalg.transpose ins(%a : tensor<96x64xi1>) outs(%e : tensor<64x96xi1>) permutation = [1, 0]
+  return %t : tensor<64x96xi1>
 }
 
 func.func @doubles(%a: tensor<41x23xf64>) -> tensor<23x41xf64> {

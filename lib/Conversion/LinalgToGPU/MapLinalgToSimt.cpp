@@ -11,9 +11,8 @@
 //
 //   a reduction by a known operation     many threads (SimtReduction.cpp)
 //   several ops on the same rows         a team for each row (SimtRows.cpp)
-//   element-wise, an operand transposed  tiles in workgroup memory, or blocks
-//   in
-//                                        the registers of a single thread
+//   element-wise, an operand transposed  tiles in workgroup memory, or in the
+//                                        registers of a single thread
 //   element-wise                         threads with a vector each
 //   anything else                        a thread with a point each; dimensions
 //                                        of a reduction are loops inside
@@ -446,7 +445,7 @@ int64_t Mapper::getBlockWidth() {
   int64_t bytes = 1;
   for (Value operand : op->getOperands()) {
     Type element = getElementTypeOrSelf(operand.getType());
-    if (isPacked(element))
+    if (isPacked(element) || !isDense(element))
       return 0;
     bytes = std::max(bytes, getElementBytes(element));
   }

@@ -73,6 +73,10 @@ std::optional<unsigned> getFastestDim(const Operand &operand,
 enum class Movement { None, Contiguous, Strided };
 Movement getMovement(const Operand &operand, unsigned dim);
 
+/// Whether a vector in memory is its elements in order, without gaps: not one
+/// of booleans, which are bits.
+bool isDense(Type element);
+
 /// The most points along `dim` that one access to each of `operands` can cover:
 /// a power of two, as wide as the chip's accesses if all operands that move are
 /// contiguous and, if the chip requires it, provably aligned (for a first index

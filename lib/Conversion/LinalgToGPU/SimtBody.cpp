@@ -166,8 +166,7 @@ static int64_t getAlignmentAlong(const Operand &operand, unsigned dim) {
   return alignment;
 }
 
-/// Whether a vector in memory is its elements in order, without gaps.
-static bool isDense(Type element) {
+bool simt::isDense(Type element) {
   return element.isIndex() || isPacked(element) ||
          (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
           llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()));

@@ -53,8 +53,9 @@ protected:
     executable = created.take();
     // For two arrays and what surrounds them.
     memory.assign(3 * numElements, 0);
-    auto address = reinterpret_cast<uintptr_t>(memory.data());
-    first = memory.data() + (64 - address % 64) / sizeof(float);
+    first = memory.data();
+    while (reinterpret_cast<uintptr_t>(first) % 64 != 0)
+      ++first;
     for (int64_t i = 0; i < 2 * numElements; ++i)
       first[i] = static_cast<float>(i);
   }

@@ -455,7 +455,7 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
     return;
   double savedEach =
              transposes ? getSavedByOrder(op, chip.model) : savedByPitch,
-         saved = countMultiplyAdds(op) * savedEach * double(bytes / wordBytes),
+         saved = countMultiplyAdds(op) * savedEach * double(bytes) / wordBytes,
          cost = estimateCopy(*plan, chip.model);
   bool isLong = transposes && getStaticExtents(op, form)[2] > longest;
   if (!(isConstant && transposes) && (isLong || saved <= cost)) {

@@ -8,6 +8,7 @@
 
 #include "SingleElementStores.h"
 #include "Target/FatalErrors.h"
+#include "WideSubvectors.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -184,6 +185,8 @@ static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine,
         });
   passes.buildPerModuleDefaultPipeline(level).run(module, modules);
   mlir::tessera::expandSingleElementStores(module);
+  if (machine.getTargetTriple().isX86())
+    mlir::tessera::expandWideSubvectors(module);
 }
 
 LogicalResult IRModule::optimize(llvm::TargetMachine &machine, bool runsOnce) {

@@ -35,6 +35,7 @@
 #include "Dialect/Tessera/IR/WindowSchedule.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
+#include "Dialect/Tessera/Utils/InterleaveVectors.h"
 #include "Scheduling/WindowTask.h"
 #include "Simt.h"
 #include "TargetInfo/Chip.h"
@@ -479,7 +480,7 @@ void Mapper::emitBlock(unsigned other, int64_t width) {
       moveTo(inner, i);
       rows.push_back(emitLoad(builder, operand, Position{index, other, width}));
     }
-    transposeVectors(builder, rows);
+    interleaveVectors(builder, op.getLoc(), rows);
     transposed.push_back({input->getOperandNumber(), rows});
   }
   for (int64_t i = 0; i < width; ++i) {

@@ -94,10 +94,6 @@ Value emitLoad(ImplicitLocOpBuilder &builder, const Operand &operand,
 void emitStore(ImplicitLocOpBuilder &builder, Value value,
                const Operand &operand, const Position &position);
 
-/// Transposes a matrix of as many vectors as each has elements, a power of two.
-void transposeVectors(ImplicitLocOpBuilder &builder,
-                      MutableArrayRef<Value> rows);
-
 //===----------------------------------------------------------------------===//
 // Bodies
 //===----------------------------------------------------------------------===//

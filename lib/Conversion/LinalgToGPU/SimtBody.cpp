@@ -333,32 +333,6 @@ void simt::emitStore(ImplicitLocOpBuilder &builder, Value value,
               getPoint(builder, position, i));
 }
 
-/// Exchanges the elements of pairs of rows, first adjacent ones, then those at
-/// twice the distance, and so on:
-///
-///     a0 a1   ->   a0 b0
-///     b0 b1        a1 b1
-void simt::transposeVectors(ImplicitLocOpBuilder &builder,
-                            MutableArrayRef<Value> rows) {
-  auto count = static_cast<int64_t>(rows.size());
-  for (int64_t distance = 1; distance < count; distance *= 2) {
-    SmallVector<int64_t> even, odd;
-    for (int64_t i = 0; i < count; ++i) {
-      bool isOfSecond = i & distance;
-      even.push_back(isOfSecond ? count + i - distance : i);
-      odd.push_back(isOfSecond ? count + i : i + distance);
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      if (i & distance)
-        continue;
-      Value &first = rows[i], &second = rows[i + distance];
-      Value exchanged = vector::ShuffleOp::create(builder, first, second, even);
-      second = vector::ShuffleOp::create(builder, first, second, odd);
-      first = exchanged;
-    }
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Bodies
 //===----------------------------------------------------------------------===//

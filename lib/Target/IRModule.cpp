@@ -185,8 +185,7 @@ static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine,
         });
   passes.buildPerModuleDefaultPipeline(level).run(module, modules);
   mlir::tessera::expandSingleElementStores(module);
-  if (machine.getTargetTriple().isX86())
-    mlir::tessera::expandWideSubvectors(module);
+  mlir::tessera::expandWideSubvectors(module);
 }
 
 LogicalResult IRModule::optimize(llvm::TargetMachine &machine, bool runsOnce) {

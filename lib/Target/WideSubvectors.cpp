@@ -13,7 +13,9 @@
 #include <numeric>
 
 void mlir::tessera::expandWideSubvectors(llvm::Module &module) {
-  constexpr unsigned widestRegister = 64;
+  const llvm::DataLayout &layout = module.getDataLayout();
+  if (!layout.isLittleEndian())
+    return;
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -21,7 +23,7 @@ void mlir::tessera::expandWideSubvectors(llvm::Module &module) {
       auto *type = part ? llvm::dyn_cast<llvm::FixedVectorType>(part->getType())
                         : nullptr;
       if (!type || !part->getSrcTy()->isIntegerTy() ||
-          part->getSrcTy()->getIntegerBitWidth() <= widestRegister)
+          layout.fitsInLegalInteger(part->getSrcTy()->getIntegerBitWidth()))
         continue;
       auto *element =
           llvm::dyn_cast<llvm::ExtractElementInst>(part->getOperand(0));

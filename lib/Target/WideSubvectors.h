@@ -11,8 +11,8 @@
 
 namespace mlir::tessera {
 
-/// Replaces each part of a vector that is taken from it as an integer by a
-/// shuffle, for little-endian processors.
+/// Replaces each part of a vector that is taken from it as an integer wider
+/// than registers by a shuffle, for little-endian processors.
 ///
 /// LLVM 22's optimizer takes a half of a vector as
 ///

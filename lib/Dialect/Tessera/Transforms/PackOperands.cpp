@@ -20,7 +20,7 @@
 // A CPU reads a row of rhs as vectors. A constant that is stored with K
 // contiguous, such as the filters of a grouped convolution, is transposed when
 // the program is loaded; another operand is transposed before a matmul of many
-// rows.
+// rows. So is a copy made of rhs whose rows are pages apart, with longer rows.
 //
 //===----------------------------------------------------------------------===//
 

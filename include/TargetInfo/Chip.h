@@ -345,6 +345,13 @@ struct SchedulePolicy {
   /// The vector registers of a subgroup of one lane, from which its default
   /// tiles follow. 0: subgroups have lanes.
   int64_t vectorRegisters = 0;
+  /// The bytes of the largest cache that one processor does not share. Operands
+  /// of more bytes are read from further away, once for each tile of the other
+  /// operand: the default schedule then has other tiles, copies rows that fall
+  /// into few sets of the cache, and divides long reductions. 0: unknown.
+  int64_t cacheBytes = 0;
+  /// The bytes along K of both operands in a block of such a reduction.
+  int64_t blockBytes = 0;
   /// With scalar FMAs, K is divided until a processor has so many subgroups. 0:
   /// it is divided as with a matrix unit.
   int64_t scalarSubgroups = 0;

@@ -92,6 +92,7 @@ void mlir::tessera::buildTasksToTesseraPipeline(OpPassManager &pm,
   // row as well, with padded rows.
   if (!flags.requireMatrixUnit)
     pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec());
+  pm.addNestedPass<func::FuncOp>(createTesseraBlockReductions());
   pm.addNestedPass<func::FuncOp>(createTesseraPackOperands());
   pm.addNestedPass<func::FuncOp>(createTesseraSplitWaves());
   pm.addNestedPass<func::FuncOp>(createTesseraChooseSchedule());

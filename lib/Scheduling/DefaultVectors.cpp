@@ -112,11 +112,11 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
   if (form.gather[0] && !form.k.empty() &&
       getStaticExtent(op, form.k.back()) % shortestRun)
     return std::nullopt;
-  constexpr int64_t mostRows = 14, mostVectors = 5, secondCache = 1 << 20;
+  constexpr int64_t mostRows = 14, mostVectors = 5;
   int64_t width = chip.accessBytes / bytes;
   auto isFar = [&](int64_t extent) {
     return !form.gather[0] && ShapedType::isStatic(extents[2]) &&
-           double(extent) * double(extents[2] * bytes) > secondCache;
+           double(extent) * double(extents[2] * bytes) > chip.policy.cacheBytes;
   };
   Tile best = defaults->subgroup;
   double least = std::numeric_limits<double>::infinity();

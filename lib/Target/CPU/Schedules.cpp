@@ -28,6 +28,8 @@ void mlir::tessera::setCpuSchedules(Chip &chip, int64_t vectorBytes) {
   policy.matrixDefaults = policy.scalarDefaults = {tile, tile, 4, 0};
   policy.simt = {1, 4096, 128, 4};
   policy.vectorRegisters = vectorBytes == 64 ? 32 : 16;
+  policy.cacheBytes = 1 << 20;
+  policy.blockBytes = 4096;
   // Measured on two cores with AVX-512. Copies and matmuls of other numbers of
   // cores take a similar share of these times.
   PerformanceModel &model = chip.model;

@@ -407,11 +407,10 @@ static bool hasRowsOfPieces(ContractOp op, unsigned side, const Chip &chip) {
 }
 
 /// Whether rhs is a matrix with rows a multiple of two pages apart, more bytes
-/// than the second cache holds. Measured on two cores: 2048 cubed takes 107 ms,
-/// and 79 with other rows, 4096 cubed 1682 and 879, 128x4096x9216 60 and 50;
-/// 1024 cubed, with rows of one page, 10.5 and 10.3.
-static bool hasRowsOfPages(ContractOp op) {
-  constexpr int64_t secondCache = 1 << 20;
+/// than the processor's own cache holds. Measured on two cores: 2048 cubed
+/// takes 107 ms, and 79 with other rows, 4096 cubed 1682 and 879, 128x4096x9216
+/// 60 and 50; 1024 cubed, with rows of one page, 10.5 and 10.3.
+static bool hasRowsOfPages(ContractOp op, const Chip &chip) {
   auto type = cast<MemRefType>(op.getRhs().getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -420,7 +419,7 @@ static bool hasRowsOfPages(ContractOp op) {
          ShapedType::isStatic(strides[0]) && strides[0] % 2 == 0 &&
          hasPitchOfPages(strides[0] / 2, type.getElementType()) &&
          type.getNumElements() * getElementBytes(type.getElementType()) >
-             secondCache;
+             chip.policy.cacheBytes;
 }
 
 /// Copies rhs for a CPU, if its rows are not contiguous, or if they are a
@@ -440,13 +439,15 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
   if (op.getScheduleAttr() || form.gather[1] || !type || !type.hasStaticShape())
     return;
   bool transposes = isStoredTransposed(op, form, 1);
-  if (!transposes && !hasRowsOfPages(op))
+  if (!transposes && !hasRowsOfPages(op, chip))
     return;
   // Narrow elements are packed along K when they are read.
   int64_t bytes = getElementBytes(type.getElementType());
   bool isConstant = isLargeConstant(op.getRhs());
+  // rhs may be a block of a constant.
   if (bytes < wordBytes ||
-      (isConstant && type.getNumElements() * bytes > mostBytes))
+      (isConstant &&
+       getConstant(op.getRhs()).getType().getNumElements() * bytes > mostBytes))
     return;
   std::optional<Plan> plan =
       makePlan(op, /*side=*/1, form.getCols(1), transposes,

@@ -18,6 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractSlices.h"
+
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Utils/ChipOf.h"
@@ -81,9 +83,9 @@ private:
   /// Splits after whole waves of the chip's tiles, the best ones first.
   SmallVector<Split> findSplits() const;
   /// The contraction of a range of rows or columns, on views of the operands.
-  ContractOp slice(unsigned dimension, int64_t at, int64_t size);
-  /// States for reports which rows or columns `part` has.
-  void describe(ContractOp part, unsigned dimension, int64_t at, int64_t size);
+  ContractOp slice(unsigned dimension, int64_t at, int64_t size) {
+    return cloneSlice(builder, op, getDim(dimension), at, size);
+  }
   /// The estimated time in nanoseconds of a contraction with `schedule`, its
   /// default.
   double estimate(ContractOp part, ScheduleAttr schedule) const;
@@ -150,46 +152,6 @@ SmallVector<Split> WaveSplitter::findSplits() const {
   return splits;
 }
 
-ContractOp WaveSplitter::slice(unsigned dimension, int64_t at, int64_t size) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto part = cast<ContractOp>(builder.clone(*op));
-  builder.setInsertionPoint(part);
-  AffineExpr sliced = builder.getAffineDimExpr(getDim(dimension));
-  auto view = [&](OpOperand &operand, AffineMap map) {
-    auto type = cast<MemRefType>(operand.get().getType());
-    SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1),
-        sizes(type.getShape());
-    for (auto [r, result] : llvm::enumerate(map.getResults()))
-      if (result == sliced) {
-        offsets[r] = at;
-        sizes[r] = size;
-      }
-    if (ArrayRef(sizes) != type.getShape())
-      operand.set(memref::SubViewOp::create(builder, op.getLoc(), operand.get(),
-                                            offsets, sizes, strides));
-  };
-  view(part.getLhsMutable(), op.getMap(0));
-  view(part.getRhsMutable(), op.getMap(1));
-  view(part.getOutputMutable(), op.getMap(2));
-  for (auto [e, extra] : llvm::enumerate(part.getExtrasMutable()))
-    view(extra, op.getMap(3 + e));
-  return part;
-}
-
-void WaveSplitter::describe(ContractOp part, unsigned dimension, int64_t at,
-                            int64_t size) {
-  StringRef name = TesseraDialect::ScheduleOriginAttrHelper::getNameStr();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (auto known = op->getAttrOfType<StringAttr>(name))
-    os << known.getValue() << "; ";
-  os << (dimension ? "columns " : "rows ") << at << " to " << at + size - 1
-     << " of " << extents[dimension]
-     << (at ? ": the rest, beyond whole waves of tiles"
-            : ": whole waves of tiles");
-  part->setAttr(name, builder.getStringAttr(text));
-}
-
 double WaveSplitter::estimate(ContractOp part, ScheduleAttr schedule) const {
   double byRules = estimateByRules(part, chip);
   if (!schedule)
@@ -245,9 +207,12 @@ void WaveSplitter::run() {
          << " ns by " << schedule;
   std::array<int64_t, 3> bounds{0, best.size, extents[best.dimension]};
   for (unsigned i : {0, 1}) {
-    int64_t size = bounds[i + 1] - bounds[i];
-    describe(slice(best.dimension, bounds[i], size), best.dimension, bounds[i],
-             size);
+    int64_t at = bounds[i];
+    describeSlice(slice(best.dimension, at, bounds[i + 1] - at),
+                  (best.dimension ? "columns " : "rows ") + Twine(at) + " to " +
+                      Twine(bounds[i + 1] - 1) + " of " + Twine(bounds[2]) +
+                      (at ? ": the rest, beyond whole waves of tiles"
+                          : ": whole waves of tiles"));
   }
   op.erase();
   ++numSplitContractions;

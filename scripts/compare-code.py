@@ -37,10 +37,10 @@ TARGETS = {
     "vulkan": ("spirv", ["lavapipe", "lavapipe-simt", "nvidia-hopper"]),
     "opencl": ("spirv", ["bmg", "dg2", "pvc", "pocl", "simt", "rusticl"]),
     "level-zero": ("spirv", ["pvc"]),
-    "cpu": ("object", ["generic", "x86-64-avx2", "x86-64-avx512", "emulate=sm_70",
-                       "emulate=sm_80", "emulate=sm_90a", "emulate=sm_100a", "emulate=gfx906",
-                       "emulate=gfx942", "emulate=gfx1100", "emulate=gfx1201", "emulate=pvc",
-                       "emulate=lavapipe-simt"]),
+    "cpu": ("object", ["generic", "x86-64-avx2", "x86-64-avx512", "x86-64-avx512-vnni",
+                       "emulate=sm_70", "emulate=sm_80", "emulate=sm_90a", "emulate=sm_100a",
+                       "emulate=gfx906", "emulate=gfx942", "emulate=gfx1100", "emulate=gfx1201",
+                       "emulate=pvc", "emulate=lavapipe-simt"]),
 }
 SEED, FUZZ_CASES = 22, 240
 FOR_ALL_CHIPS = ["examples/01-matmul.mlir", "examples/03-vthreads.mlir",

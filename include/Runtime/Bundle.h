@@ -55,7 +55,7 @@ struct ProgramVariant {
   /// "cuda", "sm_90a".
   std::string target, chip;
   /// The CPU level that the host code requires: "x86-64", "x86-64-avx2",
-  /// "x86-64-avx512", "aarch64".
+  /// "x86-64-avx512", "x86-64-avx512-vnni", "aarch64".
   std::string host;
   /// The kernel image; see `KernelImage`. `bytes` is empty on the CPU, whose
   /// kernels are the functions of `library` named in `functions`.

@@ -40,7 +40,8 @@ struct DeviceInfo {
   /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target;
   /// The chip to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
-  /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
+  /// "x86-64-avx512-vnni", "x86-64-avx2", "x86-64", "aarch64", or the machine's
+  /// name.
   std::string chip;
   /// The target ID, which is the chip with its feature settings and decides
   /// which code it accepts: "gfx90a:sramecc+:xnack-" (HIP). Empty for other

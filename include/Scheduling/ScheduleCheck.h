@@ -37,6 +37,9 @@ SmallVector<const MatrixInstruction *>
 getPermittedInstructions(ContractOp op, const MatrixForm &form,
                          const Chip &chip, int64_t group);
 
+/// Whether single subgroups compute `op` by instructions for dot products.
+bool usesDotProducts(ContractOp op, const MatrixForm &form, const Chip &chip);
+
 /// Whether `row` supports the storage order of an operand of `op` (0: lhs, 1:
 /// rhs).
 bool hasOrder(ContractOp op, const MatrixForm &form, unsigned side,

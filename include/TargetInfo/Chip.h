@@ -48,6 +48,9 @@ struct MatrixInstruction {
   bool matrixUnit = true;
   /// Composed of instructions for dot products.
   bool dotProduct = false;
+  /// The LLVM intrinsic of the processor that it consists of, where code of the
+  /// host has it; empty for other instructions.
+  std::string intrinsic;
   /// The number of subgroups that execute it together; the maps count the lanes
   /// of all of them.
   int64_t subgroups = 1;

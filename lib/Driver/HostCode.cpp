@@ -100,7 +100,7 @@ FailureOr<std::string> HostCode::compile(ModuleOp module, bool runsOnce) const {
 }
 
 LogicalResult HostCode::add(ModuleOp module, bool areKernels) {
-  if (failed(checkNativeCode(module)))
+  if (failed(checkNativeCode(module, *chip)))
     return failure();
   isolateNames(module);
   // Functions that launch kernels are long and compute little. Without loops

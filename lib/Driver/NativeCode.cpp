@@ -248,6 +248,13 @@ static bool isForbiddenIntrinsic(StringRef name) {
   return llvm::is_contained(forbidden, id);
 }
 
+/// Whether an instruction of the chip's table consists of the intrinsic.
+static bool isOfChip(StringRef name, const Chip &chip) {
+  return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
+    return !row.intrinsic.empty() && row.intrinsic == name;
+  });
+}
+
 /// The first op that refers to `symbol`, if one does.
 static Operation *findUse(Operation *symbol, ModuleOp module) {
   std::optional<SymbolTable::UseRange> uses =
@@ -313,7 +320,7 @@ static LogicalResult checkVariable(LLVM::GlobalOp global, ModuleOp module) {
 
 /// The operation that native code must not perform with an op; empty for most
 /// ops.
-static std::string findForbidden(Operation *op) {
+static std::string findForbidden(Operation *op, const Chip &chip) {
   if (isa<LLVM::InlineAsmOp>(op))
     return "contain inline assembly";
   if (isa<LLVM::GlobalCtorsOp, LLVM::GlobalDtorsOp, LLVM::IFuncOp>(op))
@@ -323,7 +330,8 @@ static std::string findForbidden(Operation *op) {
   if (isa<LLVM::IndirectBrOp>(op))
     return "branch indirectly";
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-      call && isForbiddenIntrinsic(call.getIntrin()))
+      call && isForbiddenIntrinsic(call.getIntrin()) &&
+      !isOfChip(call.getIntrin(), chip))
     return ("use the intrinsic '" + call.getIntrin() + "'").str();
   bool isIndirect = false;
   if (auto call = dyn_cast<LLVM::CallOp>(op))
@@ -338,7 +346,8 @@ static std::string findForbidden(Operation *op) {
   return "";
 }
 
-LogicalResult mlir::tessera::checkNativeCode(ModuleOp module) {
+LogicalResult mlir::tessera::checkNativeCode(ModuleOp module,
+                                             const Chip &chip) {
   for (StringRef name : {LLVM::LLVMDialect::getModuleLevelAsmAttrName(),
                          LLVM::LLVMDialect::getDependentLibrariesAttrName()})
     if (module->hasAttr(name))
@@ -347,7 +356,7 @@ LogicalResult mlir::tessera::checkNativeCode(ModuleOp module) {
                 "or link libraries; remove the attribute '"
              << name << "'";
   WalkResult result = module.walk([&](Operation *op) {
-    if (std::string what = findForbidden(op); !what.empty()) {
+    if (std::string what = findForbidden(op, chip); !what.empty()) {
       op->emitError() << "host code and CPU kernels must not " << what;
       return WalkResult::interrupt();
     }

@@ -7,6 +7,8 @@
 #ifndef LIB_DRIVER_NATIVECODE_H
 #define LIB_DRIVER_NATIVECODE_H
 
+#include "TargetInfo/Chip.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
@@ -18,8 +20,9 @@ LogicalResult checkNames(ModuleOp module);
 
 /// Checks a module of the LLVM dialect that is to run in this process: it may
 /// refer to its own functions and to `runtime::listHostImports`, and has no
-/// assembly. Errors are diagnostics at the declarations and at the ops.
-LogicalResult checkNativeCode(ModuleOp module);
+/// assembly, and no intrinsics of a processor but those that `chip` has
+/// instructions of. Errors are diagnostics at the declarations and at the ops.
+LogicalResult checkNativeCode(ModuleOp module, const Chip &chip);
 
 /// Gives functions and variables that the runtime does not look up names of the
 /// module's own, so that they cannot take the place of a function of the

@@ -141,6 +141,13 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
   return rows;
 }
 
+bool mlir::tessera::usesDotProducts(ContractOp op, const MatrixForm &form,
+                                    const Chip &chip) {
+  return llvm::any_of(
+      getPermittedInstructions(op, form, chip, /*group=*/1),
+      [](const MatrixInstruction *row) { return row->dotProduct; });
+}
+
 //===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//

@@ -43,15 +43,24 @@ static constexpr int64_t fewTransposedRows = 8;
 /// and 63 in 8x32, 2048 cubed 187 and 129, and 1000 cubed about 10 in either.
 static double estimateVectorTile(int64_t extentM, int64_t extentN,
                                  int64_t width, int64_t rows, int64_t vectors,
-                                 std::array<bool, 2> isFar) {
+                                 std::array<bool, 2> isFar, bool hasDots) {
   constexpr int64_t latency = 8;
-  constexpr double load = 0.25, farElement = 0.5, farVector = 1, loop = 1,
+  // Of dot products, an element has an offset, and a vector is permuted.
+  constexpr double dotElement = 0.5, dotVector = 2, load = 0.25,
+                   farElement = 0.5, farVector = 1, loop = 1,
                    boundsOfRows = 1.2, boundsOfColumns = 1.05;
   int64_t columns = vectors * width, tiles = llvm::divideCeil(extentM, rows) *
                                              llvm::divideCeil(extentN, columns);
   double cost = double(std::max(rows * vectors, latency)) +
-                (isFar[0] ? farElement : load) * double(rows) +
-                (isFar[1] ? farVector : load) * double(vectors) + loop;
+                (hasDots    ? dotElement
+                 : isFar[0] ? farElement
+                            : load) *
+                    double(rows) +
+                (hasDots    ? dotVector
+                 : isFar[1] ? farVector
+                            : load) *
+                    double(vectors) +
+                loop;
   return double(tiles) * cost * (extentM % rows == 0 ? 1 : boundsOfRows) *
          (extentN % columns == 0 ? 1 : boundsOfColumns);
 }
@@ -62,6 +71,11 @@ bool ScheduleBuilder::usesPlainVectors() {
   return chip.policy.vectorRegisters > 0 && !usesMatrixUnit && bytes >= 4 &&
          isWhole(op.getFactorType(0)) && isWhole(op.getFactorType(1)) &&
          8 * bytes == operandBits;
+}
+
+bool ScheduleBuilder::usesVectorDots() {
+  return chip.policy.vectorRegisters > 0 && operandBits == 8 &&
+         usesDotProducts(op, form, chip);
 }
 
 bool ScheduleBuilder::transposesVectors() {
@@ -103,7 +117,8 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
     return chooseTransposedTile();
   int64_t registers = chip.policy.vectorRegisters,
           bytes = getElementBytes(op.getAccumulatorType());
-  if (!usesPlainVectors() || hasWholeRows ||
+  bool hasDots = usesVectorDots();
+  if ((!usesPlainVectors() && !hasDots) || hasWholeRows ||
       ShapedType::isDynamic(extents[0]) || ShapedType::isDynamic(extents[1]))
     return std::nullopt;
   // Where elements are gathered one by one, these take most of the time, in
@@ -122,14 +137,16 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
   double least = std::numeric_limits<double>::infinity();
   for (int64_t rows = 1; rows <= std::min(mostRows, extents[0]); ++rows)
     for (int64_t vectors = 1; vectors <= mostVectors; ++vectors) {
-      // The accumulators, a row of rhs, and an element of lhs.
-      if (rows * vectors + vectors + 1 > registers ||
+      // The accumulators, a row of rhs, and an element of lhs. Of dot products
+      // also the sums of the row, and the offset.
+      int64_t used = rows * vectors + vectors + 1;
+      if (used + (hasDots ? vectors + 1 : 0) > registers ||
           (vectors > 1 && (vectors - 1) * width >= extents[1]) ||
           !hasClass({rows, vectors * width}, longest))
         continue;
       double cost =
           estimateVectorTile(extents[0], extents[1], width, rows, vectors,
-                             {isFar(extents[0]), isFar(extents[1])});
+                             {isFar(extents[0]), isFar(extents[1])}, hasDots);
       // A tile of many rows reads less of rhs.
       if (cost <= least) {
         least = cost;
@@ -150,6 +167,16 @@ bool ScheduleBuilder::chooseStepOfVectors() {
     instruction = select(fields.subgroup, fields.k);
     fields.kFragment = instruction ? instruction->k : 1;
     return instruction;
+  }
+  if (usesVectorDots() && fields.stages == 0) {
+    // The offset of bytes of the same sign is taken from the sums once for each
+    // fragment. The last one should be whole.
+    for (int64_t k : {16, 8, 4})
+      if (longest % k == 0 && (k == 4 || extents[2] % k == 0)) {
+        instruction = select(fields.subgroup, k);
+        fields.k = fields.kFragment = k;
+        return instruction;
+      }
   }
   constexpr int64_t wordBits = 32, narrowest = 16;
   if (chip.policy.vectorRegisters == 0 || usesMatrixUnit ||

@@ -103,6 +103,8 @@ private:
   /// Whether the subgroup has one lane, and operands are as wide as
   /// accumulators. Narrower ones are extended, as vectors along K.
   bool usesPlainVectors();
+  /// Whether the subgroup has one lane, and dot products along K of bytes.
+  bool usesVectorDots();
   /// Whether the subgroup has one lane, and transposes vectors along K of rhs.
   bool transposesVectors();
   /// The tile of a subgroup that does.

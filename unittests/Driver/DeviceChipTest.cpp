@@ -73,6 +73,10 @@ TEST(CompatibilityTest, ProcessorsHaveTheVectorsOfTheCode) {
   EXPECT_EQ(explain("cpu", avx512, avx2), "the CPU lacks AVX-512");
   EXPECT_EQ(explain("cpu", avx512, "generic"), "the CPU lacks AVX-512");
   EXPECT_EQ(explain("cpu", avx2, "generic"), "the CPU lacks AVX2");
+  const char *vnni = "x86-64-avx512-vnni";
+  EXPECT_EQ(explain("cpu", avx512, vnni), "");
+  EXPECT_EQ(explain("cpu", vnni, vnni), "");
+  EXPECT_EQ(explain("cpu", vnni, avx512), "the CPU lacks AVX512_VNNI");
 }
 
 TEST(CompatibilityTest, DevicesOfSpirvHaveTheFeaturesOfTheCode) {

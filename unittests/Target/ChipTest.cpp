@@ -287,6 +287,12 @@ TEST_F(ChipTest, SelectsTheBestThatFits) {
             "fma.m1n16k1.f32.f32");
   EXPECT_EQ(select("x86-64-avx2", f32, f32, f32, 8, 32, 1),
             "fma.m1n8k1.f32.f32");
+  EXPECT_EQ(select("x86-64-avx512-vnni", i8, i8, i32, 8, 32, 4),
+            "dot4.m1n16k4.i32.i8");
+  EXPECT_EQ(select("x86-64-avx512-vnni", i8, i8, i32, 8, 24, 4),
+            "fma.m1n8k4.i32.i8");
+  EXPECT_EQ(select("x86-64-avx512", i8, i8, i32, 8, 32, 4),
+            "fma.m1n16k4.i32.i8");
   EXPECT_EQ(select("generic", f64, f64, f64, 8, 32, 1), "fma.m1n2k1.f64.f64");
   EXPECT_EQ(select("generic", f32, f32, f32, 3, 7, 5), "fma.m1n1k1.f32.f32");
 }

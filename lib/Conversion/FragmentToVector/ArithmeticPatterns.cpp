@@ -28,6 +28,50 @@ Value mlir::tessera::emitMultiplyAdd(OpBuilder &builder, Location loc, Value a,
                                arith::MulIOp::create(builder, loc, a, b));
 }
 
+/// Emits an mma of bytes in one lane, with two elements of K at a time, which
+/// code generators recognize as an instruction for pairs of 16 bits:
+///
+///   acc[j] += a[k] * b[k, j] + a[k + 1] * b[k + 1, j]
+///
+/// Null for other types and an odd K.
+static Value emitPairsOfBytes(OpBuilder &builder, Location loc,
+                              const MatrixInstruction &row, MmaOp op, Value a,
+                              Value b, Value acc) {
+  auto type = cast<VectorType>(acc.getType());
+  auto isByte = [](Value value) {
+    return getElementTypeOrSelf(value).isInteger(8);
+  };
+  if (!type.getElementType().isInteger(32) || !isByte(a) || !isByte(b) ||
+      row.k % 2 != 0)
+    return {};
+  Type half = builder.getI16Type(), whole = builder.getI32Type();
+  a = emitElementCast(builder, loc, a, half, op.getUnsignedA());
+  int64_t columns = type.getNumElements();
+  auto shuffle = [&](Value vector, int64_t count, auto &&getIndex) -> Value {
+    SmallVector<int64_t> indices;
+    for (int64_t i = 0; i < count; ++i)
+      indices.push_back(getIndex(i));
+    return vector::ShuffleOp::create(builder, loc, vector, vector, indices);
+  };
+  for (int64_t k = 0; k < row.k; k += 2) {
+    Value left = shuffle(a, 2 * columns, [&](int64_t i) { return k + i % 2; });
+    Value right = shuffle(b, 2 * columns, [&](int64_t i) {
+      return (k + i % 2) * columns + i / 2;
+    });
+    right = emitElementCast(builder, loc, right, half, op.getUnsignedB());
+    Value products = arith::MulIOp::create(
+        builder, loc, emitElementCast(builder, loc, left, whole, false),
+        emitElementCast(builder, loc, right, whole, false),
+        arith::IntegerOverflowFlags::nsw);
+    Value pairs = arith::AddIOp::create(
+        builder, loc,
+        shuffle(products, columns, [](int64_t i) { return 2 * i; }),
+        shuffle(products, columns, [](int64_t i) { return 2 * i + 1; }));
+    acc = arith::AddIOp::create(builder, loc, acc, pairs);
+  }
+  return acc;
+}
+
 /// Emits an mma without a matrix unit: every lane multiplies the elements in
 /// its own registers. The maps of such rows are defined so that a lane holds
 /// the elements of a and b that its accumulators need.
@@ -35,6 +79,10 @@ static Value emitScalarMma(OpBuilder &builder, Location loc,
                            const MatrixInstruction &row, MmaOp op, Value a,
                            Value b, Value acc) {
   auto type = cast<VectorType>(acc.getType());
+  bool hasVectors = row.accMap.getNumLanes() == 1 && row.m == 1;
+  if (hasVectors)
+    if (Value sums = emitPairsOfBytes(builder, loc, row, op, a, b, acc))
+      return sums;
   a = emitElementCast(builder, loc, a, type.getElementType(),
                       op.getUnsignedA());
   b = emitElementCast(builder, loc, b, type.getElementType(),
@@ -46,7 +94,7 @@ static Value emitScalarMma(OpBuilder &builder, Location loc,
   };
   // In one lane, a row of b has the layout of the accumulators in its
   // registers: use vectors.
-  if (row.accMap.getNumLanes() == 1 && row.m == 1) {
+  if (hasVectors) {
     for (int64_t k = 0; k < row.k; ++k) {
       Value splat =
           vector::BroadcastOp::create(builder, loc, type, extract(a, k));

@@ -17,6 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ByteDots.h"
+
 #include "Conversion/FragmentToVector.h"
 
 #include "Conversion/Passes.h"
@@ -304,6 +306,15 @@ public:
   using FragmentTarget::FragmentTarget;
 
   bool canGather() const override { return true; }
+
+  SmallVector<Value> emitMatmul(OpBuilder &builder, Location loc,
+                                const MatrixInstruction &row, MmaOp op,
+                                ValueRange a, ValueRange b,
+                                ValueRange acc) const override {
+    if (!row.dotProduct)
+      return {};
+    return emitByteDots(builder, loc, row, op, a, b, acc);
+  }
 
   Value getLocalArray(OpBuilder &builder, Operation *op, unsigned slot,
                       MemRefType type) const override {

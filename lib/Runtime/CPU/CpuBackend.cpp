@@ -8,18 +8,23 @@
 #include "CpuDevice.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace tessera::runtime;
 
-/// The levels of the x86-64 psABI that code is compiled for; -1 for other
-/// processors.
+/// The levels that code is compiled for: those of the x86-64 psABI, and the
+/// last of them with AVX512_VNNI.
+static const char *const levels[] = {"x86-64", "x86-64-avx2", "x86-64-avx512",
+                                     "x86-64-avx512-vnni"};
+/// What a CPU below each level lacks.
+static const char *const lacking[] = {"", "AVX2", "AVX-512", "AVX512_VNNI"};
+
+/// The index of a chip's level; -1 for other processors.
 static int getLevel(const std::string &chip) {
-  static const char *const levels[] = {"x86-64", "x86-64-avx2",
-                                       "x86-64-avx512"};
-  for (int level = 0; level < 3; ++level)
-    if (chip == levels[level])
-      return level;
-  return -1;
+  const auto *found = std::find(std::begin(levels), std::end(levels), chip);
+  return found == std::end(levels)
+             ? -1
+             : static_cast<int>(found - std::begin(levels));
 }
 
 /// Whether any processor runs code for a chip: a generic one, or one that the
@@ -39,7 +44,7 @@ static std::string explainCpuIncompatible(const std::string &code,
     return "the CPU is of another architecture";
   if (wanted <= own)
     return "";
-  return wanted == 2 ? "the CPU lacks AVX-512" : "the CPU lacks AVX2";
+  return std::string("the CPU lacks ") + lacking[wanted];
 }
 
 static int rateCpuFit(const ProgramVariant &variant, const DeviceInfo &device) {

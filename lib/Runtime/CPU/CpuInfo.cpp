@@ -49,7 +49,8 @@ static std::string getChip(const utsname &system) {
   (void)system;
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4"))
-    return "x86-64-avx512";
+    return __builtin_cpu_supports("avx512vnni") ? "x86-64-avx512-vnni"
+                                                : "x86-64-avx512";
   if (__builtin_cpu_supports("x86-64-v3"))
     return "x86-64-avx2";
   return "x86-64";

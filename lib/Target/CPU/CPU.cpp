@@ -34,9 +34,12 @@ mlir::tessera::createCPUMachine(const Chip &chip, bool isPortable) {
       features.AddFeature(feature.first(), feature.second);
   } else if (triple.isX86()) {
     // The psABI's levels have the features that the chips are named by.
-    cpu = level == "x86-64-avx512" ? "x86-64-v4"
-          : level == "x86-64-avx2" ? "x86-64-v3"
-                                   : "x86-64";
+    bool hasDots = level == "x86-64-avx512-vnni";
+    cpu = hasDots || level == "x86-64-avx512" ? "x86-64-v4"
+          : level == "x86-64-avx2"            ? "x86-64-v3"
+                                              : "x86-64";
+    if (hasDots)
+      features.AddFeature("avx512vnni");
   } else if (level != "generic") {
     return nullptr;
   }

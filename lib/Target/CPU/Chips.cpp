@@ -61,15 +61,38 @@ void mlir::tessera::addVectorInstructions(Chip &chip, int64_t vectorBytes) {
   }
 }
 
+/// Dot products of four bytes along K (vpdpbusd of AVX512_VNNI), and several of
+/// them.
+static void addByteDots(Chip &chip) {
+  for (int64_t k : {16, 8, 4}) {
+    MatrixInstruction row;
+    row.m = 1;
+    row.n = 16;
+    row.k = k;
+    row.name = "dot4.m1n16k" + llvm::utostr(k) + ".i32.i8";
+    row.aType = row.bType = "i8";
+    row.accType = "i32";
+    row.matrixUnit = false;
+    row.dotProduct = true;
+    row.intrinsic = "llvm.x86.avx512.vpdpbusd.512";
+    row.aMap = getRowMajorMap(1, k);
+    row.bMap = getRowMajorMap(k, row.n);
+    row.accMap = getRowMajorMap(1, row.n);
+    chip.instructions.push_back(std::move(row));
+  }
+}
+
 static void addCpuChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
     int64_t vectorBytes;
+    bool hasDots;
   };
   static const Entry entries[] = {
-      {"x86-64-avx512", 64},
-      {"x86-64-avx2", 32},
-      {"generic", 16},
+      {"x86-64-avx512-vnni", 64, true},
+      {"x86-64-avx512", 64, false},
+      {"x86-64-avx2", 32, false},
+      {"generic", 16, false},
   };
   for (const Entry &entry : entries) {
     Chip chip;
@@ -86,6 +109,8 @@ static void addCpuChips(std::vector<Chip> &chips) {
     chip.rowPaddingBytes = 0;
     chip.asyncCopy = false;
     setCpuSchedules(chip, entry.vectorBytes);
+    if (entry.hasDots)
+      addByteDots(chip);
     addVectorInstructions(chip, entry.vectorBytes);
     chips.push_back(std::move(chip));
   }
@@ -99,7 +124,8 @@ llvm::StringRef mlir::tessera::getHostChip() {
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   if (features.lookup("avx512f") && features.lookup("avx512vl") &&
       features.lookup("avx512bw") && features.lookup("avx512dq"))
-    return "x86-64-avx512";
+    return features.lookup("avx512vnni") ? "x86-64-avx512-vnni"
+                                         : "x86-64-avx512";
   if (features.lookup("avx2") && features.lookup("fma"))
     return "x86-64-avx2";
   return "generic";

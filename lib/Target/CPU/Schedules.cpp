@@ -37,4 +37,5 @@ void mlir::tessera::setCpuSchedules(Chip &chip, int64_t vectorBytes) {
   model.copies = 25;
   model.transposedElements = 3;
   model.savedByOrderOfWords = 4.5e-3;
+  model.savedByOrder = 1.5e-2;
 }

@@ -20,7 +20,7 @@
 // RUN: not gpu-opt %s --tessera-attach-chip="target=cuda" 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: unknown chip '' of target 'cuda'
 // RUN: not gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx" 2>&1 | FileCheck %s --check-prefix=CPU
-// CPU: error: unknown chip 'x86-64-avx' of target 'cpu': known are, nearest first: x86-64-avx2, x86-64-avx512, generic
+// CPU: error: unknown chip 'x86-64-avx' of target 'cpu': known are, nearest first: x86-64-avx2, x86-64-avx512, x86-64-avx512-vnni, generic
 // RUN: not gpu-opt %s --tessera-attach-chip="target=metal chip=m1" 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: unknown target 'metal': known are cpu, cuda, hip, vulkan, opencl and level-zero
 

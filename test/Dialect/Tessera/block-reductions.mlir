@@ -1,4 +1,5 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=x86-64-avx512},func.func(tessera-block-reductions))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cpu chip=x86-64-avx512-vnni},func.func(tessera-block-reductions))" | FileCheck %s --check-prefix=DOTS
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(tessera-attach-chip{target=cuda chip=sm_90a},func.func(tessera-block-reductions))" | FileCheck %s --check-prefix=OTHER
 
 // Only chips whose policy has the size of a cache divide reductions.
@@ -127,6 +128,23 @@ func.func @whole(%a0: memref<4096x4096xf32>, %b0: memref<4096x512xf32>, %c0: mem
       schedule <workgroup = [8, 16], subgroup = [8, 16], k = 1, kFragment = 1, stages = 0, vthread = [1, 1]> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
+  }
+  return
+}
+
+// Bytes are as fast only with dot products.
+
+// CHECK-LABEL: func @bytes
+// CHECK-COUNT-1: tessera.contract
+// CHECK-NOT:     tessera.contract
+// DOTS-LABEL: func @bytes
+// DOTS-COUNT-4: tessera.contract
+// DOTS-NOT:     tessera.contract
+func.func @bytes(%a: memref<1024x4096xi8>, %b: memref<4096x4096xi8>, %c: memref<1024x4096xi32>) {
+  tessera.contract ins(%a, %b : memref<1024x4096xi8>, memref<4096x4096xi8>)
+      outs(%c : memref<1024x4096xi32>) maps [#mk, #kn, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
   }
   return
 }

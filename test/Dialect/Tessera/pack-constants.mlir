@@ -1,5 +1,6 @@
 // RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-pack-operands | FileCheck %s
 // RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-pack-operands | FileCheck %s --check-prefix=NONE
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512-vnni" --tessera-pack-operands | FileCheck %s --check-prefix=DOTS
 
 // A CPU reads rows of rhs as vectors. A constant with K contiguous is transposed, which the program does
 // when it is loaded; other targets read it as it is.
@@ -11,6 +12,7 @@
 
 memref.global "private" constant @filters : memref<4x68x40xf32> = dense_resource<filters>
 memref.global "private" constant @narrow : memref<4x68x40xf16> = dense_resource<narrow>
+memref.global "private" constant @bytes : memref<4x68x40xi8> = dense_resource<bytes>
 
 // CHECK-LABEL: func @constant
 // CHECK:         %[[B:.+]] = memref.get_global @filters
@@ -33,6 +35,23 @@ func.func @constant(%a: memref<4x64x40xf32>, %c: memref<4x64x68xf32>) {
       maps [#batches, #filters, #results] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
+  }
+  return
+}
+
+// Dot products read bytes of N rows, and other chips bytes along K.
+
+// CHECK-LABEL: func @constant_bytes
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+// DOTS-LABEL:  func @constant_bytes
+// DOTS:          linalg.generic {{.*}} attrs = {tessera.packing = "copies rhs of a matmul, 4x68x40xi8, to rows that are aligned to 64 bytes, with N contiguous"}
+func.func @constant_bytes(%a: memref<4x64x40xi8>, %c: memref<4x64x68xi32>) {
+  %b = memref.get_global @bytes : memref<4x68x40xi8>
+  tessera.contract ins(%a, %b : memref<4x64x40xi8>, memref<4x68x40xi8>) outs(%c : memref<4x64x68xi32>)
+      maps [#batches, #filters, #results] accumulate i32 {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
   }
   return
 }

@@ -26,6 +26,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Dialect/Tessera/Utils/MatrixForm.h"
+#include "Scheduling/ScheduleCheck.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,13 +52,23 @@ using namespace mlir::tessera;
 /// Most blocks of a reduction: each is a kernel.
 static constexpr int64_t mostBlocks = 16;
 
-/// The bytes of lhs (0) or rhs (1), if its elements are words or more: matmuls
-/// of narrower ones are limited by conversions.
+/// The bytes of lhs (0) or rhs (1).
 static double getBytes(ContractOp op, unsigned side) {
-  constexpr int64_t wordBytes = 4;
   auto type = cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
-  int64_t bytes = getElementBytes(type.getElementType());
-  return bytes < wordBytes ? 0 : double(type.getNumElements()) * double(bytes);
+  return double(type.getNumElements()) *
+         double(getElementBytes(type.getElementType()));
+}
+
+/// Whether memory can limit the matmul: that of narrow elements is limited by
+/// conversions, except by dot products.
+static bool isFast(ContractOp op, const MatrixForm &form, const Chip &chip) {
+  constexpr int64_t wordBytes = 4;
+  auto isWord = [](Value operand) {
+    return getElementBytes(getElementTypeOrSelf(operand.getType())) >=
+           wordBytes;
+  };
+  return (isWord(op.getLhs()) && isWord(op.getRhs())) ||
+         usesDotProducts(op, form, chip);
 }
 
 /// The extent of a block of K, or all of K where blocks do not pay. Measured on
@@ -84,7 +95,7 @@ static bool canBlock(ContractOp op, const MatrixForm &form, const Chip &chip) {
   return chip.policy.blockBytes > 0 && !op.getScheduleAttr() &&
          form.k.size() == 1 && !form.gather[0] && !form.gather[1] &&
          op.getProducer(0).empty() && op.getProducer(1).empty() &&
-         !op.reducesRows() &&
+         !op.reducesRows() && isFast(op, form, chip) &&
          llvm::all_of(op.getMappedOperands(), [](Value operand) {
            return cast<MemRefType>(operand.getType()).hasStaticShape();
          });

@@ -304,6 +304,8 @@ std::optional<Plan> Packer::makePlan(ContractOp op, unsigned side,
   return plan;
 }
 
+static constexpr int64_t wordBytes = 4;
+
 /// Rows a multiple of a page apart lie in a few sets of a CPU's caches, and
 /// each begins in another page.
 static bool hasPitchOfPages(int64_t elements, Type type) {
@@ -406,7 +408,8 @@ static bool hasRowsOfPieces(ContractOp op, unsigned side, const Chip &chip) {
          hasRowsOfMultiple(op, side, piece);
 }
 
-/// Whether rhs is a matrix with rows a multiple of two pages apart, more bytes
+/// Whether rhs is a matrix with rows a multiple of two pages apart, or of one
+/// where a tile reads less than a line of each, more bytes
 /// than the processor's own cache holds. Measured on two cores: 2048 cubed
 /// takes 107 ms, and 79 with other rows, 4096 cubed 1682 and 879, 128x4096x9216
 /// 60 and 50; 1024 cubed, with rows of one page, 10.5 and 10.3.
@@ -414,10 +417,11 @@ static bool hasRowsOfPages(ContractOp op, const Chip &chip) {
   auto type = cast<MemRefType>(op.getRhs().getType());
   SmallVector<int64_t> strides;
   int64_t offset;
+  int64_t pages = getElementBytes(type.getElementType()) < wordBytes ? 1 : 2;
   return type.getRank() == 2 &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
-         ShapedType::isStatic(strides[0]) && strides[0] % 2 == 0 &&
-         hasPitchOfPages(strides[0] / 2, type.getElementType()) &&
+         ShapedType::isStatic(strides[0]) && strides[0] % pages == 0 &&
+         hasPitchOfPages(strides[0] / pages, type.getElementType()) &&
          type.getNumElements() * getElementBytes(type.getElementType()) >
              chip.policy.cacheBytes;
 }
@@ -428,7 +432,7 @@ static bool hasRowsOfPages(ContractOp op, const Chip &chip) {
 void Packer::packRows(ContractOp op, const MatrixForm &form) {
   // Beyond, a constant takes twice the memory for little: matmuls transpose
   // vectors in registers.
-  constexpr int64_t mostBytes = 16 << 20, wordBytes = 4;
+  constexpr int64_t mostBytes = 16 << 20;
   // The least of the times saved above, for each multiplication.
   constexpr double savedByPitch = 2e-3;
   // Longer columns of a tile are not in the second cache, and taller tiles,
@@ -441,11 +445,12 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
   bool transposes = isStoredTransposed(op, form, 1);
   if (!transposes && !hasRowsOfPages(op, chip))
     return;
-  // Narrow elements are packed along K when they are read.
+  // Narrow elements are packed along K when they are read, other than those of
+  // dot products.
   int64_t bytes = getElementBytes(type.getElementType());
   bool isConstant = isLargeConstant(op.getRhs());
   // rhs may be a block of a constant.
-  if (bytes < wordBytes ||
+  if ((bytes < wordBytes && !usesDotProducts(op, form, chip)) ||
       (isConstant &&
        getConstant(op.getRhs()).getType().getNumElements() * bytes > mostBytes))
     return;
@@ -456,7 +461,8 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
     return;
   double savedEach =
              transposes ? getSavedByOrder(op, chip.model) : savedByPitch,
-         saved = countMultiplyAdds(op) * savedEach * double(bytes) / wordBytes,
+         saved = countMultiplyAdds(op) * savedEach *
+                 std::max(double(bytes) / wordBytes, 1.0),
          cost = estimateCopy(*plan, chip.model);
   bool isLong = transposes && getStaticExtents(op, form)[2] > longest;
   if (!(isConstant && transposes) && (isLong || saved <= cost)) {

@@ -376,6 +376,12 @@ struct SchedulePolicy {
   /// processors of which more than half would be idle. 0: as elsewhere, K of
   /// more steps among fewer.
   int64_t dividedSteps = 0;
+  /// K of at most so many steps is divided into parts of one step, if no
+  /// processor then has two of them. 0: parts have two steps at least.
+  int64_t singleSteps = 0;
+  /// With `smallDefaults`, K is divided until a processor has two workgroups,
+  /// if each part has so many steps. 0: until it has one.
+  int64_t pairedSteps = 0;
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.
   std::array<int64_t, 2> largeWorkgroup = {0, 0};

@@ -100,21 +100,69 @@ bool ScheduleBuilder::suitsSmallTiles() {
          (workgroups && *workgroups < chip.processors);
 }
 
-int64_t ScheduleBuilder::countDividedParts(int64_t workgroups, int64_t steps) {
-  constexpr int64_t leastOfPart = 2;
-  if (2 * workgroups > chip.processors || steps < chip.policy.dividedSteps)
-    return 1;
-  return std::min(chip.processors / workgroups, steps / leastOfPart);
+int64_t ScheduleBuilder::countBusyProcessors() const {
+  const std::optional<RoundDefaults> &rounds = chip.policy.roundDefaults;
+  return rounds ? rounds->processors : chip.processors;
 }
 
-/// The first tiling of which nearly every processor has one workgroup, maybe of
-/// a part of K.
+int64_t ScheduleBuilder::countDividedParts(int64_t workgroups, int64_t steps) {
+  constexpr int64_t leastOfPart = 2;
+  int64_t processors = countBusyProcessors();
+  if (2 * workgroups > processors || steps < chip.policy.dividedSteps)
+    return 1;
+  int64_t most = processors / workgroups;
+  // All steps of a short K wait for memory at the same time.
+  if (steps <= std::min(most, chip.policy.singleSteps))
+    return steps;
+  return std::min(most, steps / leastOfPart);
+}
+
+/// While a workgroup waits for the tiles of a step, another one of the
+/// processor multiplies.
+int64_t ScheduleBuilder::countPairedParts(int64_t workgroups, int64_t steps) {
+  const SchedulePolicy &policy = chip.policy;
+  if (!policy.smallDefaults || defaults != &*policy.smallDefaults ||
+      policy.pairedSteps == 0)
+    return 1;
+  return std::min(2 * countBusyProcessors() / workgroups,
+                  steps / policy.pairedSteps);
+}
+
+/// Where parts are too short for two workgroups of a processor, tiles of half
+/// the rows are as many without more parts.
+void ScheduleBuilder::halvePairedTiles() {
+  constexpr int64_t fewSteps = 2;
+  const SchedulePolicy &policy = chip.policy;
+  if (fields.splitK == 1 || policy.pairedSteps == 0 || !policy.smallDefaults ||
+      defaults != &*policy.smallDefaults ||
+      fields.workgroup != defaults->workgroup ||
+      extents[0] <= fields.workgroup[0])
+    return;
+  int64_t all = llvm::divideCeil(extents[2], fields.k);
+  Tile workgroup{fields.workgroup[0] / 2, fields.workgroup[1]},
+      subgroup{fields.subgroup[0] / 2, fields.subgroup[1]};
+  std::optional<int64_t> workgroups = countWorkgroups(workgroup);
+  if (!workgroups || all / fields.splitK >= policy.pairedSteps ||
+      !hasClass(subgroup, fields.kFragment))
+    return;
+  int64_t parts = 2 * countBusyProcessors() / *workgroups;
+  if (parts < fields.splitK || all <= parts * fewSteps)
+    return;
+  fields.workgroup = workgroup;
+  fields.subgroup = subgroup;
+  fields.splitK = parts;
+}
+
+/// The tiling whose workgroups multiply least, if nearly every processor has
+/// one of them, maybe of a part of K.
 const ScheduleDefaults *
 ScheduleBuilder::chooseAlone(const RoundDefaults &rounds) {
-  constexpr int64_t measuredBits = 16, leastOfPart = 1024;
-  constexpr double leastBusy = 0.85;
+  constexpr int64_t measuredBits = 16, leastOfPart = 768;
+  constexpr double leastBusy = 0.8;
   if (operandBits != measuredBits)
     return nullptr;
+  const ScheduleDefaults *best = nullptr;
+  int64_t least = 0;
   for (const ScheduleDefaults &tiling : rounds.alone) {
     std::optional<int64_t> workgroups = countWorkgroups(tiling.workgroup);
     if (!workgroups || *workgroups > rounds.processors ||
@@ -123,11 +171,18 @@ ScheduleBuilder::chooseAlone(const RoundDefaults &rounds) {
     int64_t k = tiling.kBytes * 8 / operandBits,
             parts = countDividedParts(*workgroups, extents[2] / k);
     const MatrixInstruction *row = select(tiling.subgroup, longest);
-    if (row && row->matrixUnit && extents[2] >= parts * leastOfPart &&
-        double(*workgroups * parts) >= leastBusy * double(rounds.processors))
-      return &tiling;
+    if (!row || !row->matrixUnit ||
+        (parts > 1 && extents[2] < parts * leastOfPart) ||
+        double(*workgroups * parts) < leastBusy * double(rounds.processors))
+      continue;
+    int64_t work = tiling.workgroup[0] * tiling.workgroup[1] *
+                   llvm::divideCeil(extents[2], parts);
+    if (!best || work < least) {
+      best = &tiling;
+      least = work;
+    }
   }
-  return nullptr;
+  return best;
 }
 
 const ScheduleDefaults *ScheduleBuilder::chooseByRounds() {
@@ -246,7 +301,8 @@ int64_t ScheduleBuilder::chooseSplitK() {
     return parts < 4 ? 1 : llvm::bit_floor(static_cast<uint64_t>(parts));
   }
   if (chip.policy.dividedSteps > 0 && usesMatrixUnit)
-    return countDividedParts(*workgroups, all);
+    return std::max(countDividedParts(*workgroups, all),
+                    countPairedParts(*workgroups, all));
   // Measured on an H200: 32x28x672 of which one operand is divided takes 118 us
   // as 42 steps of one workgroup, and 9.2 in 32 parts.
   constexpr int64_t leastSlowSteps = 4;
@@ -327,6 +383,7 @@ void ScheduleBuilder::finish() {
   fields.swizzle = prefersSwizzle();
   if (!hasWholeRows && fields.batches == 1 && !keepsK)
     fields.splitK = chooseSplitK();
+  halvePairedTiles();
   holdParts();
   lengthenParts();
   fields.stageOutput = (splitsPairs || storesBytes) && fields.stages > 0 &&

@@ -49,8 +49,15 @@ private:
   /// One of the chip's tilings by rounds; null if none suits.
   const ScheduleDefaults *chooseByRounds();
   const ScheduleDefaults *chooseAlone(const RoundDefaults &rounds);
-  /// The parts of K, of so many steps, by the chip's `dividedSteps`.
+  /// The processors that rounds of workgroups are counted for.
+  int64_t countBusyProcessors() const;
+  /// The parts of K, of so many steps, by the chip's `dividedSteps`, and by its
+  /// `pairedSteps`.
   int64_t countDividedParts(int64_t workgroups, int64_t steps);
+  int64_t countPairedParts(int64_t workgroups, int64_t steps);
+  /// Halves the rows of such a tile where its parts of K are too short for two
+  /// workgroups of a processor.
+  void halvePairedTiles();
   bool suitsSmallTiles();
   bool suitsShortSteps(int64_t workgroups) const;
   /// Starts with that tiling, adapted to wide accumulators and to whole rows.

@@ -36,10 +36,11 @@ func.func @narrow(%a: memref<25088x512xf16>, %b: memref<512x128xf16>, %c: memref
   return
 }
 
-// Few tiles: K is divided where it has 12 steps or more.
+// Few tiles: K is divided where it has 12 steps or more. In tiles of half the
+// rows, the parts are as many, and each SM has two of them.
 
 // CHECK-LABEL: func @few
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, {{.*}} splitK = 4>
+// CHECK:       schedule <workgroup = [32, 64], subgroup = [16, 32], k = 64, {{.*}} splitK = 4>
 func.func @few(%a: memref<256x1024xf16>, %b: memref<1024x512xf16>, %c: memref<256x512xf16>) {
   tessera.contract ins(%a, %b : memref<256x1024xf16>, memref<1024x512xf16>) outs(%c : memref<256x512xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -173,13 +174,134 @@ func.func @parts(%a: memref<1568x4608xf16>, %b: memref<4608x512xf16>, %c: memref
   return
 }
 
-// 66 tiles of 96x128 would leave half of the SMs idle: no second part is made of so many.
+// 66 tiles of 96x128 are 132 in two parts of K.
 
-// CHECK-LABEL: func @half_busy
-// CHECK-NOT:   workgroup = [96, 128]
-// CHECK:       return
-func.func @half_busy(%a: memref<3136x4096xf16>, %b: memref<4096x256xf16>, %c: memref<3136x256xf16>) {
-  tessera.contract ins(%a, %b : memref<3136x4096xf16>, memref<4096x256xf16>) outs(%c : memref<3136x256xf16>)
+// CHECK-LABEL: func @two_parts
+// CHECK:       schedule <workgroup = [96, 128], subgroup = [48, 64], k = 64, {{.*}} splitK = 2>
+func.func @two_parts(%a: memref<3136x2304xf16>, %b: memref<2304x256xf16>, %c: memref<3136x256xf16>) {
+  tessera.contract ins(%a, %b : memref<3136x2304xf16>, memref<2304x256xf16>) outs(%c : memref<3136x256xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Their parts would be short: 196 smaller tiles.
+
+// CHECK-LABEL: func @two_short_parts
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
+func.func @two_short_parts(%a: memref<3136x1152xf16>, %b: memref<1152x256xf16>, %c: memref<3136x256xf16>) {
+  tessera.contract ins(%a, %b : memref<3136x1152xf16>, memref<1152x256xf16>) outs(%c : memref<3136x256xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// A K that is not divided may be short.
+
+// CHECK-LABEL: func @whole
+// CHECK:       schedule <workgroup = [96, 128], subgroup = [48, 64], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
+func.func @whole(%a: memref<12544x576xf16>, %b: memref<576x128xf16>, %c: memref<12544x128xf16>) {
+  tessera.contract ins(%a, %b : memref<12544x576xf16>, memref<576x128xf16>) outs(%c : memref<12544x128xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// 20 tiles of 160x128 in six parts are 120, of which each multiplies less than
+// one of 36 of 96x128 in three parts. Half of K would be too short for six.
+
+// CHECK-LABEL: func @six_parts
+// CHECK:       schedule <workgroup = [160, 128], subgroup = [80, 32], k = 64, {{.*}} splitK = 6>
+func.func @six_parts(%a: memref<784x4608xf16>, %b: memref<4608x512xf16>, %c: memref<784x512xf16>) {
+  tessera.contract ins(%a, %b : memref<784x4608xf16>, memref<4608x512xf16>) outs(%c : memref<784x512xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @three_parts
+// CHECK:       schedule <workgroup = [96, 128], subgroup = [48, 64], k = 64, {{.*}} splitK = 3>
+func.func @three_parts(%a: memref<784x2304xf16>, %b: memref<2304x512xf16>, %c: memref<784x512xf16>) {
+  tessera.contract ins(%a, %b : memref<784x2304xf16>, memref<2304x512xf16>) outs(%c : memref<784x512xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// 32 small tiles in eight parts of 9 steps are two for each SM; four parts of 9
+// steps are not made shorter. 28 of half the rows in nine parts are two for each
+// SM, where 16 would have five steps in eight parts.
+
+// CHECK-LABEL: func @paired
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, {{.*}} splitK = 8>
+func.func @paired(%a: memref<196x4608xf16>, %b: memref<4608x512xf16>, %c: memref<196x512xf16>) {
+  tessera.contract ins(%a, %b : memref<196x4608xf16>, memref<4608x512xf16>) outs(%c : memref<196x512xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @single
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, {{.*}} splitK = 4>
+func.func @single(%a: memref<196x2304xf16>, %b: memref<2304x512xf16>, %c: memref<196x512xf16>) {
+  tessera.contract ins(%a, %b : memref<196x2304xf16>, memref<2304x512xf16>) outs(%c : memref<196x512xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @half_rows
+// CHECK:       schedule <workgroup = [32, 64], subgroup = [16, 32], k = 64, {{.*}} splitK = 9>
+func.func @half_rows(%a: memref<196x2304xf16>, %b: memref<2304x256xf16>, %c: memref<196x256xf16>) {
+  tessera.contract ins(%a, %b : memref<196x2304xf16>, memref<2304x256xf16>) outs(%c : memref<196x256xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Six tiles of 13 steps: all of them at the same time. Twelve tiles would be
+// more than SMs.
+
+// CHECK-LABEL: func @steps
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, {{.*}} splitK = 13>
+func.func @steps(%a: memref<36x832xf16>, %b: memref<832x384xf16>, %c: memref<36x384xf16>) {
+  tessera.contract ins(%a, %b : memref<36x832xf16>, memref<832x384xf16>) outs(%c : memref<36x384xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @many_steps
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, {{.*}} splitK = 6>
+func.func @many_steps(%a: memref<72x832xf16>, %b: memref<832x384xf16>, %c: memref<72x384xf16>) {
+  tessera.contract ins(%a, %b : memref<72x832xf16>, memref<832x384xf16>) outs(%c : memref<72x384xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     %x = arith.truncf %acc : f32 to f16

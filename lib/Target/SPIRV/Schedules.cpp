@@ -26,7 +26,10 @@ static void setLargeModel(PerformanceModel &model) {
 /// 96x128, 25088x128x1152 takes 34.1 us instead of 37.2 in 64x128, and
 /// 6272x1024x256 20.8 instead of 22.0. A 3x3 convolution of 32x14x14x256 takes
 /// 47.2 us in tiles of 64x64, and 32.6 in 132 of 96x128; that of 32x7x7x512
-/// 59.7, and 38.4 in three parts of 40 of 160x128.
+/// 59.7, and 38.4 in three parts of 40 of 160x128. Those of one image of
+/// 28x28x512, 28x28x256 to 512 and 56x56x256 take 52.0, 27.8 and 29.8 us in
+/// tiles of 64x64, and 25.1 in six parts of 160x128, 18.4 in three and 23.7 in
+/// two of 96x128; that of 112x112x64 to 128 takes 17.5, and 11.4 in 96x128.
 static RoundDefaults getLargeRounds() {
   return {/*processors=*/132,
           {{{{128, 128}, {64, 64}, 64, 1}, /*resident=*/2, /*time=*/1},
@@ -52,6 +55,12 @@ void mlir::tessera::setReportedSchedules(Chip &chip) {
     policy.smallDefaults = {{64, 64}, {32, 32}, 128, 1};
     policy.roundDefaults = getLargeRounds();
     policy.dividedSteps = 12;
+    // In tiles of 64x64, 36x384x832 takes 7.2 us in 6 parts and 5.9 in 13; a
+    // 3x3 convolution of 14x14x512 takes 18.4 us in 4 parts, for each SM one,
+    // and 14.2 in 8 parts of 9 steps; that of 14x14x256 takes 9.9 us in 8 parts
+    // of 5 steps and 11.2 in 18 of 2, and 8.4 in 9 parts of tiles of 32x64.
+    policy.singleSteps = 16;
+    policy.pairedSteps = 9;
     setLargeModel(chip.model);
   } else {
     policy.matrixDefaults = {{32, 32}, {16, 16}, 32, 1};

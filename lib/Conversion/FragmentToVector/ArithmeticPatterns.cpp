@@ -178,7 +178,7 @@ struct MmaPattern : FragmentPattern<MmaOp> {
     }
     bool isScalar = !row->matrixUnit && !row->dotProduct;
     SmallVector<Value> rolled;
-    if (isScalar)
+    if (!row->matrixUnit)
       rolled = emitRolledMatmul(rewriter, target, *row, op, a, b, acc);
     bool isRolled = !rolled.empty();
     if (isRolled)

@@ -94,6 +94,9 @@ SmallVector<Value> mlir::tessera::emitByteDots(OpBuilder &builder, Location loc,
           columns = op.getAcc().getType().getCols() / row.n,
           tiles = op.getA().getType().getCols() / row.k,
           extent = op.getA().getType().getCols();
+  constexpr int64_t mostUnrolled = 2048;
+  if (rows * columns * extent / 4 > mostUnrolled)
+    return {};
   bool isUnsignedA = op.getUnsignedA(), isUnsignedB = op.getUnsignedB(),
        hasOffset = isUnsignedA == isUnsignedB, offsetsA = !isUnsignedA;
   ByteDots dots(builder, loc, row, cast<VectorType>(acc[0].getType()));

@@ -14,7 +14,8 @@ namespace mlir::tessera {
 
 /// Emits a `tessera.mma` of bytes by vpdpbusd, instruction `row` of the table.
 /// `a`, `b` and `acc` are the tiles of the operands, row by row: k bytes along
-/// K, a multiple of 4; kx16 bytes; and 16 sums. Returns the tiles of the sums.
+/// K, a multiple of 4; kx16 bytes; and 16 sums. Returns the tiles of the sums;
+/// none if they are too many to be unrolled.
 SmallVector<Value> emitByteDots(OpBuilder &builder, Location loc,
                                 const MatrixInstruction &row, MmaOp op,
                                 ValueRange a, ValueRange b, ValueRange acc);

@@ -45,7 +45,7 @@ static double estimateVectorTile(int64_t extentM, int64_t extentN,
                                  int64_t width, int64_t rows, int64_t vectors,
                                  std::array<bool, 2> isFar, bool hasDots) {
   constexpr int64_t latency = 8;
-  // Of dot products, an element has an offset, and a vector is permuted.
+  // Dot products add an offset to an element, and permute a vector.
   constexpr double dotElement = 0.5, dotVector = 2, load = 0.25,
                    farElement = 0.5, farVector = 1, loop = 1,
                    boundsOfRows = 1.2, boundsOfColumns = 1.05;
@@ -137,7 +137,7 @@ std::optional<ScheduleBuilder::Tile> ScheduleBuilder::chooseVectorTile() {
   double least = std::numeric_limits<double>::infinity();
   for (int64_t rows = 1; rows <= std::min(mostRows, extents[0]); ++rows)
     for (int64_t vectors = 1; vectors <= mostVectors; ++vectors) {
-      // The accumulators, a row of rhs, and an element of lhs. Of dot products
+      // The accumulators, a row of rhs, and an element of lhs; for dot products
       // also the sums of the row, and the offset.
       int64_t used = rows * vectors + vectors + 1;
       if (used + (hasDots ? vectors + 1 : 0) > registers ||

@@ -6,7 +6,7 @@
 //
 // vpdpbusd of AVX512_VNNI (Intel, "64 and IA-32 Architectures Software
 // Developer's Manual", volume 2C) multiplies unsigned bytes by signed ones, and
-// adds four products to each sum of 32 bits:
+// adds four terms to each sum of 32 bits:
 //
 //   sum[j] += u[4 * j] * s[4 * j] + ... + u[4 * j + 3] * s[4 * j + 3]
 //
@@ -100,7 +100,7 @@ SmallVector<Value> mlir::tessera::emitByteDots(OpBuilder &builder, Location loc,
   bool isUnsignedA = op.getUnsignedA(), isUnsignedB = op.getUnsignedB(),
        hasOffset = isUnsignedA == isUnsignedB, offsetsA = !isUnsignedA;
   ByteDots dots(builder, loc, row, cast<VectorType>(acc[0].getType()));
-  // What the offset adds to the sums of a column, or takes from those of a row.
+  // The sums of the last terms above, for each column or row.
   SmallVector<Value> added(offsetsA ? columns : rows),
       sums = llvm::to_vector(acc);
   for (int64_t k = 0; k < extent; k += 4) {

@@ -16,7 +16,7 @@ using namespace tessera::runtime;
 /// last of them with AVX512_VNNI.
 static const char *const levels[] = {"x86-64", "x86-64-avx2", "x86-64-avx512",
                                      "x86-64-avx512-vnni"};
-/// What a CPU below each level lacks.
+/// The feature of each level that CPUs below it lack.
 static const char *const lacking[] = {"", "AVX2", "AVX-512", "AVX512_VNNI"};
 
 /// The index of a chip's level; -1 for other processors.

@@ -51,16 +51,14 @@ static double estimateVectorTile(int64_t extentM, int64_t extentN,
                    boundsOfRows = 1.2, boundsOfColumns = 1.05;
   int64_t columns = vectors * width, tiles = llvm::divideCeil(extentM, rows) *
                                              llvm::divideCeil(extentN, columns);
+  double element = isFar[0] ? farElement : load,
+         vector = isFar[1] ? farVector : load;
+  if (hasDots) {
+    element = dotElement;
+    vector = dotVector;
+  }
   double cost = double(std::max(rows * vectors, latency)) +
-                (hasDots    ? dotElement
-                 : isFar[0] ? farElement
-                            : load) *
-                    double(rows) +
-                (hasDots    ? dotVector
-                 : isFar[1] ? farVector
-                            : load) *
-                    double(vectors) +
-                loop;
+                element * double(rows) + vector * double(vectors) + loop;
   return double(tiles) * cost * (extentM % rows == 0 ? 1 : boundsOfRows) *
          (extentN % columns == 0 ? 1 : boundsOfColumns);
 }

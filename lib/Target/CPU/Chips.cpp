@@ -98,9 +98,9 @@ static void addCpuChips(std::vector<Chip> &chips) {
     Chip chip;
     chip.name = entry.name;
     chip.target = "cpu";
-    // The tests run on these two.
+    // The tests run on these.
     if (entry.vectorBytes != 32)
-      chip.executedOn = "AMD EPYC, Intel Xeon";
+      chip.executedOn = entry.hasDots ? "AMD EPYC" : "AMD EPYC, Intel Xeon";
     chip.subgroupSize = 1;
     chip.workgroupMemoryBytes = 1024 * 1024;
     chip.maxThreads = 1024;

@@ -409,10 +409,11 @@ static bool hasRowsOfPieces(ContractOp op, unsigned side, const Chip &chip) {
 }
 
 /// Whether rhs is a matrix with rows a multiple of two pages apart, or of one
-/// where a tile reads less than a line of each, more bytes
-/// than the processor's own cache holds. Measured on two cores: 2048 cubed
-/// takes 107 ms, and 79 with other rows, 4096 cubed 1682 and 879, 128x4096x9216
-/// 60 and 50; 1024 cubed, with rows of one page, 10.5 and 10.3.
+/// where a tile reads less than a line of each, and more bytes than the
+/// processor's own cache holds. Measured on two cores: 2048 cubed takes 107 ms,
+/// and 79 with other rows, 4096 cubed 1682 and 879, 128x4096x9216 60 and 50;
+/// 1024 cubed, with rows of one page, 10.5 and 10.3; 1024x4096x4096 of bytes
+/// 160, and 79 with 4000 columns.
 static bool hasRowsOfPages(ContractOp op, const Chip &chip) {
   auto type = cast<MemRefType>(op.getRhs().getType());
   SmallVector<int64_t> strides;
@@ -445,12 +446,15 @@ void Packer::packRows(ContractOp op, const MatrixForm &form) {
   bool transposes = isStoredTransposed(op, form, 1);
   if (!transposes && !hasRowsOfPages(op, chip))
     return;
-  // Narrow elements are packed along K when they are read, other than those of
-  // dot products.
+  // Narrow elements are packed along K when they are read. Two or four bytes of
+  // it are gathered from rows.
+  auto isByte = [&](unsigned side) {
+    return op.getFactorType(side).isInteger(8);
+  };
   int64_t bytes = getElementBytes(type.getElementType());
   bool isConstant = isLargeConstant(op.getRhs());
   // rhs may be a block of a constant.
-  if ((bytes < wordBytes && !usesDotProducts(op, form, chip)) ||
+  if ((bytes < wordBytes && !(isByte(0) && isByte(1))) ||
       (isConstant &&
        getConstant(op.getRhs()).getType().getNumElements() * bytes > mostBytes))
     return;

@@ -47,6 +47,7 @@
 #include "Dialect/Tessera/Utils/ChipOf.h"
 #include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Scheduling/Schedule.h"
+#include "Scheduling/ScheduleCheck.h"
 #include "Target/NVIDIA/BulkCopies.h"
 #include "TargetInfo/Chip.h"
 

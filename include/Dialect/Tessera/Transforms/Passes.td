@@ -390,29 +390,31 @@ def TesseraBlockReductions : Pass<"tessera-block-reductions"> {
   let description = [{
     Expects `tessera.contract` on memrefs. A processor reads an operand that its
     cache does not hold once for each tile of the other one. A contraction
-    without a schedule, both of whose operands exceed `cacheBytes` of the chip,
-    becomes a sequence of contractions of about `blockBytes` along K, on views
-    of its operands, each of which starts from the sums of the one before. The
+    without a schedule, whose lhs exceeds `cacheBytes` of the chip and whose rhs
+    exceeds ten times as much, becomes a sequence of contractions of about
+    `blockBytes` along K, on views of its operands, each of which starts from
+    the sums of the one before. The
     last one has the epilogue. The sums are kept in the output, if it has their
     type and the epilogue reads no memory, or else in a buffer that the last
-    one's epilogue adds. (Contractions of known extents with one dimension of K,
-    without producers, and whose epilogue does not reduce rows.)
+    one's epilogue adds. (Contractions of words, or of bytes by dot products, of
+    known extents with one dimension of K, without producers, and whose epilogue
+    does not reduce rows.)
 
     Before
 
     ```mlir
-    tessera.contract ins(%a, %b : memref<512x2048xf32>, memref<2048x512xf32>) init(%zero : f32)
-        outs(%c : memref<512x512xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    tessera.contract ins(%a, %b : memref<512x2048xf32>, memref<2048x2048xf32>) init(%zero : f32)
+        outs(%c : memref<512x2048xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }
     ```
 
     After
 
     ```mlir
     %a0 = memref.subview %a[0, 0] [512, 1024] [1, 1]
-    %b0 = memref.subview %b[0, 0] [1024, 512] [1, 1]
+    %b0 = memref.subview %b[0, 0] [1024, 2048] [1, 1]
     tessera.contract ins(%a0, %b0) init(%zero : f32) outs(%c) maps [#mk, #kn, #mn] accumulate f32 { yield }
     %a1 = memref.subview %a[0, 1024] [512, 1024] [1, 1]
-    %b1 = memref.subview %b[1024, 0] [1024, 512] [1, 1]
+    %b1 = memref.subview %b[1024, 0] [1024, 2048] [1, 1]
     tessera.contract ins(%a1, %b1) outs(%c) maps [#mk, #kn, #mn] accumulate f32 { ... }
     ```
   }];

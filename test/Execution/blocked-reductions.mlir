@@ -1,5 +1,5 @@
 // RUN: gpu-runner %s --entry=relu --target=cpu --arg=random:1 --arg=random:2 --verify=sample --explain 2>&1 | FileCheck %s
-// RUN: gpu-runner %s --entry=residual --target=cpu:x86-64-avx2 --arg=random:1 --arg=random:2 --arg=random:3 --arg=random:4 --verify=sample --explain 2>&1 | FileCheck %s
+// RUN: gpu-runner %s --entry=residual --target=cpu:generic --arg=random:1 --arg=random:2 --arg=random:3 --arg=random:4 --verify=sample --explain 2>&1 | FileCheck %s
 // RUN: gpu-runner %s --entry=rounded --target=cpu --arg=random:1 --arg=random:2 --verify=sample --explain 2>&1 | FileCheck %s
 // RUN: gpu-runner %s --entry=continued --target=cpu:generic --arg=random:1 --arg=random:2 --arg=random:3 --verify=sample --explain 2>&1 | FileCheck %s
 

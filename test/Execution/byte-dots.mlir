@@ -1,15 +1,15 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=ss | FileCheck %s
-// RUN: gpu-runner %s --target=cpu:x86-64-avx2 --verify --entry=ss | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:generic --verify --entry=ss | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=su | FileCheck %s
-// RUN: gpu-runner %s --target=cpu:x86-64-avx2 --verify --entry=su | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:generic --verify --entry=su | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=us | FileCheck %s
-// RUN: gpu-runner %s --target=cpu:x86-64-avx2 --verify --entry=us | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:generic --verify --entry=us | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=uu | FileCheck %s
-// RUN: gpu-runner %s --target=cpu:x86-64-avx2 --verify --entry=uu | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:generic --verify --entry=uu | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=filters | FileCheck %s
-// RUN: gpu-runner %s --target=cpu:x86-64-avx2 --verify --entry=filters | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:generic --verify --entry=filters | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=rows | FileCheck %s
-// RUN: gpu-runner %s --target=cpu:x86-64-avx2 --verify --entry=rows | FileCheck %s
+// RUN: gpu-runner %s --target=cpu:generic --verify --entry=rows | FileCheck %s
 //
 // Matmuls of bytes of the CPU's own chip and of one without dot products: all
 // signs, with all values of a byte; constant filters with K along their rows,

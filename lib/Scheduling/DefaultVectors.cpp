@@ -20,6 +20,9 @@
 //              b02 b12 b22 b32                      b20 b21 b22 b23
 //              b03 b13 b23 b33                      b30 b31 b32 b33
 //
+// Dot products add four elements of K at a time. The lane gathers those of a
+// column from four rows of rhs, and adds an offset to those of lhs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"

@@ -393,10 +393,9 @@ def TesseraBlockReductions : Pass<"tessera-block-reductions"> {
     without a schedule, whose lhs exceeds `cacheBytes` of the chip and whose rhs
     exceeds ten times as much, becomes a sequence of contractions of about
     `blockBytes` along K, on views of its operands, each of which starts from
-    the sums of the one before. The
-    last one has the epilogue. The sums are kept in the output, if it has their
-    type and the epilogue reads no memory, or else in a buffer that the last
-    one's epilogue adds. (Contractions of words, or of bytes by dot products, of
+    the sums of the one before. The last one has the epilogue. The sums are kept
+    in the output, if it has their type and the epilogue reads no memory, or
+    else in a buffer that the last one's epilogue adds. (Contractions of words, or of bytes by dot products, of
     known extents with one dimension of K, without producers, and whose epilogue
     does not reduce rows.)
 

@@ -30,6 +30,7 @@
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/Statistic.h"
@@ -126,10 +127,7 @@ static void addSums(ContractOp part, Value sums) {
   part.setMapsAttr(ArrayAttr::get(part.getContext(), maps));
   Value own = epilogue.getArgument(0), before = epilogue.addArgument(type, loc);
   auto builder = OpBuilder::atBlockBegin(&epilogue);
-  Value sum =
-      isa<FloatType>(type)
-          ? arith::AddFOp::create(builder, loc, before, own).getResult()
-          : arith::AddIOp::create(builder, loc, before, own).getResult();
+  Value sum = ArithBuilder(builder, loc).add(before, own);
   own.replaceAllUsesExcept(sum, sum.getDefiningOp());
 }
 
@@ -154,15 +152,12 @@ static void divide(ContractOp op, unsigned dim, int64_t block) {
                             " of " + Twine(extent) + " along K");
     if (!isLast)
       storeSums(part, sums);
-    if (isInOutput && !isFirst) {
-      part.getInitMutable().clear();
-    } else if (!isInOutput && isLast) {
+    if (!isInOutput && isLast)
       addSums(part, sums);
-    } else if (!isInOutput) {
+    else if (!isFirst)
       part.getInitMutable().clear();
-      if (isFirst)
-        part.getInitMutable().append(zero);
-    }
+    else if (!isInOutput)
+      part.getInitMutable().assign(zero);
   }
   if (!isInOutput)
     memref::DeallocOp::create(builder, sums);

@@ -137,13 +137,8 @@ void mlir::tessera::emitSplitReduction(ContractOp op, Value workspace,
               SmallVector<Value> at(indices);
               at[0] = part;
               Value value = memref::LoadOp::create(inner, loc, workspace, at);
-              Value next =
-                  isa<FloatType>(acc)
-                      ? arith::AddFOp::create(inner, loc, sums[0], value)
-                            .getResult()
-                      : arith::AddIOp::create(inner, loc, sums[0], value)
-                            .getResult();
-              scf::YieldOp::create(inner, loc, next);
+              scf::YieldOp::create(
+                  inner, loc, ArithBuilder(inner, loc).add(sums[0], value));
             });
         Block &epilogue = op.getEpilogue().front();
         IRMapping mapping;
